@@ -1,0 +1,10 @@
+#include <pybind11/pybind11.h>
+
+#include "registers.hpp"
+
+namespace py = pybind11;
+
+PYBIND11_MODULE(_core, module) {
+    module.doc() = "The compiled core of ietest-fast. Use the packages above it instead.";
+    ietest::python::register_runtime(module);
+}

@@ -1,0 +1,10 @@
+// One register_*() for each area of the core, each in its own file.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace ietest::python {
+
+void register_runtime(pybind11::module_& module);
+
+}  // namespace ietest::python

@@ -1,0 +1,18 @@
+// What this build of the core can do, for bug reports and for tests.
+#pragma once
+
+#include <string>
+
+namespace ietest {
+
+struct BuildConfig {
+    std::string version;
+    std::string compiler;
+    std::string build_type;  // "release" or "debug", by NDEBUG
+    std::string sanitizer;   // "", "address" or "thread"
+    bool openmp;
+};
+
+BuildConfig build_config();
+
+}  // namespace ietest

@@ -1,0 +1,104 @@
+#include "ietest/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+namespace ietest {
+namespace {
+
+std::atomic<bool> pool_started{false};
+std::atomic<bool> is_forked_child{false};
+
+void after_fork_in_child() {
+    if (pool_started.load()) is_forked_child.store(true);
+}
+
+// Registered with the first parallel region, not at load time: importing has no side effect.
+void watch_forks() {
+#if defined(__unix__) || defined(__APPLE__)
+    static const int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    (void)registered;
+#endif
+}
+
+class FirstError {
+  public:
+    bool raised() const { return raised_.load(std::memory_order_relaxed); }
+    void keep(std::exception_ptr error) {
+        if (!raised_.exchange(true)) error_ = std::move(error);
+    }
+    void rethrow() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+  private:
+    std::atomic<bool> raised_{false};
+    std::exception_ptr error_;
+};
+
+}  // namespace
+
+bool has_openmp() {
+#if defined(_OPENMP)
+    return true;
+#else
+    return false;
+#endif
+}
+
+int n_threads_for(int requested) {
+    if (requested < 0) throw std::invalid_argument("n_threads must be 0 or more");
+    if (is_forked_child.load()) return 1;
+#if defined(_OPENMP)
+    return requested > 0 ? requested : std::max(1, omp_get_max_threads());
+#else
+    return 1;
+#endif
+}
+
+void parallel_chunks(std::int64_t n_items, std::int64_t chunk_size, const Execution& execution,
+                     const std::function<void(Range)>& body) {
+    if (chunk_size <= 0) throw std::invalid_argument("chunk_size must be positive");
+    if (n_items <= 0) return;
+    const std::int64_t n_chunks = (n_items - 1) / chunk_size + 1;
+    const int n_threads = static_cast<int>(
+        std::min<std::int64_t>(n_threads_for(execution.n_threads), n_chunks));
+    FirstError error;
+
+    const auto run_chunk = [&](std::int64_t chunk, bool on_calling_thread) {
+        if (error.raised()) return;
+        try {
+            if (on_calling_thread && execution.interrupted != nullptr && execution.interrupted()) {
+                throw Interrupted();
+            }
+            const std::int64_t begin = chunk * chunk_size;
+            body({begin, std::min(n_items, begin + chunk_size)});
+        } catch (...) {
+            error.keep(std::current_exception());
+        }
+    };
+
+    if (n_threads <= 1) {
+        for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk) run_chunk(chunk, true);
+    } else {
+        watch_forks();
+        pool_started.store(true);
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+        for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk) {
+            run_chunk(chunk, omp_get_thread_num() == 0);
+        }
+#endif
+    }
+    error.rethrow();
+}
+
+}  // namespace ietest

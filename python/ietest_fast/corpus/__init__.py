@@ -1,0 +1,1 @@
+"""Reading and checking datasets; the built-in demonstration corpus."""

@@ -1,0 +1,66 @@
+"""The one hierarchy of errors that ietest-fast raises on purpose.
+
+Everything a user can cause is an :class:`IetestError`; the command line prints its message and
+ends with status 1. Each class is also the built-in exception that a caller would expect.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class IetestError(Exception):
+    """Base class of all errors raised by ietest-fast."""
+
+
+class InputError(IetestError, ValueError):
+    """A file or a value from the user is not what it has to be.
+
+    Parameters
+    ----------
+    message
+        What is wrong and what was expected.
+    path
+        The file it stands in.
+    row
+        1-based line (text files) or 0-based row (tables), already worded, such as
+        ``"line 7"`` or ``"row 6"``.
+    column
+        The column's name.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | Path | None = None,
+        row: str | None = None,
+        column: str | None = None,
+    ) -> None:
+        self.path = None if path is None else str(path)
+        self.row = row
+        self.column = column
+        where = [part for part in (self.path, row) if part is not None]
+        if column is not None:
+            where.append(f"column {column!r}")
+        super().__init__(f"{', '.join(where)}: {message}" if where else message)
+
+
+class ConfigError(IetestError, ValueError):
+    """A configuration has mistakes; all of them are listed, each with its key."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problems))
+
+
+class ResourceError(IetestError, OSError):
+    """Something that had to be there is not: a packaged resource, a pipeline, a model folder."""
+
+
+class StoreError(IetestError, OSError):
+    """A run's folder cannot be used: locked, damaged, or made by another configuration."""
+
+
+class MissingExtensionError(IetestError, ImportError):
+    """The compiled core is missing or of another version."""

@@ -1,0 +1,1 @@
+"""Configuration, resampling, search, the run and its store."""

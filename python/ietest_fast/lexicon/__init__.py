@@ -1,0 +1,1 @@
+"""WordNet, tagging and corpus frequencies, made into synonym tables."""

@@ -1,0 +1,1 @@
+"""The Classifier protocol and every model."""

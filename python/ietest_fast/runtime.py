@@ -1,0 +1,40 @@
+"""The compiled core as a whole: is it there, what can it do."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+
+def load_core() -> ModuleType:
+    """Import the compiled extension, or say how to build it.
+
+    Raises
+    ------
+    MissingExtensionError
+        If the extension was not built for this interpreter. There is no slow fallback.
+    """
+    from ietest_fast.errors import MissingExtensionError
+
+    try:
+        from ietest_fast import _core
+
+        _core.runtime  # noqa: B018 - a folder of stubs alone imports as an empty namespace
+    except (ImportError, AttributeError) as error:
+        raise MissingExtensionError(
+            "the compiled core of ietest-fast is not available for this Python; build it with "
+            "`pip install .` in the source folder (a C++20 compiler is needed)"
+        ) from error
+    return _core
+
+
+def build_config() -> dict[str, str | bool | int | None]:
+    """Facts about this build, for bug reports.
+
+    Returns
+    -------
+    dict
+        ``version``, ``compiler``, ``build_type``, ``sanitizer``, ``openmp`` and ``n_threads``
+        (the number of threads used by default).
+    """
+    core = load_core()
+    return {**core.runtime.build_config(), "n_threads": core.runtime.n_threads_for(0)}

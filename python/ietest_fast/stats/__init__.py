@@ -1,0 +1,1 @@
+"""Matched samples, paired tests and how their p-values are combined."""

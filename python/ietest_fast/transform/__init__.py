@@ -1,0 +1,1 @@
+"""The Transformation protocol and every transformation (phi)."""
