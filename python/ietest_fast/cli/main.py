@@ -1,0 +1,79 @@
+"""The command ``ietest-fast``: finds the command's module when it is asked for, not before."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+import ietest_fast
+
+# name -> (module, the line that `ietest-fast --help` shows)
+COMMANDS = {
+    "run": ("run", "Run the IE test: transform, retrain, compare, decide."),
+    "eval": ("eval", "Compare a finished model's predictions on two versions of a test set."),
+    "test": ("test", "The paired test alone, from two outcome columns or four counts."),
+    "transform": ("transform", "Rephrase the texts of a file by synonyms."),
+    "describe": ("describe", "Say what is in a dataset, and what would be dropped."),
+}
+
+
+class LazyCommand(click.Command):
+    """Stands in for a command in listings; imports the real one only to run it."""
+
+    def __init__(self, name: str, module: str, short_help: str) -> None:
+        super().__init__(name, short_help=short_help)
+        self._module = module
+
+    def load(self) -> click.Command:
+        """Import the command's module and give its ``command``."""
+        module = importlib.import_module(f"ietest_fast.cli.{self._module}")
+        command: click.Command = module.command
+        return command
+
+
+class LazyGroup(click.Group):
+    """A group whose help is printed without importing a single command."""
+
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Replace the placeholder by the real command when it is about to run."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if isinstance(command, LazyCommand):
+            command = command.load()
+        return name, command, rest
+
+
+@click.group(
+    cls=LazyGroup,
+    commands={name: LazyCommand(name, *rest) for name, rest in COMMANDS.items()},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(ietest_fast.__version__, prog_name="ietest-fast")
+def cli() -> None:
+    """Find out whether a text classifier changes its mind when a sentence is rephrased."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; mistakes of the input end with status 1 and no traceback."""
+    from ietest_fast.errors import IetestError
+
+    try:
+        status = cli.main(args=arguments, prog_name="ietest-fast", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo("Interrupted.", err=True)
+        sys.exit(130)
+    except IetestError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader (head, say) has seen enough.
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(status if isinstance(status, int) else 0)
