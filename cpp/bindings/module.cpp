@@ -7,4 +7,6 @@ namespace py = pybind11;
 PYBIND11_MODULE(_core, module) {
     module.doc() = "The compiled core of ietest-fast. Use the packages above it instead.";
     ietest::python::register_runtime(module);
+    ietest::python::register_random(module);
+    ietest::python::register_stats(module);
 }

@@ -1,1 +1,3 @@
+from . import random as random
 from . import runtime as runtime
+from . import stats as stats

@@ -1,1 +1,30 @@
 """Matched samples, paired tests and how their p-values are combined."""
+
+from __future__ import annotations
+
+from ietest_fast.stats.decision import Decision, decide
+from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.paired import (
+    DEFAULT_N_REPLICATES,
+    FEW_DISCORDANT,
+    METHODS,
+    PairedTestResult,
+    draw_t_replicates,
+    paired_test,
+)
+from ietest_fast.stats.robustness import is_collapsed, signal_to_noise
+
+__all__ = [
+    "DEFAULT_N_REPLICATES",
+    "FEW_DISCORDANT",
+    "METHODS",
+    "Decision",
+    "MatchedSample",
+    "PairedCounts",
+    "PairedTestResult",
+    "decide",
+    "draw_t_replicates",
+    "is_collapsed",
+    "paired_test",
+    "signal_to_noise",
+]

@@ -1,0 +1,63 @@
+// Discrete laws on addressed random words: binomial, multinomial, and any finite law by alias table.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ietest/random/philox.hpp"
+
+namespace ietest::random {
+
+// log P(X = x) for X ~ Binomial(n, p), with relative error near 1e-15 in P however large n is
+// (saddle-point form of Loader 2000). -infinity outside the support. q = 1 - p is given apart so
+// that neither side of a tiny probability is rounded away.
+double log_binomial_pmf(std::int64_t x, std::int64_t n, double p, double q);
+
+// Draws from Binomial(n, p): inversion where n*min(p, q) is small, else Hormann's transformed
+// rejection (BTRS, 1993), accepted against log_binomial_pmf.
+class BinomialSampler {
+  public:
+    BinomialSampler(std::int64_t n, double p);
+    std::int64_t operator()(WordStream& words) const;
+
+  private:
+    std::int64_t invert(WordStream& words) const;
+    std::int64_t reject(WordStream& words) const;
+
+    std::int64_t n_;
+    bool flipped_;  // the sampler works with p <= 1/2
+    double p_, q_;
+    double a_ = 0, b_ = 0, centre_ = 0, squeeze_ = 0, scale_ = 0, log_mode_pmf_ = 0;
+};
+
+// One draw from Multinomial(n, probabilities) into counts (same length), by conditional binomials.
+// probabilities must be non-negative; what is missing to 1 belongs to the last category.
+void draw_multinomial(std::int64_t n, std::span<const double> probabilities, WordStream& words,
+                      std::span<std::int64_t> counts);
+
+// Walker's alias method in Vose's form: one word gives one draw from a finite law.
+class AliasTable {
+  public:
+    AliasTable() = default;
+    // Weights are non-negative with a positive sum; they need not be normalised.
+    explicit AliasTable(std::span<const double> weights);
+
+    std::uint32_t operator()(std::uint64_t word) const {
+        const Wide product = static_cast<Wide>(word) * cells_.size();
+        const auto column = static_cast<std::uint32_t>(product >> 64);
+        const Cell& cell = cells_[column];
+        return static_cast<std::uint64_t>(product) < cell.threshold ? column : cell.alias;
+    }
+
+    std::size_t size() const { return cells_.size(); }
+
+  private:
+    struct Cell {
+        std::uint64_t threshold;
+        std::uint32_t alias;
+    };
+    std::vector<Cell> cells_;
+};
+
+}  // namespace ietest::random

@@ -1,0 +1,36 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def philox_words(
+    key: NDArray[np.uint64],
+    counter: NDArray[np.uint64],
+    size: int,
+    *,
+    n_threads: int | None = None,
+) -> NDArray[np.uint64]: ...
+def uniforms(
+    key: NDArray[np.uint64],
+    counter: NDArray[np.uint64],
+    size: int,
+    *,
+    n_threads: int | None = None,
+) -> NDArray[np.float64]: ...
+def binomials(
+    key: NDArray[np.uint64],
+    stream: int,
+    n: int,
+    p: float,
+    size: int,
+    *,
+    n_threads: int | None = None,
+) -> NDArray[np.int64]: ...
+def multinomials(
+    key: NDArray[np.uint64],
+    stream: int,
+    n: int,
+    probabilities: NDArray[np.float64],
+    size: int,
+    *,
+    n_threads: int | None = None,
+) -> NDArray[np.int64]: ...
+def log_binomial_pmf(x: int, n: int, p: float, q: float) -> float: ...

@@ -1,0 +1,207 @@
+"""The matched sample (eq. 9) and the four counts that a test on it needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.runtime import load_core
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def _as_outcomes(values: ArrayLike, name: str) -> NDArray[np.bool_]:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one column, not an array of shape {array.shape}")
+    if array.dtype == np.bool_:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must hold outcomes (0 or 1), not values of type {array.dtype}")
+    wrong = np.flatnonzero((array != 0) & (array != 1))  # a NaN is neither
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"{name} must hold 0 or 1, but {wrong.size} of {array.size} values do not; "
+            f"the first is {array[row].item()!r}",
+            row=f"row {row}",
+        )
+    return array.astype(np.bool_)
+
+
+@dataclass(frozen=True)
+class PairedCounts:
+    """How often a classifier is right on two versions of the same texts.
+
+    Parameters
+    ----------
+    n11
+        Texts on which it is right in both versions.
+    n10
+        Right on the original only.
+    n01
+        Right on the transformed version only.
+    n00
+        Wrong on both.
+
+    Raises
+    ------
+    InputError
+        If a count is negative or no integer, all are 0, or they sum to more than 2**40.
+    """
+
+    n11: int
+    n10: int
+    n01: int
+    n00: int
+
+    def __post_init__(self) -> None:
+        for name in ("n11", "n10", "n01", "n00"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+                raise InputError(f"{name} must be an integer, not {value!r}")
+            if value < 0:
+                raise InputError(f"{name} must not be negative, but is {value}")
+            object.__setattr__(self, name, int(value))
+        if self.n == 0:
+            raise InputError("all four counts are 0: there is no pair to test")
+        if self.n > 2**40:
+            raise InputError(f"at most 2**40 pairs can be tested, not {self.n}")
+
+    @classmethod
+    def from_outcomes(cls, original: ArrayLike, transformed: ArrayLike) -> PairedCounts:
+        """Count the pairs of two outcome columns.
+
+        Parameters
+        ----------
+        original, transformed
+            Shape (n,), bool or numbers 0 and 1: is the classifier right on text *i* (A_i), and
+            on its transformed version (B_i)?
+
+        Raises
+        ------
+        InputError
+            On other values (NaN among them), unequal lengths or no rows.
+        """
+        a = _as_outcomes(original, "original")
+        b = _as_outcomes(transformed, "transformed")
+        if a.size != b.size:
+            raise InputError(
+                f"the two outcome columns differ in length: {a.size} and {b.size} rows"
+            )
+        return cls(*load_core().stats.count_pairs(a, b))
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return self.n11 + self.n10 + self.n01 + self.n00
+
+    @property
+    def k(self) -> int:
+        """Number of discordant pairs, n10 + n01."""
+        return self.n10 + self.n01
+
+    @property
+    def d(self) -> int:
+        """The difference n10 - n01; positive when the original version fares better."""
+        return self.n10 - self.n01
+
+    @property
+    def delta(self) -> float:
+        """Accuracy on the originals minus accuracy on the transformed texts."""
+        return self.d / self.n
+
+    @property
+    def accuracy_original(self) -> float:
+        """Share of texts on which the classifier is right in the original version."""
+        return (self.n11 + self.n10) / self.n
+
+    @property
+    def accuracy_transformed(self) -> float:
+        """Share of texts on which the classifier is right in the transformed version."""
+        return (self.n11 + self.n01) / self.n
+
+    @property
+    def t(self) -> float:
+        """The paired t statistic, eq. 12 and 13; 0 if k = 0, infinite if k = n = abs(d)."""
+        t: float = load_core().stats.paired_t(self.d, self.k, self.n)
+        return t
+
+    @property
+    def mcnemar_statistic(self) -> float:
+        """McNemar's statistic d**2 / k (Cochran's Q for two versions); 0 if k = 0."""
+        return self.d * self.d / self.k if self.k else 0.0
+
+    @property
+    def discordance_rate(self) -> float:
+        """Share of discordant pairs, k / n."""
+        return self.k / self.n
+
+    def swapped(self) -> PairedCounts:
+        """Exchange the roles of the two versions."""
+        return PairedCounts(self.n11, self.n01, self.n10, self.n00)
+
+    def differences(self) -> NDArray[np.int8]:
+        """One A - B for each pair, shape (n,), the order being of no account."""
+        values = np.array([1, -1, 0], dtype=np.int8)
+        return np.repeat(values, [self.n10, self.n01, self.n - self.k])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MatchedSample:
+    """Correctness of one classifier on both versions of a test set (eq. 6 and 9).
+
+    Parameters
+    ----------
+    original_correct, transformed_correct
+        Shape (n,), bool: A_i and B_i.
+    """
+
+    original_correct: NDArray[np.bool_]
+    transformed_correct: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        a = _as_outcomes(self.original_correct, "original_correct")
+        b = _as_outcomes(self.transformed_correct, "transformed_correct")
+        if a.size != b.size:
+            raise InputError(
+                f"a matched sample needs columns of one length, not {a.size} and {b.size}"
+            )
+        object.__setattr__(self, "original_correct", a)
+        object.__setattr__(self, "transformed_correct", b)
+
+    @classmethod
+    def from_predictions(
+        cls, gold: ArrayLike, original: ArrayLike, transformed: ArrayLike
+    ) -> MatchedSample:
+        """Compare predictions on both versions with the gold labels, each of shape (n,)."""
+        labels = np.asarray(gold)
+        columns = {"original": np.asarray(original), "transformed": np.asarray(transformed)}
+        for name, column in columns.items():
+            if column.shape != labels.shape:
+                raise InputError(
+                    f"there are {labels.size} gold labels, but {column.size} predictions on "
+                    f"the {name} texts"
+                )
+        return cls(
+            original_correct=columns["original"] == labels,
+            transformed_correct=columns["transformed"] == labels,
+        )
+
+    def __len__(self) -> int:
+        return self.original_correct.size
+
+    @property
+    def counts(self) -> PairedCounts:
+        """The sufficient statistic for every test on independent pairs."""
+        return PairedCounts.from_outcomes(self.original_correct, self.transformed_correct)
+
+
+def format_t(t: float) -> str:
+    """Write a t statistic for people; infinities as a sign and the symbol."""
+    return f"{'−' if t < 0 else ''}∞" if math.isinf(t) else f"{t:.3f}"
