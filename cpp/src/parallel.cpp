@@ -69,8 +69,8 @@ void parallel_chunks(std::int64_t n_items, std::int64_t chunk_size, const Execut
     if (chunk_size <= 0) throw std::invalid_argument("chunk_size must be positive");
     if (n_items <= 0) return;
     const std::int64_t n_chunks = (n_items - 1) / chunk_size + 1;
-    const int n_threads = static_cast<int>(
-        std::min<std::int64_t>(n_threads_for(execution.n_threads), n_chunks));
+    const int n_threads =
+        static_cast<int>(std::min<std::int64_t>(n_threads_for(execution.n_threads), n_chunks));
     FirstError error;
 
     const auto run_chunk = [&](std::int64_t chunk, bool on_calling_thread) {

@@ -6,7 +6,10 @@ ends with status 1. Each class is also the built-in exception that a caller woul
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class IetestError(Exception):

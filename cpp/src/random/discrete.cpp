@@ -36,8 +36,8 @@ double stirling_error(double x) {
            (1.0 / 12 -
             square * (1.0 / 360 -
                       square * (1.0 / 1260 -
-                                square * (1.0 / 1680 - square * (1.0 / 1188 -
-                                                                 square * (691.0 / 360360))))));
+                                square * (1.0 / 1680 -
+                                          square * (1.0 / 1188 - square * (691.0 / 360360))))));
 }
 
 // x log(x/mean) + mean - x >= 0 without the cancellation near x = mean.
@@ -178,7 +178,8 @@ AliasTable::AliasTable(std::span<const double> weights) {
             small.push_back(rich);
         }
     }
-    // What is left over is full up to rounding. Its alias is itself, so the last 2^-64 is right too.
+    // What is left over is full up to rounding. Its alias is itself, so the last 2^-64 is right
+    // too.
     for (const std::uint32_t i : small) cells_[i] = {threshold(1), i};
     for (const std::uint32_t i : large) cells_[i] = {threshold(1), i};
 }

@@ -39,16 +39,15 @@ class Law {
           q_(static_cast<double>(n - discordant) / static_cast<double>(n)) {}
 
     // Does D* = 2 * hits - drawn reach t (D*^2 k >= D^2 K with D* > 0)?
-    bool reaches(std::int64_t hits, std::int64_t drawn) const {
-        return order(hits, drawn) >= 0;
-    }
+    bool reaches(std::int64_t hits, std::int64_t drawn) const { return order(hits, drawn) >= 0; }
 
     bool ties(std::int64_t hits, std::int64_t drawn) const { return order(hits, drawn) == 0; }
 
     // Fewest hits that reach t when K = drawn; more than drawn if none does.
     std::int64_t fewest_hits(std::int64_t drawn) const {
-        const double needed = std::sqrt(static_cast<double>(square_) / static_cast<double>(discordant_) *
-                                        static_cast<double>(drawn));
+        const double needed =
+            std::sqrt(static_cast<double>(square_) / static_cast<double>(discordant_) *
+                      static_cast<double>(drawn));
         auto hits = static_cast<std::int64_t>((static_cast<double>(drawn) + needed) / 2);
         while (hits > 0 && reaches(hits - 1, drawn)) --hits;
         while (hits <= drawn && !reaches(hits, drawn)) ++hits;
@@ -79,7 +78,8 @@ class Law {
     int order(std::int64_t hits, std::int64_t drawn) const {
         const std::int64_t d = 2 * hits - drawn;
         if (d <= 0) return -1;
-        const Wide left = static_cast<Wide>(d) * static_cast<Wide>(d) * static_cast<Wide>(discordant_);
+        const Wide left =
+            static_cast<Wide>(d) * static_cast<Wide>(d) * static_cast<Wide>(discordant_);
         const Wide right = square_ * static_cast<Wide>(drawn);
         return left < right ? -1 : left > right ? 1 : 0;
     }
@@ -93,16 +93,28 @@ class Law {
 // Where the sweep has to begin: the last K before which nothing counts. P(K) peaks at K = k and the
 // tail given K grows with K, so the summand peaks at max(first, k) or later. It is unimodal up to
 // the unit steps of fewest_hits, which are far smaller than the margin of 60 nats (1e-26).
-std::int64_t find_start(const Law& law, std::int64_t first, std::int64_t discordant, std::int64_t n) {
+std::int64_t find_start(const Law& law, std::int64_t first, std::int64_t discordant,
+                        std::int64_t n) {
     constexpr double kMargin = 60;
-    std::int64_t peak = std::max(first, discordant);
-    double log_peak = law.log_edge(peak);
-    for (std::int64_t step = 16; peak + step <= n; step *= 2) {
-        const double further = law.log_edge(peak + step);
-        if (further <= log_peak) break;
-        log_peak = further;
-        peak += step;
+    // Gallop to a bracket of the peak, then cut the bracket by thirds.
+    std::int64_t low = std::max(first, discordant);
+    std::int64_t high = low;
+    for (std::int64_t step = 16, at = low; high < n; step *= 2) {
+        high = std::min(n, at + step);
+        if (law.log_edge(high) <= law.log_edge(at)) break;
+        low = at;
+        at = high;
     }
+    while (high - low > 8) {
+        const std::int64_t third = (high - low) / 3;
+        if (law.log_edge(low + third) < law.log_edge(high - third)) {
+            low += third;
+        } else {
+            high -= third;
+        }
+    }
+    const std::int64_t peak = low;
+    const double log_peak = law.log_edge(peak);
     if (law.log_edge(first) >= log_peak - kMargin) return first;
     std::int64_t below = first;
     std::int64_t above = peak;
@@ -120,8 +132,9 @@ ExactTails from_logs(double log_at_least, double log_above) {
 // D = 0: t is 0, so the tails differ by P(t* = 0) = sum over even K of P(K) P(D* = 0 | K).
 ExactTails tails_at_zero(std::int64_t n, std::int64_t discordant) {
     const Law law(n, discordant, 0);
-    const std::int64_t mode = std::min(n, static_cast<std::int64_t>(
-        static_cast<double>(discordant) * (static_cast<double>(n) + 1) / static_cast<double>(n)));
+    const std::int64_t mode = std::min(
+        n, static_cast<std::int64_t>(static_cast<double>(discordant) *
+                                     (static_cast<double>(n) + 1) / static_cast<double>(n)));
     double zero = 0;
     if (discordant == n) {
         zero = n % 2 == 0 ? std::exp(log_binomial_pmf(n / 2, n, 0.5, 0.5)) : 0;
@@ -173,8 +186,8 @@ ExactTails exact_tails(const PairedCounts& counts) {
     const double log_scale = law.log_mass(hits, drawn);
 
     // Everything below is divided by exp(log_scale).
-    double edge = 1;                                     // P(K) P(hits | K)
-    double tail = 1 + mills_ratio_above(hits, drawn);    // P(K) P(at least hits | K)
+    double edge = 1;                                   // P(K) P(hits | K)
+    double tail = 1 + mills_ratio_above(hits, drawn);  // P(K) P(at least hits | K)
     double at_least = 0;
     double above = 0;
     double largest = 0;

@@ -1,4 +1,5 @@
-// Discrete laws on addressed random words: binomial, multinomial, and any finite law by alias table.
+// Discrete laws on addressed random words: binomial, multinomial, and any finite law by alias
+// table.
 #pragma once
 
 #include <cstdint>
