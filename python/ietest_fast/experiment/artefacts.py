@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 # Unfinished work carries this mark until it is renamed; whoever holds the run's lock may delete it.
 _UNFINISHED = ".unfinished"
@@ -48,7 +51,7 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text with ``\\n`` line ends, whole or not at all."""
+    """Write UTF-8 text, its line ends as they are, whole or not at all."""
     write_file(path, lambda temporary: _write_bytes(temporary, text.encode("utf-8")))
 
 

@@ -6,9 +6,12 @@ import hashlib
 import json
 import struct
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Counted up when the meaning of a cell changes without any of its settings changing.
 CELL_SCHEME = 1
@@ -18,7 +21,7 @@ _RESAMPLING, _TRAINING, _TRIAL, _SEARCH, _BOOTSTRAP = range(1, 6)
 
 
 def canonical_json(value: Any) -> str:
-    """Write a value as JSON in the one way that hashing relies on (sorted keys, no spaces, no NaN)."""
+    """Write a value as JSON in one way only: sorted keys, no spaces, ASCII, no NaN."""
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     )
@@ -60,10 +63,11 @@ def bootstrap_seed(seed: int, *, rho: float, m: int) -> int:
     return _seed(seed, _BOOTSTRAP, m, *_words_of(rho))
 
 
-def resampling_key(seed: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def resampling_key(seed: int) -> NDArray[np.uint64]:
     """Give the Philox key of the resampling, uint64, shape (2,)."""
     sequence = np.random.SeedSequence(seed, spawn_key=(_RESAMPLING,))
-    return sequence.generate_state(2, np.uint64)
+    key: NDArray[np.uint64] = sequence.generate_state(2, np.uint64)  # type: ignore[assignment]
+    return key
 
 
 def differing_keys(a: Any, b: Any, prefix: str = "") -> list[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal
 
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.identity import resampling_key
+from ietest_fast.random import philox_uniforms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Split = Literal["train", "valid"]
 
@@ -35,13 +37,9 @@ class DataGeneratingProcess:
 
     def uniforms(self, split: Split, m: int, n: int) -> NDArray[np.float64]:
         """Give u for observations 0 ... n - 1, multiples of 2**-53 in [0, 1), shape (n,)."""
-        from ietest_fast.runtime import load_core
-
-        counter = np.array([0, m, _STREAMS[split], 0], dtype=np.uint64)
-        values: NDArray[np.float64] = load_core().random.uniforms(
-            resampling_key(self.seed), counter, n
+        return philox_uniforms(
+            resampling_key(self.seed), n, replicate=m, stream=_STREAMS[split], n_threads=1
         )
-        return values
 
     def mask(self, split: Split, *, rho: float, m: int, n: int) -> NDArray[np.bool_]:
         """Say which of n observations are transformed.

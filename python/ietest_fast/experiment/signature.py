@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import ietest_fast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def _plain(text: str) -> str:
@@ -64,7 +67,11 @@ def sign(
         Such as ``ie|n:9824|k:593|S:exact|stat:t|alt:two|mc:bonf|M:5|...``. Thread counts have no
         place in it, for they change nothing.
     """
-    k = f"{min(discordant)}" if len(set(discordant)) == 1 else f"{min(discordant)}-{max(discordant)}"
+    k = (
+        f"{min(discordant)}"
+        if len(set(discordant)) == 1
+        else f"{min(discordant)}-{max(discordant)}"
+    )
     replicates = method if n_replicates is None else f"{n_replicates}.{method}"
     return "|".join(
         (

@@ -7,12 +7,10 @@ versions; in a resample some of its columns are empty, which changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import (
@@ -28,9 +26,12 @@ from ietest_fast.models.protocol import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pyarrow as pa
     import scipy.sparse as sp
     import xgboost as xgb
+    from numpy.typing import NDArray
 
 _TWENTIETHS = FloatRange(low=0.05, high=1.0, step=0.05)
 
@@ -283,8 +284,8 @@ class BagOfWordsClassifier:
         return cast("NDArray[np.float32]", self._booster.inplace_predict(matrix))
 
     def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Predict labels, int8, shape (len(rows),); the lower label where two are equally likely."""
-        return self.predict_proba(store, rows).argmax(axis=1).astype(np.int8)
+        """Predict labels, int8, shape (len(rows),); of equally likely ones the lowest."""
+        return np.argmax(self.predict_proba(store, rows), axis=1).astype(np.int8)
 
 
 class BagOfWordsXGBoost:
@@ -337,7 +338,9 @@ class BagOfWordsXGBoost:
         if problems:
             return problems
         problems += [
-            f"{name}: must be at least 1" for name in ("n_estimators", "max_depth") if params[name] < 1
+            f"{name}: must be at least 1"
+            for name in ("n_estimators", "max_depth")
+            if params[name] < 1
         ]
         problems += [
             f"{name}: must not be negative" for name in ("reg_alpha", "gamma") if params[name] < 0
