@@ -285,7 +285,8 @@ class BagOfWordsClassifier:
 
     def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """Predict labels, int8, shape (len(rows),); of equally likely ones the lowest."""
-        return np.argmax(self.predict_proba(store, rows), axis=1).astype(np.int8)
+        labels: NDArray[np.int8] = self.predict_proba(store, rows).argmax(axis=1).astype(np.int8)
+        return labels
 
 
 class BagOfWordsXGBoost:
