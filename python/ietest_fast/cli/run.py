@@ -110,6 +110,7 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--split-n-valid", type=int, help="Rows of it for validation.")
 @click.option("--split-n-test", type=int, help="Rows of it for testing.")
 @click.option("--split-seed", type=int, help="Which rows go where.")
+@click.option("--split-group-by", help="Column whose equal values stay in one part.")
 @click.option("--text-columns", metavar="A[,B]", help="Columns with the one or two texts.")
 @click.option("--label-column", help="Column with the label.")
 @click.option("--label-names", metavar="A,B[,...]", help="Names of the labels 0, 1, ...")
@@ -217,6 +218,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                     "n_valid": options["split_n_valid"],
                     "n_test": options["split_n_test"],
                     "seed": options["split_seed"],
+                    "group_by": options["split_group_by"],
                 },
                 "text_columns": _comma_list(options["text_columns"]),
                 "label_column": options["label_column"],

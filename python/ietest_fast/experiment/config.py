@@ -109,13 +109,16 @@ class SplitConfig(_Section):
         Size of the training set, if that is to come from the same file.
     seed
         Which rows go where depends on it.
+    group_by
+        A column whose equal values stay in one part, such as ``"premise"``.
     """
 
     file: InputFile
-    n_valid: Annotated[int, Field(ge=1)]
+    n_valid: Annotated[int, Field(ge=2)]
     n_test: Annotated[int, Field(ge=2)]
-    n_train: Annotated[int, Field(ge=1)] | None = None
+    n_train: Annotated[int, Field(ge=2)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
+    group_by: str | None = None
 
 
 class DemoConfig(_Section):
@@ -256,7 +259,8 @@ class ModelConfig(_Section):
         if isinstance(value, str) and value in presets:
             return value
         raise ValueError(
-            f"must be a budget of at least 1 or one of {', '.join(map(repr, presets))}, not {value!r}"
+            f"must be a budget of at least 1, or one of {', '.join(map(repr, presets))}; "
+            f"not {value!r}"
         )
 
     @field_validator("params")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +65,8 @@ def read_splits(config: DataConfig) -> Splits:
         If a file is not what it should be, the splits differ in columns or labels, a split is too
         small, or the training set has one label only.
     """
+    from ietest_fast.corpus import require_trainable
+
     splits = _read(config)
     for name, corpus in splits.items():
         if corpus.text_columns != splits.train.text_columns:
@@ -85,17 +86,12 @@ def read_splits(config: DataConfig) -> Splits:
                 f"the {name} set has {len(corpus)} labelled rows; at least 2 are needed",
                 path=corpus.source,
             )
-    if len(np.unique(splits.train.labels)) < 2:
-        only = splits.train.label_names[int(splits.train.labels[0])]
-        raise InputError(
-            f"every row of the training set has the label {only!r}; a classifier needs two",
-            path=splits.train.source,
-        )
+    require_trainable(splits.train)
     return splits
 
 
 def _read(config: DataConfig) -> Splits:
-    from ietest_fast.corpus import demo_splits, read_corpus
+    from ietest_fast.corpus import demo_splits, read_corpora, split
 
     if config.demo is not None:
         train, valid, test = demo_splits(
@@ -105,35 +101,25 @@ def _read(config: DataConfig) -> Splits:
             seed=config.demo.seed,
         )
         return Splits(train=train, valid=valid, test=test)
-
-    def read(path: Path, like: Corpus | None) -> Corpus:
-        return read_corpus(
-            path,
-            text_columns=config.text_columns if like is None else like.text_columns,
-            label_column=config.label_column,
-            label_names=config.label_names if like is None else like.label_names,
-        )
-
-    first = None if config.train is None else read(config.train, None)
+    whole = None if config.split is None else config.split.file
+    paths = [path for path in (config.train, config.valid, config.test, whole) if path is not None]
+    corpora = read_corpora(
+        paths,
+        text_columns=config.text_columns,
+        label_column=config.label_column,
+        label_names=config.label_names,
+    )
     if config.split is not None:
-        whole = read(config.split.file, first)
-        sizes = [config.split.n_train or 0, config.split.n_valid, config.split.n_test]
-        parts = _split(whole, sizes, seed=config.split.seed, path=config.split.file)
-        return Splits(train=parts[0] if first is None else first, valid=parts[1], test=parts[2])
-    if first is None or config.valid is None or config.test is None:
-        raise InputError("the configuration names no data")
-    return Splits(train=first, valid=read(config.valid, first), test=read(config.test, first))
-
-
-def _split(corpus: Corpus, sizes: Sequence[int], *, seed: int, path: Path) -> list[Corpus]:
-    if sum(sizes) > len(corpus):
-        raise InputError(
-            f"split asks for {sum(sizes)} rows, but the file has {len(corpus)} labelled ones",
-            path=path,
+        own_train = [] if config.split.n_train is None else [config.split.n_train]
+        parts = split(
+            corpora[-1],
+            [*own_train, config.split.n_valid, config.split.n_test],
+            seed=config.split.seed,
+            group_by=config.split.group_by,
         )
-    order = np.random.Generator(np.random.Philox(seed)).permutation(len(corpus))
-    bounds = np.cumsum([0, *sizes])
-    return [corpus.take(np.sort(order[begin:end])) for begin, end in pairwise(bounds)]
+        corpora = (*corpora[:-1], *parts)
+    train, valid, test = corpora
+    return Splits(train=train, valid=valid, test=test)
 
 
 @dataclass(frozen=True, kw_only=True)
