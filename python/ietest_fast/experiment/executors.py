@@ -106,7 +106,12 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, "OMP_NUM_THREADS": str(context.n_threads)},
+            # Idle OpenMP threads that spin would take the cores from the other workers.
+            env={
+                "OMP_WAIT_POLICY": "passive",
+                **os.environ,
+                "OMP_NUM_THREADS": str(context.n_threads),
+            },
             # Ctrl-C is for the run to deal with; its workers do not hear of it.
             start_new_session=True,
             encoding="utf-8",
