@@ -191,6 +191,29 @@ def test_monte_carlo_p_values_count_the_drawn_replicates() -> None:
     assert result.p_symmetric == ((np.abs(t) >= abs(counts.t)).sum() + 1) / (s + 1)
 
 
+def test_size_given_k_is_that_of_the_documentation() -> None:
+    """docs/statistics.md, "Few discordant pairs": all tables with k discordant pairs, n = 9824."""
+    page = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text()
+    table = page.split("## Few discordant pairs")[1]
+
+    def documented(name: str) -> list[float]:
+        line = next(line for line in table.splitlines() if line.startswith(f"| {name} "))
+        return [float(cell.strip(" %")) for cell in line.split("|")[2:-1]]
+
+    n = 9824
+    sizes: dict[str, list[float]] = {"p_value": [], "p_mcnemar_exact": []}
+    for k in documented("k"):
+        results = [
+            paired_test(PairedCounts(n - int(k), a, int(k) - a, 0)) for a in range(int(k) + 1)
+        ]
+        masses = scipy_stats.binom.pmf(np.arange(k + 1), k, 0.5)
+        for name, shares in sizes.items():
+            rejected = np.array([getattr(result, name) < 0.05 for result in results])
+            shares.append(100 * float(masses[rejected].sum()))
+    assert sizes["p_value"] == pytest.approx(documented("bootstrap (`p_value`)"), abs=0.051)
+    assert sizes["p_mcnemar_exact"] == pytest.approx(documented("`p_mcnemar_exact`"), abs=0.051)
+
+
 def test_fewer_than_25_discordant_pairs_are_warned_of() -> None:
     few = paired_test(PairedCounts(100, 20, 4, 0))
     assert few.few_discordant

@@ -55,7 +55,7 @@ double deviance(double x, double mean) {
         }
         return sum;
     }
-    return x * std::log(x / mean) - difference;
+    return x > 0 ? x * std::log(x / mean) - difference : mean;
 }
 
 }  // namespace
@@ -69,9 +69,13 @@ double log_binomial_pmf(std::int64_t x, std::int64_t n, double p, double q) {
     if (x == n) return q < 0.5 ? size * std::log1p(-q) : size * std::log(p);
     const auto hits = static_cast<double>(x);
     const auto misses = static_cast<double>(n - x);
-    return stirling_error(size) - stirling_error(hits) - stirling_error(misses) -
-           deviance(hits, size * p) - deviance(misses, size * q) +
+    return stirling_error(size) - stirling_error(hits) - stirling_error(misses) +
+           binomial_exponent(hits, size, p, q) +
            0.5 * std::log(size / (2 * std::numbers::pi * hits * misses));
+}
+
+double binomial_exponent(double x, double n, double p, double q) {
+    return -deviance(x, n * p) - deviance(n - x, n * q);
 }
 
 BinomialSampler::BinomialSampler(std::int64_t n, double p)

@@ -9,6 +9,7 @@
 namespace ietest::stats {
 namespace {
 
+using random::binomial_exponent;
 using random::log_binomial_pmf;
 
 __extension__ using Wide = unsigned __int128;
@@ -65,8 +66,16 @@ class Law {
         return log_binomial_pmf(drawn, n_, p_, q_) + log_binomial_pmf(hits, drawn, 0.5, 0.5);
     }
 
-    // log of P(K = drawn, D* at the edge of the tail), a good guide to the size of the summand.
-    double log_edge(std::int64_t drawn) const { return log_mass(fewest_hits(drawn), drawn); }
+    // The exponent of P(K = drawn) P(D* at the edge of the tail | K), D* taken as a real number:
+    // within a few nats of the logarithm of the summand, and unimodal.
+    double exponent(std::int64_t drawn) const {
+        const auto size = static_cast<double>(drawn);
+        const double reach =
+            std::sqrt(static_cast<double>(square_) / static_cast<double>(discordant_) * size);
+        const double hits = std::min(size, (size + reach) / 2);
+        return binomial_exponent(size, static_cast<double>(n_), p_, q_) +
+               binomial_exponent(hits, size, 0.5, 0.5);
+    }
 
     // P(K = drawn + 1) / P(K = drawn).
     double step_up(std::int64_t drawn) const {
@@ -91,36 +100,36 @@ class Law {
 };
 
 // Where the sweep has to begin: the last K before which nothing counts. P(K) peaks at K = k and the
-// tail given K grows with K, so the summand peaks at max(first, k) or later. It is unimodal up to
-// the unit steps of fewest_hits, which are far smaller than the margin of 60 nats (1e-26).
+// tail given K grows with K, so the summand peaks at max(first, k) or later. The margin of 70 nats
+// (1e-30) leaves room for what the exponent neglects.
 std::int64_t find_start(const Law& law, std::int64_t first, std::int64_t discordant,
                         std::int64_t n) {
-    constexpr double kMargin = 60;
+    constexpr double kMargin = 70;
     // Gallop to a bracket of the peak, then cut the bracket by thirds.
     std::int64_t low = std::max(first, discordant);
     std::int64_t high = low;
     for (std::int64_t step = 16, at = low; high < n; step *= 2) {
         high = std::min(n, at + step);
-        if (law.log_edge(high) <= law.log_edge(at)) break;
+        if (law.exponent(high) <= law.exponent(at)) break;
         low = at;
         at = high;
     }
     while (high - low > 8) {
         const std::int64_t third = (high - low) / 3;
-        if (law.log_edge(low + third) < law.log_edge(high - third)) {
+        if (law.exponent(low + third) < law.exponent(high - third)) {
             low += third;
         } else {
             high -= third;
         }
     }
     const std::int64_t peak = low;
-    const double log_peak = law.log_edge(peak);
-    if (law.log_edge(first) >= log_peak - kMargin) return first;
+    const double peak_exponent = law.exponent(peak);
+    if (law.exponent(first) >= peak_exponent - kMargin) return first;
     std::int64_t below = first;
     std::int64_t above = peak;
     while (above - below > 1) {
         const std::int64_t middle = below + (above - below) / 2;
-        (law.log_edge(middle) < log_peak - kMargin ? below : above) = middle;
+        (law.exponent(middle) < peak_exponent - kMargin ? below : above) = middle;
     }
     return below;
 }
