@@ -409,17 +409,24 @@ class BagOfWordsXGBoost:
         counts = _select(train.store, train.rows)
         features = _Features.learn(counts, tfidf=self._weighting == "tfidf")
         booster_params = {name: value for name, value in params.items() if name != "n_estimators"}
+        # Counts have few values, so histograms are small. Every TF-IDF weight is a value of its own:
+        # there the exact search over the sorted entries is two to three times as fast.
+        exact = features.idf is not None
+        matrix = features.apply(counts)
+        data = (xgb.DMatrix if exact else xgb.QuantileDMatrix)(
+            matrix, train.labels, nthread=n_threads
+        )
         booster = xgb.train(
             {
                 **booster_params,
                 "objective": "multi:softprob",
                 "num_class": n_classes,
-                "tree_method": "hist",
+                "tree_method": "exact" if exact else "hist",
                 "nthread": n_threads,
                 "seed": seed,
                 "verbosity": 0,
             },
-            xgb.QuantileDMatrix(features.apply(counts), train.labels, nthread=n_threads),
+            data,
             num_boost_round=int(params["n_estimators"]),
         )
         return BagOfWordsClassifier(booster, features)
