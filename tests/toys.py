@@ -38,7 +38,9 @@ def toy_corpus(n: int, seed: int) -> Corpus:
     places = rng.choice(["street", "garden", "kitchen"], n)
     hints = np.where(rng.random(n) < 0.7, labels, rng.integers(0, 3, n))
     acts = np.array(["stands", "waits", "sleeps"])[hints]
-    premise = [f"A {person} is in the {place}." for person, place in zip(people, places, strict=True)]
+    premise = [
+        f"A {person} is in the {place}." for person, place in zip(people, places, strict=True)
+    ]
     hypothesis = [f"The {person} {act}." for person, act in zip(people, acts, strict=True)]
     table = pa.table({"premise": premise, "hypothesis": hypothesis, "label": labels})
     return Corpus(table=table, text_columns=("premise", "hypothesis"), label_names=LABELS)
@@ -73,7 +75,12 @@ class Swap:
         return f"{self.old}-{self.new}".encode().hex()
 
     def transform(
-        self, table: pa.Table, text_columns: Any, *, with_edits: bool = True, n_threads: int | None = None
+        self,
+        table: pa.Table,
+        text_columns: Any,
+        *,
+        with_edits: bool = True,
+        n_threads: int | None = None,
     ) -> Transformed:
         changed = np.zeros(len(table), dtype=bool)
         new = table

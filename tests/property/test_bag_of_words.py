@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from reference.word_counts import count_words, learn_idf, weigh_tfidf
 
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.bag_of_words import (
@@ -15,6 +14,7 @@ from ietest_fast.models.bag_of_words import (
     inverse_document_frequency,
     weight_tfidf,
 )
+from reference.word_counts import count_words, learn_idf, weigh_tfidf
 
 # Letters with and without accents, digits, underscore, marks that are no word characters, an
 # apostrophe, letters of other scripts. (Not İ: Python lowers it to two characters, Unicode's

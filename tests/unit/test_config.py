@@ -84,7 +84,10 @@ def test_mistakes_about_the_model(model, complaint):
             "data: split takes the place of test",
         ),
         ({"split": {"file": "FILE", "n_valid": 5, "n_test": 5}}, "data: with split, give either"),
-        ({"train": "FILE", "split": {"file": "FILE", "n_valid": 5}}, "data.split.n_test: is missing"),
+        (
+            {"train": "FILE", "split": {"file": "FILE", "n_valid": 5}},
+            "data.split.n_test: is missing",
+        ),
         ({"train": "FILE"}, "data: needs valid, test"),
     ],
 )

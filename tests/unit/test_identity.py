@@ -24,7 +24,7 @@ def test_identity_is_the_hash_of_canonical_json():
     assert canonical_json(value) == text
     assert identify(value) == hashlib.sha256(text.encode()).hexdigest()
     assert identify({"a": "ρ", "b": [1, 0.1]}) == identify(value)
-    with pytest.raises(ValueError, match="not JSON compliant|Out of range"):
+    with pytest.raises(ValueError, match=r"not JSON compliant|Out of range"):
         canonical_json({"a": float("nan")})
 
 

@@ -71,7 +71,9 @@ def _check(folder, undisturbed):
     assert (folder / "results.json").read_bytes() == (undisturbed / "results.json").read_bytes()
     events = _executions(folder)
     for kind, n in (("trial", 3), ("cell", 20)):
-        done = Counter(i for k, i, event in events if k == kind and event in {"finished", "adopted"})
+        done = Counter(
+            i for k, i, event in events if k == kind and event in {"finished", "adopted"}
+        )
         assert len(done) == n
         assert set(done.values()) == {1}
     assert len(list((folder / "cells").iterdir())) == 20
@@ -106,6 +108,8 @@ def test_ctrl_c_ends_the_run_and_its_workers(tmp_path):
     assert process.returncode != 0
     assert "KeyboardInterrupt" in errors
     _finish(tmp_path, 2)
-    done = Counter(i for k, i, e in _executions(tmp_path) if k == "cell" and e in {"finished", "adopted"})
+    done = Counter(
+        i for k, i, e in _executions(tmp_path) if k == "cell" and e in {"finished", "adopted"}
+    )
     assert len(done) == 20
     assert set(done.values()) == {1}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def test_uniforms_are_numpys(seed, split):
 def test_sets_are_nested_in_rho():
     process = DataGeneratingProcess(seed=7)
     masks = [process.mask("train", rho=rho, m=2, n=5000) for rho in (0, 0.1, 0.5, 0.51, 1)]
-    for smaller, larger in zip(masks[:-1], masks[1:], strict=True):
+    for smaller, larger in itertools.pairwise(masks):
         assert not (smaller & ~larger).any()
     assert not masks[0].any()
     assert masks[-1].all()

@@ -8,13 +8,13 @@ from collections import Counter
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from toys import QUICK, Swap, toy_splits
 
 from ietest_fast.errors import InputError, StoreError, WorkerError
 from ietest_fast.experiment import DataGeneratingProcess, check_config
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.store import RunStore
 from ietest_fast.stats import PairedCounts, paired_test, signal_to_noise
+from toys import QUICK, Swap, toy_splits
 
 CONFIG = {
     "data": {"demo": True, "name": "toys"},
@@ -116,7 +116,9 @@ def test_running_again_trains_nothing(finished):
     assert (finished.folder / "results.json").read_bytes() == before
     assert ("train", 6, 6) in stages
     assert ("train", 0, 6) not in stages
-    events = Counter((i, e) for kind, i, e, _ in _events(finished.folder, finished) if kind == "cell")
+    events = Counter(
+        (i, e) for kind, i, e, _ in _events(finished.folder, finished) if kind == "cell"
+    )
     assert Counter(event for _, event in events) == {"started": 6, "finished": 6}
     assert set(events.values()) == {1}
 

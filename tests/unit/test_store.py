@@ -64,7 +64,8 @@ def test_a_second_run_is_kept_out(tmp_path):
 def test_the_lock_of_another_process_counts_and_ends_with_it(tmp_path):
     code = (
         "import sys; from pathlib import Path; from ietest_fast.experiment.store import RunStore\n"
-        f"store = RunStore.open(Path(sys.argv[1]), {SETTINGS!r}); print('open', flush=True); input()"
+        f"store = RunStore.open(Path(sys.argv[1]), {SETTINGS!r})\n"
+        "print('open', flush=True); input()"
     )
     other = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)],
