@@ -12,9 +12,9 @@ import time
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from toys import toy_splits
 
 from ietest_fast.cli.main import cli
+from toys import toy_splits
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main import main; main()"]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 
 import pytest
 
+from ietest_fast.errors import StoreError
 from ietest_fast.experiment.artefacts import sweep_unfinished, write_file, write_folder, write_text
 from ietest_fast.experiment.identity import (
     bootstrap_seed,
@@ -60,6 +63,17 @@ def test_a_failed_write_leaves_nothing(tmp_path):
         write_file(tmp_path / "file", fail)
     with pytest.raises(RuntimeError):
         write_folder(tmp_path / "folder", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_named_and_leaves_nothing(tmp_path):
+    def fill(path):
+        (path / "half" if path.is_dir() else path).write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for write in (write_file, write_folder):
+        with pytest.raises(StoreError, match=r"result: cannot be written: No space left"):
+            write(tmp_path / "result", fill)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import xml.etree.ElementTree as ET
 
@@ -57,12 +58,9 @@ TABLE = {
 
 
 def _printed(result):
-    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    try:
-        print_summary(result, console)
-    finally:
-        console.file.close()
-    return console.export_text()
+    console = Console(width=100, file=io.StringIO())
+    print_summary(result, console)
+    return console.file.getvalue()
 
 
 def test_the_table_has_every_number(tmp_path):
@@ -83,7 +81,9 @@ def test_collapsed_classifiers_are_named_and_snr_is_given_both_ways(tmp_path):
     assert "1 of 6 classifiers: ρ=1 m=1" in text
     assert "without collapsed)" in text
     everything = {(rho, m) for rho in TABLE for m in (0, 1)}
-    assert "(none left without collapsed)" in _printed(_result(tmp_path, TABLE, collapsed=everything))
+    assert "(none left without collapsed)" in _printed(
+        _result(tmp_path, TABLE, collapsed=everything)
+    )
 
 
 def test_few_discordant_pairs_are_mentioned(tmp_path):

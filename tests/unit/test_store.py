@@ -138,3 +138,16 @@ def test_a_missing_artefact_is_named(tmp_path):
         store.finish_cell(_record())
         with pytest.raises(StoreError, match=r"c1\.parquet.*is\s+gone"):
             store.cell_path(store.cells()["c1"])
+
+
+def test_a_database_that_cannot_be_written_is_named(tmp_path):
+    with RunStore.open(tmp_path, SETTINGS) as store:
+        store._database.execute("PRAGMA max_page_count = 1")
+        for number in range(1000):
+            try:
+                store.log("cell", f"c{number}", "started", "x" * 1000)
+            except StoreError as error:
+                assert "run.sqlite: cannot be written" in str(error)
+                break
+        else:
+            pytest.fail("the database took everything")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from ietest_fast.errors import IetestError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +40,11 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
         The file to make or replace; its folder is made if need be.
     write
         Called with the temporary path, in the same folder.
+
+    Raises
+    ------
+    StoreError
+        If the system cannot write it (the disk is full, say); nothing is left then.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{_UNFINISHED}")
@@ -44,10 +52,18 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
         write(temporary)
         _sync(temporary)
         temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        _explain(path, error)
         raise
     _sync_folder(path.parent)
+
+
+def _explain(path: Path, error: BaseException) -> None:
+    """Raise what the system says about a write, such as a full disk, with the file's name."""
+    if isinstance(error, OSError) and not isinstance(error, IetestError):
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def write_text(path: Path, text: str) -> None:
@@ -68,6 +84,11 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         The folder to make; it must not exist.
     fill
         Called with the temporary folder, beside `path`.
+
+    Raises
+    ------
+    StoreError
+        If the system cannot write it; nothing is left then.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{_UNFINISHED}")
@@ -79,8 +100,9 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
                 _sync(file)
         _sync_folder(temporary)
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
+        _explain(path, error)
         raise
     _sync_folder(path.parent)
 

@@ -221,13 +221,16 @@ class RunStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._database.execute("BEGIN IMMEDIATE")
         try:
-            yield
-        except BaseException:
-            self._database.execute("ROLLBACK")
-            raise
-        self._database.execute("COMMIT")
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{self.folder / DATABASE}: cannot be written: {error}") from error
 
     def _adopt_artefacts(self) -> None:
         from ietest_fast.experiment.work import read_cell_artefact
@@ -239,6 +242,10 @@ class RunStore:
 
     def log(self, kind: str, identity: str, event: str, detail: str | None = None) -> None:
         """Record that something happened to a trial or a cell."""
+        with self._transaction():
+            self._insert_event(kind, identity, event, detail)
+
+    def _insert_event(self, kind: str, identity: str, event: str, detail: str | None) -> None:
         self._database.execute(
             "INSERT INTO executions (kind, identity, event, detail, at) VALUES (?, ?, ?, ?, ?)",
             (kind, identity, event, detail, time.time()),
@@ -263,7 +270,7 @@ class RunStore:
                     seconds,
                 ),
             )
-            self.log("trial", identity, "finished")
+            self._insert_event("trial", identity, "finished", None)
 
     def trials(self) -> dict[str, Trial]:
         """Give the finished trials by identity, in order of their numbers."""
@@ -291,7 +298,7 @@ class RunStore:
                     cell.seconds,
                 ),
             )
-            self.log("cell", cell.identity, event)
+            self._insert_event("cell", cell.identity, event, None)
 
     def cells(self) -> dict[str, CellRecord]:
         """Give the finished cells by identity."""

@@ -409,8 +409,8 @@ class BagOfWordsXGBoost:
         counts = _select(train.store, train.rows)
         features = _Features.learn(counts, tfidf=self._weighting == "tfidf")
         booster_params = {name: value for name, value in params.items() if name != "n_estimators"}
-        # Counts have few values, so histograms are small. With TF-IDF nearly every weight is a value
-        # of its own: there the exact search over the sorted entries is two to three times as fast.
+        # Counts have few values, so histograms are small. TF-IDF has nearly as many values as
+        # entries: there the exact search over sorted entries is two to three times as fast.
         exact = features.idf is not None
         matrix = features.apply(counts)
         data = (xgb.DMatrix if exact else xgb.QuantileDMatrix)(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ _STYLE: dict[Any, Any] = {
 def _new_axes() -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.8, 4.4), layout="constrained")
+    figure = Figure(figsize=(6.8, 4.7), layout="constrained")
     return figure, figure.add_subplot()
 
 
@@ -88,7 +89,7 @@ def draw_accuracy(result: RunResult) -> Figure:
     n_resamples = len(result.rhos[0].cells)
     axes.set_title(f"Accuracy over {n_resamples} classifiers, mean ± sd", loc="left")
     _label_rho(axes, result)
-    axes.legend(frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
@@ -118,7 +119,7 @@ def draw_p_values(result: RunResult) -> Figure:
     groups: list[tuple[str, NDArray[np.bool_], dict[str, Any]]] = [
         ("smallest p, rejects", reject & ~below, {"marker": "X", "color": _REJECT}),
         (
-            f"smallest p below {P_FLOOR:.0e}, rejects",
+            f"smallest p below $10^{{{round(math.log10(P_FLOOR))}}}$, rejects",
             reject & below,
             {"marker": "v", "color": _REJECT},
         ),
@@ -151,7 +152,7 @@ def draw_p_values(result: RunResult) -> Figure:
     axes.set_ylabel("p-value")
     axes.set_title("Smallest p-value at each ρ", loc="left")
     _label_rho(axes, result)
-    axes.legend(frameon=False, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return figure
 
 
