@@ -28,7 +28,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed, minibatch
-from thinc.api import Adam
+from thinc.api import Adam, NumpyOps, set_current_ops
 from treebanks import Sentence, read_conllu, read_masc
 
 
@@ -112,6 +112,8 @@ def accuracy(nlp: Language, sentences: list[Sentence]) -> tuple[float, float]:
 def train(arguments: argparse.Namespace) -> Language:
     """Train and give the pipeline without its helping head."""
     started = time.perf_counter()
+    # NumPy's matrix product is three times as fast as BLIS's on recent processors.
+    set_current_ops(NumpyOps(use_blis=False))
     fix_random_seed(arguments.seed)
     draw = random.Random(arguments.seed)
     ewt = list(read_conllu(arguments.ewt))
@@ -148,10 +150,42 @@ def train(arguments: argparse.Namespace) -> Language:
             f"loss {losses['morphologizer']:.0f}  {seconds:.0f} s (cpu {time.process_time():.0f} s)",
             flush=True,
         )
-        if arguments.out is not None and epoch + 1 == n_both + n_alone:
-            break
+    return finished(nlp)
+
+
+def finished(nlp: Language) -> Language:
+    """Give the pipeline to ship: one component, and no words of the training texts."""
     nlp.remove_pipe("penn")
-    return nlp
+    nlp.replace_listeners("tok2vec", "morphologizer", ["model.tok2vec"])
+    trained = nlp.get_pipe("morphologizer")
+    shipped = spacy.blank("en")
+    config = {
+        key: value
+        for key, value in nlp.get_pipe_config("morphologizer").items()
+        if key in ("model", "scorer", "overwrite", "extend")
+    }
+    shipped.add_pipe("morphologizer", config=config)
+    shipped.get_pipe("morphologizer").from_bytes(trained.to_bytes(exclude=["vocab"]))
+    shipped.meta.update(
+        name="ietest_tagger",
+        version="1.0.0",
+        description="Universal tags, and number of common nouns, of English sentences.",
+        license="CC BY-SA 4.0",
+        spacy_version=">=3.8.7,<4.0.0",
+        sources=[
+            {
+                "name": "Universal Dependencies English EWT",
+                "url": "https://github.com/UniversalDependencies/UD_English-EWT",
+                "license": "CC BY-SA 4.0",
+            },
+            {
+                "name": "Manually Annotated Sub-Corpus (MASC)",
+                "url": "https://anc.org/data/masc/",
+                "license": "free of restrictions",
+            },
+        ],
+    )
+    return shipped
 
 
 def main() -> None:
@@ -164,10 +198,10 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--pieces", type=int, default=3)
-    parser.add_argument("--rows", type=int, nargs=4, default=[5000, 1000, 2500, 1000])
-    parser.add_argument("--epochs", type=int, nargs=2, default=[7, 8], metavar=("BOTH", "EWT"))
+    parser.add_argument("--rows", type=int, nargs=4, default=[8000, 1000, 4000, 1000])
+    parser.add_argument("--epochs", type=int, nargs=2, default=[9, 5], metavar=("BOTH", "EWT"))
     parser.add_argument("--rate", type=float, default=0.003)
-    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--dropout", type=float, default=0.15)
     parser.add_argument("--seed", type=int, default=20230)
     arguments = parser.parse_args()
     train(arguments).to_disk(arguments.out)
