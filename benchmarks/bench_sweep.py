@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
-from benchmarks.timing import Comparison
 
+from benchmarks.timing import Comparison
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.config import TransformationConfig
 from ietest_fast.experiment.data import plan_transformation, read_splits, transform_splits

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.bag_of_words import (
     BagOfWordsXGBoost,
+    _keep_columns,
     inverse_document_frequency,
     weight_tfidf,
 )
@@ -84,3 +87,15 @@ def test_tfidf_of_a_resample_is_as_if_learnt_from_its_texts(pairs, data):
     for text, values in zip(_joined(pairs), weighted, strict=True):
         expected = weigh_tfidf(text, slow) if any(w in slow for w in count_words(text)) else {}
         assert values == pytest.approx([expected.get(w, 0.0) for w in vocabulary], rel=1e-6)
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_keeping_columns_is_indexing(data):
+    shape = data.draw(st.tuples(st.integers(0, 6), st.integers(1, 8)))
+    dense = data.draw(arrays(np.float32, shape, elements=st.sampled_from([0.0, 1.0, 2.5])))
+    kept = data.draw(st.sets(st.integers(0, shape[1] - 1), min_size=1))
+    columns = np.array(sorted(kept), dtype=np.int64)
+    ours = _keep_columns(sp.csr_matrix(dense), columns)
+    assert ours.shape == (shape[0], len(columns))
+    assert np.array_equal(ours.toarray(), dense[:, columns])

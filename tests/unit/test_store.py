@@ -143,11 +143,10 @@ def test_a_missing_artefact_is_named(tmp_path):
 def test_a_database_that_cannot_be_written_is_named(tmp_path):
     with RunStore.open(tmp_path, SETTINGS) as store:
         store._database.execute("PRAGMA max_page_count = 1")
-        for number in range(1000):
-            try:
+
+        def fill_up():
+            for number in range(1000):
                 store.log("cell", f"c{number}", "started", "x" * 1000)
-            except StoreError as error:
-                assert "run.sqlite: cannot be written" in str(error)
-                break
-        else:
-            pytest.fail("the database took everything")
+
+        with pytest.raises(StoreError, match=r"run\.sqlite: cannot be written"):
+            fill_up()

@@ -91,9 +91,11 @@ def read_splits(config: DataConfig) -> Splits:
 
 
 def _read(config: DataConfig) -> Splits:
-    from ietest_fast.corpus import demo_splits, read_corpora, split
+    from ietest_fast.corpus import read_corpora, split
 
     if config.demo is not None:
+        from ietest_fast.corpus import demo_splits
+
         train, valid, test = demo_splits(
             n_train=config.demo.n_train,
             n_valid=config.demo.n_valid,
@@ -132,10 +134,13 @@ class PlannedTransformation:
         Of all that it will be built from, but for the corpora.
     build
         Makes it from the corpora whose words it may count (train and valid).
+    close
+        Lets go of what is not needed once all texts are transformed (the tagger's processes).
     """
 
     fingerprint: str
     build: Callable[[Sequence[Corpus]], Transformation]
+    close: Callable[[], None] = lambda: None
 
 
 def plan_transformation(config: TransformationConfig) -> PlannedTransformation:
@@ -178,7 +183,7 @@ def plan_transformation(config: TransformationConfig) -> PlannedTransformation:
             "block_list": sorted(block_list),
         }
     )
-    return PlannedTransformation(fingerprint=fingerprint, build=build)
+    return PlannedTransformation(fingerprint=fingerprint, build=build, close=tagger.close)
 
 
 @dataclass(frozen=True, kw_only=True)

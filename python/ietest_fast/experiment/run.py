@@ -100,9 +100,12 @@ def run(
     settings = _settings(config, splits, planned, model)
     tell("read", 1, 1)
     with RunStore.open(folder, settings) as store:
-        texts = transform_splits(
-            splits, planned, folder / "data", listener=lambda done: tell("transform", done, 3)
-        )
+        try:
+            texts = transform_splits(
+                splits, planned, folder / "data", listener=lambda done: tell("transform", done, 3)
+            )
+        finally:
+            planned.close()
         tell("transform", 3, 3)
         context = _encode(config, folder, splits, texts, model)
         tell("encode", 1, 1)
