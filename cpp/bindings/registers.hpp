@@ -8,5 +8,6 @@ namespace ietest::python {
 void register_random(pybind11::module_& module);
 void register_runtime(pybind11::module_& module);
 void register_stats(pybind11::module_& module);
+void register_text(pybind11::module_& module);
 
 }  // namespace ietest::python
