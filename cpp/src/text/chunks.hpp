@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,44 @@ inline std::int64_t rows_per_chunk(const StringColumn& column) {
     const std::int64_t mean = std::max<std::int64_t>(1, column.n_bytes() / column.length);
     return std::clamp<std::int64_t>(kChunkBytes / mean, 1, 8192);
 }
+
+// Lends scratch objects to chunks, so that there are no more of them than threads.
+template <typename T>
+class Pool {
+  public:
+    class Loan {
+      public:
+        Loan(Pool& pool, std::unique_ptr<T> object) : pool_(pool), object_(std::move(object)) {}
+        Loan(const Loan&) = delete;
+        Loan& operator=(const Loan&) = delete;
+        ~Loan() {
+            const std::lock_guard lock(pool_.mutex_);
+            pool_.idle_.push_back(std::move(object_));
+        }
+        T* operator->() const { return object_.get(); }
+
+      private:
+        Pool& pool_;
+        std::unique_ptr<T> object_;
+    };
+
+    template <typename Make>
+    Loan take(Make&& make) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!idle_.empty()) {
+                std::unique_ptr<T> object = std::move(idle_.back());
+                idle_.pop_back();
+                return Loan(*this, std::move(object));
+            }
+        }
+        return Loan(*this, make());
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<T>> idle_;
+};
 
 inline EditList joined(std::vector<EditList>&& parts) {
     EditList all;

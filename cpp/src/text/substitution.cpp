@@ -37,14 +37,19 @@ class Finder {
         } else {
             scanner_.scan(text, row_begins);
         }
-        sieve(text, n_readable);
+        if (index_.ignore_case()) {
+            sieve<true>(text, n_readable);
+        } else {
+            sieve<false>(text, n_readable);
+        }
 
         const std::uint32_t* begins = scanner_.begins();
         const std::uint32_t* ends = scanner_.ends();
-        const auto* candidates = candidates_.as<std::uint32_t>();
+        const auto* candidates = candidates_.as<Candidate>();
         std::uint32_t done = 0;
         for (std::size_t c = 0; c < n_candidates_; ++c) {
-            const std::uint32_t word = candidates[c];
+            if (c + kAhead < n_candidates_) index_.prefetch(candidates[c + kAhead].hash);
+            const std::uint32_t word = candidates[c].word;
             const std::uint32_t begin = begins[word];
             if (begin < done) continue;
             const std::uint32_t size = ends[word] - begin;
@@ -57,34 +62,44 @@ class Finder {
             done = match.end;
             if (entry->next_node != 0) done = follow(text, row_begins, *entry, match);
             if (match.value == kNoValue) continue;
-            const std::string_view value = table_.value(match.value);
-            if (value != text.substr(begin, match.end - begin)) matches.push_back(match);
+            if (table_.may_change_nothing() &&
+                table_.value(match.value) == text.substr(begin, match.end - begin)) {
+                continue;
+            }
+            matches.push_back(match);
         }
     }
 
   private:
+    static constexpr std::size_t kAhead = 8;
+    struct Candidate {
+        std::uint64_t hash;
+        std::uint32_t word;
+    };
+
+    template <bool ignores_case>
     void sieve(std::string_view text, std::size_t n_readable) {
         const std::size_t n_words = scanner_.n_words();
-        if (candidates_.size() < static_cast<std::int64_t>(4 * (n_words + 1))) {
-            candidates_ = Buffer(static_cast<std::int64_t>(4 * (n_words + 1)));
-        }
+        const auto n_bytes = static_cast<std::int64_t>(sizeof(Candidate) * (n_words + 1));
+        if (candidates_.size() < n_bytes) candidates_ = Buffer(n_bytes);
         const std::uint32_t* begins = scanner_.begins();
         const std::uint32_t* ends = scanner_.ends();
-        auto* candidates = candidates_.as<std::uint32_t>();
+        auto* candidate = candidates_.as<Candidate>();
+        const KeyIndex::Filter filter = index_.filter();
+        const char* from = text.data();
         // Eight bytes can be read from all words but the column's last few.
         std::size_t n_wide = n_words;
         while (n_wide > 0 && begins[n_wide - 1] + 8 > n_readable) --n_wide;
-        std::size_t n = 0;
         for (std::size_t word = 0; word < n_wide; ++word) {
-            const Probe probe =
-                index_.probe_wide(text.data() + begins[word], ends[word] - begins[word]);
-            candidates[n] = static_cast<std::uint32_t>(word);
-            n += index_.may_hold(probe) ? 1 : 0;
+            const Probe probe = KeyIndex::make_probe<ignores_case>(from + begins[word],
+                                                                   ends[word] - begins[word]);
+            *candidate = {probe.hash, static_cast<std::uint32_t>(word)};
+            candidate += filter.may_hold(probe.hash) ? 1 : 0;
         }
         for (std::size_t word = n_wide; word < n_words; ++word) {
-            candidates[n++] = static_cast<std::uint32_t>(word);
+            *candidate++ = {0, static_cast<std::uint32_t>(word)};
         }
-        n_candidates_ = n;
+        n_candidates_ = static_cast<std::size_t>(candidate - candidates_.as<Candidate>());
     }
 
     // From a first piece to the longest key that goes on from it, if there is any: sets the match's
@@ -150,6 +165,12 @@ class Writer {
     const char* source_end_;
 };
 
+// Could a text that the key matches be the value itself?
+bool folds_to(std::string_view key, std::string_view value) {
+    return std::equal(key.begin(), key.end(), value.begin(), value.end(),
+                      [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
+}
+
 }  // namespace
 
 SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColumn& values,
@@ -182,6 +203,8 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
             if (entry.next_node == 0) entry.next_node = index_.new_node();
             node = entry.next_node;
         }
+        const bool same = ignore_case ? folds_to(key, values[i]) : key == values[i];
+        may_change_nothing_ = may_change_nothing_ || same;
         values_ += values[i];
         value_begins_.push_back(values_.size());
         rules_.push_back(rules[rules.size() == 1 ? 0 : static_cast<std::size_t>(i)]);
@@ -197,6 +220,7 @@ Substituted replace_words(const StringColumn& column, const SubstitutionTable& t
     const std::int64_t n_chunks = n_rows == 0 ? 0 : (n_rows - 1) / chunk_rows + 1;
     const std::int64_t data_end = n_rows == 0 ? 0 : column.begin_of(n_rows);
     std::vector<ChunkMatches> chunks(static_cast<std::size_t>(n_chunks));
+    Pool<Finder> finders;
 
     parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
         const std::int64_t base = column.begin_of(rows.begin);
@@ -210,8 +234,10 @@ Substituted replace_words(const StringColumn& column, const SubstitutionTable& t
         ChunkMatches& chunk = chunks[static_cast<std::size_t>(rows.begin / chunk_rows)];
         const std::string_view text(column.data + base, static_cast<std::size_t>(end - base));
         if (!text.empty()) {
-            Finder finder(table, options.instructions);
-            finder.find(text, static_cast<std::size_t>(data_end - base), row_begins, chunk.matches);
+            const auto finder =
+                finders.take([&] { return std::make_unique<Finder>(table, options.instructions); });
+            finder->find(text, static_cast<std::size_t>(data_end - base), row_begins,
+                         chunk.matches);
         }
         chunk.n_bytes_out = end - base;
         for (const Match& match : chunk.matches) {

@@ -72,7 +72,22 @@ class KeyIndex {
 
     // At least 8 bytes must be readable at `from`; size >= 1.
     Probe probe_wide(const char* from, std::size_t size) const {
-        return finish(load8(from), load8(from + (size > 8 ? size - 8 : 0)), size);
+        return ignore_case_ ? make_probe<true>(from, size) : make_probe<false>(from, size);
+    }
+    // For loops that know whether case counts.
+    template <bool ignores_case>
+    static Probe make_probe(const char* from, std::size_t size) {
+        const std::size_t beyond = size > 8 ? size - 8 : 0;
+        const std::uint64_t kept = ~std::uint64_t{0} >> (8 * (8 - (size - beyond)));
+        std::uint64_t head = load8(from) & kept;
+        std::uint64_t tail = load8(from + beyond) & kept;
+        if constexpr (ignores_case) {
+            head = ascii_lower8(head);
+            tail = ascii_lower8(tail);
+        }
+        const std::uint64_t hash =
+            (head + size) * 0x9E3779B97F4A7C15ULL + tail * 0xC2B2AE3D27D4EB4FULL;
+        return {head, tail, static_cast<std::uint32_t>(size), hash};
     }
     // Reads nothing but the piece.
     Probe probe(std::string_view piece) const {
@@ -81,9 +96,24 @@ class KeyIndex {
         std::memcpy(bytes, piece.data(), piece.size());
         return probe_wide(bytes, piece.size());
     }
-    bool may_hold(const Probe& probe) const {
-        const std::uint64_t bit = probe.hash >> filter_shift_;
-        return ((filter_[bit >> 6] >> (bit & 63)) & 1) != 0;
+    // The filter on its own, for loops that keep it in registers.
+    struct Filter {
+        const std::uint64_t* bits;
+        int shift;
+        bool may_hold(std::uint64_t hash) const {
+            const std::uint64_t bit = hash >> shift;
+            return ((bits[bit >> 6] >> (bit & 63)) & 1) != 0;
+        }
+    };
+    Filter filter() const { return {filter_.data(), filter_shift_}; }
+    bool may_hold(const Probe& probe) const { return filter().may_hold(probe.hash); }
+    // Starts fetching what find() will look at.
+    void prefetch(std::uint64_t hash) const {
+#if defined(__GNUC__) || defined(__clang__)
+        __builtin_prefetch(&entries_[slot_of(hash, 0)]);
+#else
+        (void)hash;
+#endif
     }
     const KeyEntry* find(const Probe& probe, const char* piece, std::uint32_t node = 0) const {
         for (std::size_t at = slot_of(probe.hash, node);; at = (at + 1) & mask_) {
@@ -100,21 +130,10 @@ class KeyIndex {
     }
 
   private:
-    Probe finish(std::uint64_t head, std::uint64_t tail, std::size_t size) const {
-        const std::uint64_t kept = ~std::uint64_t{0} >> (64 - 8 * (size < 8 ? size : 8));
-        head &= kept;
-        tail &= kept;
-        if (ignore_case_) {
-            head = ascii_lower8(head);
-            tail = ascii_lower8(tail);
-        }
-        std::uint64_t hash = (head + size) * 0x9E3779B97F4A7C15ULL + tail * 0xC2B2AE3D27D4EB4FULL;
-        hash ^= hash >> 32;
-        hash *= 0xD6E8FEB86659FD93ULL;
-        return {head, tail, static_cast<std::uint32_t>(size), hash};
-    }
+    // The filter takes the hash's high bits as they are; the table mixes once more.
     std::size_t slot_of(std::uint64_t hash, std::uint32_t node) const {
-        return static_cast<std::size_t>((hash ^ (hash >> 29)) + node * 0x9E3779B97F4A7C15ULL) & mask_;
+        hash = (hash ^ (hash >> 32)) + node * 0x9E3779B97F4A7C15ULL;
+        return static_cast<std::size_t>((hash * 0xD6E8FEB86659FD93ULL) >> 32) & mask_;
     }
     bool same_middle(std::size_t at, const char* piece) const;
     void rehash(std::size_t capacity);

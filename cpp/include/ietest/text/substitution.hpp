@@ -49,6 +49,8 @@ class SubstitutionTable {
     const KeyIndex& index() const { return index_; }
     // True when a key begins with something that is not a word.
     bool begins_outside_words() const { return begins_outside_words_; }
+    // True when a key may match a text that is its value already.
+    bool may_change_nothing() const { return may_change_nothing_; }
     std::string_view value(std::uint32_t id) const {
         return std::string_view(values_).substr(value_begins_[id],
                                                 value_begins_[id + 1] - value_begins_[id]);
@@ -62,6 +64,7 @@ class SubstitutionTable {
     std::vector<std::int8_t> rules_;
     std::int64_t n_keys_ = 0;
     bool begins_outside_words_ = false;
+    bool may_change_nothing_ = false;
     bool skips_lookahead_;
 };
 
