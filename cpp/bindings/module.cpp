@@ -10,4 +10,5 @@ PYBIND11_MODULE(_core, module) {
     ietest::python::register_random(module);
     ietest::python::register_stats(module);
     ietest::python::register_text(module);
+    ietest::python::register_edit_distance(module);
 }

@@ -77,11 +77,13 @@ using WordKernel = text::Substituted (*)(const text::StringColumn&, const text::
 
 template <WordKernel kernel>
 py::tuple replace(const text::SubstitutionTable& table, const py::object& source, bool with_edits,
-                  std::optional<int> n_threads, const std::optional<std::string>& instructions,
+                  bool normalise_edits, std::optional<int> n_threads,
+                  const std::optional<std::string>& instructions,
                   std::optional<std::int64_t> offset_limit) {
     const BorrowedStrings borrowed(source);
     text::SubstitutionOptions options;
     options.with_edits = with_edits;
+    options.normalise_edits = normalise_edits;
     options.instructions = instructions_by_name(instructions);
     if (offset_limit.has_value()) options.offset_limit = *offset_limit;
     text::Substituted result = without_gil(n_threads, [&](const Execution& execution) {
@@ -164,8 +166,8 @@ void register_text(py::module_& module) {
              py::arg("skips_lookahead") = false)
         .def("__len__", &text::SubstitutionTable::size)
         .def("replace_words", &replace<text::replace_words>, py::arg("strings"), py::kw_only(),
-             py::arg("with_edits") = false, py::arg("n_threads") = py::none(),
-             py::arg("instructions") = py::none(), py::arg("offset_limit") = py::none())
+             py::arg("with_edits") = false, py::arg("normalise_edits") = true,
+             py::arg("n_threads") = py::none(), py::arg("instructions") = py::none(), py::arg("offset_limit") = py::none())
         .def("replace_normalised", &replace<text::replace_normalised>, py::arg("strings"),
              py::kw_only(), py::arg("with_edits") = false, py::arg("n_threads") = py::none(),
              py::arg("instructions") = py::none(), py::arg("offset_limit") = py::none());

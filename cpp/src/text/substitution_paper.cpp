@@ -59,8 +59,11 @@ struct Origin {
 
 class Normaliser {
   public:
-    Normaliser(const SubstitutionTable& table, ChunkTexts& chunk)
-        : table_(table), chunk_(chunk), out_(chunk.text.data()) {}
+    Normaliser(const SubstitutionTable& table, ChunkTexts& chunk, bool normalise_edits)
+        : table_(table),
+          chunk_(chunk),
+          normalise_edits_(normalise_edits),
+          out_(chunk.text.data()) {}
 
     template <bool with_edits>
     void add_row(std::string_view text, std::int64_t row) {
@@ -98,7 +101,7 @@ class Normaliser {
         // Behind each token stands a blank; the last one goes.
         if (out_ != row_begin) --out_;
         if constexpr (with_edits) {
-            if (done < text.size()) {
+            if (normalise_edits_ && done < text.size()) {
                 chunk_.edits.add(row, static_cast<std::int64_t>(done),
                                  static_cast<std::int64_t>(text.size()), text.substr(done), "",
                                  Rule::normalise);
@@ -135,7 +138,7 @@ class Normaliser {
         if constexpr (with_edits) {
             const std::string_view gap = text.substr(done, origin.begin - done);
             const std::string_view wanted = done == 0 && token == row_begin ? "" : " ";
-            if (gap != wanted) {
+            if (normalise_edits_ && gap != wanted) {
                 chunk_.edits.add(row, static_cast<std::int64_t>(done),
                                  static_cast<std::int64_t>(origin.begin), gap, wanted,
                                  Rule::normalise);
@@ -143,7 +146,7 @@ class Normaliser {
             const std::string_view old_token = text.substr(origin.begin, origin.end - origin.begin);
             const std::string_view new_token =
                 replaced ? table_.value(entry->value) : std::string_view(token, size);
-            if (old_token != new_token) {
+            if (old_token != new_token && (replaced || normalise_edits_)) {
                 chunk_.edits.add(row, static_cast<std::int64_t>(origin.begin),
                                  static_cast<std::int64_t>(origin.end), old_token, new_token,
                                  replaced ? table_.rule(entry->value) : Rule::normalise);
@@ -165,6 +168,7 @@ class Normaliser {
 
     const SubstitutionTable& table_;
     ChunkTexts& chunk_;
+    bool normalise_edits_;
     char* out_;
 };
 
@@ -182,7 +186,7 @@ Substituted replace_normalised(const StringColumn& column, const SubstitutionTab
         ChunkTexts chunk;
         chunk.text.resize(static_cast<std::size_t>(column.begin_of(rows.end) -
                                                    column.begin_of(rows.begin)) * 5 / 4 + 256);
-        Normaliser normaliser(table, chunk);
+        Normaliser normaliser(table, chunk, options.normalise_edits);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             if (options.with_edits) {
                 normaliser.add_row<true>(column[i], i);

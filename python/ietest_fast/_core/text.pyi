@@ -34,6 +34,7 @@ class SubstitutionTable:
         strings: _ArrowStrings,
         *,
         with_edits: bool = ...,
+        normalise_edits: bool = ...,
         n_threads: int | None = ...,
         instructions: str | None = ...,
         offset_limit: int | None = ...,
@@ -43,6 +44,7 @@ class SubstitutionTable:
         strings: _ArrowStrings,
         *,
         with_edits: bool = ...,
+        normalise_edits: bool = ...,
         n_threads: int | None = ...,
         instructions: str | None = ...,
         offset_limit: int | None = ...,
@@ -78,3 +80,4 @@ def apply_edits(
 ) -> ExportedArray: ...
 def takes_an(phrase: str) -> bool: ...
 def instructions() -> list[str]: ...
+def edit_distance(a: str, b: str) -> int: ...

@@ -70,6 +70,8 @@ class SubstitutionTable {
 
 struct SubstitutionOptions {
     bool with_edits = false;
+    // Whether replace_normalised lists what it did besides replacing keys.
+    bool normalise_edits = true;
     Instructions instructions = Instructions::portable;
     // Beyond this many bytes the result has 64-bit offsets; for tests.
     std::int64_t offset_limit = std::numeric_limits<std::int32_t>::max();
