@@ -155,22 +155,26 @@ void register_text(py::module_& module) {
 
     py::class_<text::SubstitutionTable>(text_module, "SubstitutionTable")
         .def(py::init([](const py::object& keys, const py::object& values,
-                         const Array<std::int8_t>& rules, bool ignore_case,
+                         const Array<std::int8_t>& rules, bool by_words, bool ignore_case,
                          bool skips_lookahead) {
                  const BorrowedStrings borrowed_keys(keys);
                  const BorrowedStrings borrowed_values(values);
                  return text::SubstitutionTable(borrowed_keys.column(), borrowed_values.column(),
-                                                span_of(rules), ignore_case, skips_lookahead);
+                                                span_of(rules),
+                                                {by_words, ignore_case, skips_lookahead});
              }),
-             py::arg("keys"), py::arg("values"), py::arg("rules"), py::arg("ignore_case") = false,
+             py::arg("keys"), py::arg("values"), py::arg("rules"), py::kw_only(),
+             py::arg("by_words") = true, py::arg("ignore_case") = false,
              py::arg("skips_lookahead") = false)
         .def("__len__", &text::SubstitutionTable::size)
         .def("replace_words", &replace<text::replace_words>, py::arg("strings"), py::kw_only(),
              py::arg("with_edits") = false, py::arg("normalise_edits") = true,
-             py::arg("n_threads") = py::none(), py::arg("instructions") = py::none(), py::arg("offset_limit") = py::none())
+             py::arg("n_threads") = py::none(), py::arg("instructions") = py::none(),
+             py::arg("offset_limit") = py::none())
         .def("replace_normalised", &replace<text::replace_normalised>, py::arg("strings"),
-             py::kw_only(), py::arg("with_edits") = false, py::arg("n_threads") = py::none(),
-             py::arg("instructions") = py::none(), py::arg("offset_limit") = py::none());
+             py::kw_only(), py::arg("with_edits") = false, py::arg("normalise_edits") = true,
+             py::arg("n_threads") = py::none(), py::arg("instructions") = py::none(),
+             py::arg("offset_limit") = py::none());
 
     py::class_<text::NounTable>(text_module, "NounTable")
         .def(py::init([](const py::object& keys, const py::object& values,

@@ -124,7 +124,7 @@ class Finder {
             }
         }
         const bool found = match.value != kNoValue;
-        if (table_.skips_lookahead()) {
+        if (table_.options().skips_lookahead) {
             // Whatever was looked at is lost, at the end of a text even without a match.
             if (at == row_end || found) return static_cast<std::uint32_t>(at);
         }
@@ -174,9 +174,8 @@ bool folds_to(std::string_view key, std::string_view value) {
 }  // namespace
 
 SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColumn& values,
-                                     RuleCodes rules, bool ignore_case,
-                                     bool skips_lookahead)
-    : index_(ignore_case), skips_lookahead_(skips_lookahead) {
+                                     RuleCodes rules, const TableOptions& options)
+    : options_(options), index_(options.ignore_case) {
     if (keys.length != values.length) {
         throw std::invalid_argument("as many values as keys are needed");
     }
@@ -191,7 +190,8 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
         if (key.empty()) throw std::invalid_argument("key " + std::to_string(i) + " is empty");
         std::uint32_t node = 0;
         for (std::size_t at = 0;;) {
-            const Segment segment = next_segment(key, at);
+            const Segment segment =
+                options.by_words ? next_segment(key, at) : Segment{key.size(), true};
             if (at == 0 && !segment.is_word) begins_outside_words_ = true;
             const std::string_view piece = key.substr(at, segment.end - at);
             KeyEntry& entry = index_.entry(node, piece);
@@ -203,7 +203,7 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
             if (entry.next_node == 0) entry.next_node = index_.new_node();
             node = entry.next_node;
         }
-        const bool same = ignore_case ? folds_to(key, values[i]) : key == values[i];
+        const bool same = options.ignore_case ? folds_to(key, values[i]) : key == values[i];
         may_change_nothing_ = may_change_nothing_ || same;
         values_ += values[i];
         value_begins_.push_back(values_.size());
@@ -215,6 +215,9 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
 
 Substituted replace_words(const StringColumn& column, const SubstitutionTable& table,
                           const SubstitutionOptions& options, const Execution& execution) {
+    if (!table.options().by_words) {
+        throw std::invalid_argument("a table of words is needed, this one is of whole tokens");
+    }
     const std::int64_t n_rows = column.length;
     const std::int64_t chunk_rows = rows_per_chunk(column);
     const std::int64_t n_chunks = n_rows == 0 ? 0 : (n_rows - 1) / chunk_rows + 1;

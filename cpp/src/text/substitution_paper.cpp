@@ -176,8 +176,8 @@ class Normaliser {
 
 Substituted replace_normalised(const StringColumn& column, const SubstitutionTable& table,
                                const SubstitutionOptions& options, const Execution& execution) {
-    if (table.ignore_case()) {
-        throw std::invalid_argument("normalised text is lower-case: the table must not ignore case");
+    if (table.options().by_words || table.options().ignore_case) {
+        throw std::invalid_argument("a table of whole tokens that minds case is needed");
     }
     const std::int64_t chunk_rows = rows_per_chunk(column);
     std::vector<ChunkTexts> chunks(

@@ -25,6 +25,8 @@ class SubstitutionTable:
         keys: _ArrowStrings,
         values: _ArrowStrings,
         rules: npt.NDArray[np.int8],
+        *,
+        by_words: bool = ...,
         ignore_case: bool = ...,
         skips_lookahead: bool = ...,
     ) -> None: ...

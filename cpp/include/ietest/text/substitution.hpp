@@ -30,22 +30,30 @@ using RuleCodes = std::span<const std::int8_t>;
 
 // ---- Whole words, longest match -------------------------------------------------------------
 
+// How the keys of a table are matched.
+struct TableOptions {
+    // Between word boundaries; otherwise a key is a whole token between blanks, and nothing else.
+    bool by_words = true;
+    // A to Z are as good as a to z.
+    bool ignore_case = false;
+    // Words that were looked at for a longer key that then did not stand there are not looked at
+    // again. That is what flashtext2 1.1 does: with the keys "a b c" and "b" it finds nothing in
+    // "a b".
+    bool skips_lookahead = false;
+};
+
 // Keys are matched between word boundaries (word_boundaries.hpp); a key of several pieces ("ice
 // cream", "don't") must stand there piece by piece, its spaces as they are. Of the keys that begin
 // at the same place the longest wins, and the search goes on behind it. Immutable.
 class SubstitutionTable {
   public:
-    // Keys and values of the same length; of equal keys the last counts. With ignore_case, A to Z
-    // are as good as a to z. With skips_lookahead, words that were looked at for a longer key that
-    // then did not stand there are not looked at again; that is what flashtext2 1.1 does, so with
-    // the keys "a b c" and "b" it finds nothing in "a b". Throws std::invalid_argument on missing
-    // or empty keys.
+    // Keys and values of the same length; of equal keys the last counts. Throws
+    // std::invalid_argument on missing or empty keys.
     SubstitutionTable(const StringColumn& keys, const StringColumn& values, RuleCodes rules,
-                      bool ignore_case, bool skips_lookahead = false);
+                      const TableOptions& options = {});
 
     std::int64_t size() const { return n_keys_; }
-    bool ignore_case() const { return index_.ignore_case(); }
-    bool skips_lookahead() const { return skips_lookahead_; }
+    const TableOptions& options() const { return options_; }
     const KeyIndex& index() const { return index_; }
     // True when a key begins with something that is not a word.
     bool begins_outside_words() const { return begins_outside_words_; }
@@ -58,6 +66,7 @@ class SubstitutionTable {
     Rule rule(std::uint32_t id) const { return static_cast<Rule>(rules_[id]); }
 
   private:
+    TableOptions options_;
     KeyIndex index_;
     std::string values_;
     std::vector<std::size_t> value_begins_{0};
@@ -65,7 +74,6 @@ class SubstitutionTable {
     std::int64_t n_keys_ = 0;
     bool begins_outside_words_ = false;
     bool may_change_nothing_ = false;
-    bool skips_lookahead_;
 };
 
 struct SubstitutionOptions {
@@ -86,7 +94,7 @@ Substituted replace_words(const StringColumn& column, const SubstitutionTable& t
 // stay), splits on white space, replaces each token that is a key and joins by one blank: the
 // Python expression
 //   " ".join(table.get(w, w) for w in re.sub(r"[^a-zA-z0-9\s]", "", text.lower()).split())
-// An empty table normalises and nothing else. The table must not ignore case.
+// An empty table normalises and nothing else. The table is one of whole tokens and minds case.
 Substituted replace_normalised(const StringColumn& column, const SubstitutionTable& table,
                                const SubstitutionOptions& options, const Execution& execution);
 
