@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ietest_fast.lexicon import WordNet, porter_stem
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_stems_are_nltks_on_all_wordnet_lemmas() -> None:

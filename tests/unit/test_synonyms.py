@@ -4,8 +4,7 @@ import csv
 import itertools
 import pickle
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +25,10 @@ from ietest_fast.lexicon import (
     read_block_list,
 )
 from ietest_fast.lexicon.synonym_table import PLURAL_KEY, SINGULAR_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

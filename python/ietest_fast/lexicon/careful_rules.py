@@ -152,10 +152,21 @@ class _CarefulRules:
         for form in self._plurals.forms(noun.text):
             if _resemble(form, written) or self._is_rather_verb(form, noun):
                 continue
-            own = self._noun(form.replace(" ", "_"))
-            if own is not None and noun.counts[0] < _CLEARLY * own.n_tags:
-                continue  # "woods" is a noun of its own, and not clearly the plural of "wood"
-            self._offer(table, form, written, weight)
+            if self._is_clearly_of(form, noun):
+                self._offer(table, form, written, weight)
+
+    def _is_clearly_of(self, form: str, noun: _Noun) -> bool:
+        """Tell whether a plural form leads back to this noun, and hardly to any other.
+
+        "woods" is a noun of its own besides the plural of "wood", "ellipses" belongs to "ellipsis".
+        """
+        lemma = noun.text.replace(" ", "_")
+        bases = self._wordnet.base_forms(form.replace(" ", "_"), "n")
+        return (lemma in bases or " " in noun.text) and all(
+            base == lemma
+            or noun.counts[0] >= _CLEARLY * sum(self._wordnet.sense_numbers(base, "n")[1])
+            for base in bases
+        )
 
     def _noun(self, lemma: str) -> _Noun | None:
         """Give the noun of a lemma, or None if it cannot be a key or a value."""
