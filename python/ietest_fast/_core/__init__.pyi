@@ -1,3 +1,4 @@
 from . import random as random
 from . import runtime as runtime
 from . import stats as stats
+from . import text as text

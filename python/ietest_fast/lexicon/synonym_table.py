@@ -1,0 +1,220 @@
+"""The product of the lexicon: which word is replaced by which."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ietest_fast.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+RuleSet = Literal["paper", "careful"]
+Rule = Literal["frequency", "edit_distance"]
+
+ANY_NUMBER, SINGULAR_KEY, PLURAL_KEY = 0, 1, 2
+_COLUMNS = {"key": pa.string(), "value": pa.string(), "number": pa.int8(), "rule": pa.string()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SynonymTable:
+    """Substitutions, sorted by key and number; a key comes at most once with each number.
+
+    Attributes
+    ----------
+    keys
+        K surface forms in lower case; words of a multi-word key are joined by one space.
+    values
+        K replacements.
+    number
+        int8 (K,): 0 the key is replaced whatever its number (``paper`` rules), 1 where it is a
+        singular noun, 2 where it is a plural one.
+    rules
+        Why this value won: ``"frequency"`` (how often a corpus uses it) or ``"edit_distance"``.
+    rule_set
+        ``"paper"`` or ``"careful"``.
+    """
+
+    keys: pa.StringArray
+    values: pa.StringArray
+    number: npt.NDArray[np.int8]
+    rules: pa.StringArray
+    rule_set: RuleSet
+
+    @classmethod
+    def from_entries(
+        cls, entries: Iterable[tuple[str, str, int, Rule]], rule_set: RuleSet
+    ) -> SynonymTable:
+        """Make a table of (key, value, number, rule)."""
+        rows = sorted(entries, key=lambda row: (row[0], row[2]))
+        return cls(
+            keys=pa.array([row[0] for row in rows], pa.string()),
+            values=pa.array([row[1] for row in rows], pa.string()),
+            number=np.array([row[2] for row in rows], np.int8),
+            rules=pa.array([row[3] for row in rows], pa.string()),
+            rule_set=rule_set,
+        )
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Sha256 of rule set and entries, 64 hexadecimal digits."""
+        digest = hashlib.sha256(self.rule_set.encode())
+        for row in zip(
+            self.keys.to_pylist(),
+            self.values.to_pylist(),
+            self.number.tolist(),
+            self.rules.to_pylist(),
+            strict=True,
+        ):
+            digest.update(("\n" + "\t".join(map(str, row))).encode())
+        return digest.hexdigest()
+
+    def as_dict(self, number: int | None = None) -> dict[str, str]:
+        """Give key -> value.
+
+        Parameters
+        ----------
+        number
+            Only entries with this number. None: all; of a key that stands in the table as a
+            singular and as a plural (sheep) the plural entry is given.
+        """
+        wanted = np.ones(len(self), bool) if number is None else self.number == number
+        rows = zip(self.keys.to_pylist(), self.values.to_pylist(), wanted.tolist(), strict=True)
+        return {key: value for key, value, is_wanted in rows if is_wanted}
+
+    def to_table(self) -> pa.Table:
+        """Give the entries as a table with columns key, value, number, rule."""
+        columns = [self.keys, self.values, pa.array(self.number), self.rules]
+        schema = pa.schema(list(_COLUMNS.items()), metadata={"rule_set": self.rule_set})
+        return pa.table(columns, schema=schema)
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write to a file; it appears whole or not at all.
+
+        Raises
+        ------
+        ResourceError
+            If it cannot be written.
+        """
+        path = Path(path)
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    pq.write_table(self.to_table(), file, compression="zstd")
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(name).replace(path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise ResourceError(f"{path}: cannot be written ({error})") from error
+
+    @classmethod
+    def from_parquet(cls, path: str | Path) -> SynonymTable:
+        """Read what :meth:`to_parquet` wrote.
+
+        Raises
+        ------
+        InputError
+            If the file is not a synonym table.
+        ResourceError
+            If there is no such file.
+        """
+        try:
+            table = pq.read_table(path)
+        except FileNotFoundError as error:
+            raise ResourceError(f"{path}: no such file") from error
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"not a readable Parquet file ({error})", path=path) from error
+        for name, kind in _COLUMNS.items():
+            if name not in table.column_names or table.schema.field(name).type != kind:
+                raise InputError(
+                    f"not a synonym table: expected a column of type {kind}",
+                    path=path,
+                    column=name,
+                )
+            if table[name].null_count:
+                raise InputError("a synonym table has no nulls", path=path, column=name)
+        rule_set = (table.schema.metadata or {}).get(b"rule_set", b"").decode()
+        if rule_set not in get_args(RuleSet):
+            raise InputError(
+                f"not a synonym table: rule_set is {rule_set!r}, expected 'paper' or 'careful'",
+                path=path,
+            )
+        entries = zip(*(table[name].to_pylist() for name in _COLUMNS), strict=True)
+        return cls.from_entries(entries, rule_set)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SynonymTable):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        entries = list(
+            zip(
+                self.keys.to_pylist(),
+                self.values.to_pylist(),
+                self.number.tolist(),
+                self.rules.to_pylist(),
+                strict=True,
+            )
+        )
+        return (SynonymTable.from_entries, (entries, self.rule_set))
+
+
+def read_block_list(path: str | Path) -> frozenset[str]:
+    """Read words to leave alone: one a line; trailing commas and blank lines do not matter.
+
+    Raises
+    ------
+    ResourceError
+        If there is no such file.
+    InputError
+        If it is not text in UTF-8, or a line has more than one word.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ResourceError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InputError("not text in UTF-8", path=path) from error
+    words = set()
+    for row, line in enumerate(text.splitlines(), start=1):
+        word = line.strip().rstrip(",").strip().strip('"').lower()
+        if "," in word:
+            raise InputError(
+                f"expected one word, found {line.strip()!r}", path=path, row=f"line {row}"
+            )
+        if word:
+            words.add(word)
+    return frozenset(words)
+
+
+def counts_by_word(counts: Mapping[str, int]) -> dict[str, int]:
+    """Check noun counts and give them in lower case, entries that differ in case added up."""
+    lower: dict[str, int] = {}
+    for word, count in counts.items():
+        if count < 0:
+            raise InputError(f"the noun count of {word!r} is {count}, expected 0 or more")
+        lower[word.lower()] = lower.get(word.lower(), 0) + count
+    return lower

@@ -1,0 +1,140 @@
+"""Tags kept from run to run, in one SQLite file, keyed by text and pipeline."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from ietest_fast.errors import ResourceError
+from ietest_fast.lexicon.tagging import TokenTags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+_ASK_AT_ONCE = 500  # SQLite allowed 999 values in a statement until version 3.32
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS tags (
+    tagger BLOB NOT NULL, text BLOB NOT NULL, tokens BLOB NOT NULL, PRIMARY KEY (tagger, text)
+) WITHOUT ROWID
+"""
+
+
+class TagCache:
+    """A file of tags; safe for several processes at a time.
+
+    A text is found by a 128-bit BLAKE2b hash of itself, a pipeline by its fingerprint. Texts
+    themselves are not stored.
+
+    Parameters
+    ----------
+    path
+        The file; made if absent.
+
+    Raises
+    ------
+    ResourceError
+        If the file cannot be made, or is something else.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(self.path, timeout=60)
+            with self._connection:
+                self._connection.execute(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise ResourceError(f"{self.path}: cannot be used as a tag cache ({error})") from error
+
+    @classmethod
+    def default(cls) -> TagCache:
+        """Open the cache in the user's cache folder."""
+        from platformdirs import user_cache_path
+
+        return cls(user_cache_path("ietest-fast") / "tags.sqlite")
+
+    def read(self, tagger_fingerprint: str, texts: list[str]) -> dict[int, TokenTags]:
+        """Give the tags that are known: index into `texts` -> tags of that one text."""
+        tagger = bytes.fromhex(tagger_fingerprint)
+        index = {_key(text): i for i, text in enumerate(texts)}
+        known: dict[int, TokenTags] = {}
+        try:
+            for keys in _batches(list(index)):
+                marks = ",".join("?" * len(keys))
+                rows = self._connection.execute(
+                    f"SELECT text, tokens FROM tags WHERE tagger = ? AND text IN ({marks})",  # noqa: S608
+                    (tagger, *keys),
+                )
+                for key, tokens in rows:
+                    known[index[key]] = _unpack(tokens)
+        except sqlite3.Error as error:
+            raise ResourceError(f"{self.path}: the tag cache cannot be read ({error})") from error
+        return known
+
+    def write(self, tagger_fingerprint: str, texts: list[str], tags: TokenTags) -> None:
+        """Add the tags of `texts`, all or nothing."""
+        tagger = bytes.fromhex(tagger_fingerprint)
+        rows = ((tagger, _key(text), _pack(tags, i)) for i, text in enumerate(texts))
+        try:
+            with self._connection:
+                self._connection.executemany("INSERT OR REPLACE INTO tags VALUES (?, ?, ?)", rows)
+        except sqlite3.Error as error:
+            raise ResourceError(
+                f"{self.path}: the tag cache cannot be written ({error})"
+            ) from error
+
+    def __len__(self) -> int:
+        count: int = self._connection.execute("SELECT count(*) FROM tags").fetchone()[0]
+        return count
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _batches(keys: list[bytes]) -> Iterator[list[bytes]]:
+    for i in range(0, len(keys), _ASK_AT_ONCE):
+        yield keys[i : i + _ASK_AT_ONCE]
+
+
+def _pack(tags: TokenTags, i: int) -> bytes:
+    tokens = slice(int(tags.offsets[i]), int(tags.offsets[i + 1]))
+    return b"".join(
+        (
+            tags.start[tokens].astype("<i4").tobytes(),
+            tags.end[tokens].astype("<i4").tobytes(),
+            tags.pos[tokens].tobytes(),
+            tags.number[tokens].tobytes(),
+        )
+    )
+
+
+def _unpack(data: bytes) -> TokenTags:
+    n = len(data) // 10  # 4 + 4 + 1 + 1 bytes a token
+    return TokenTags(
+        offsets=np.array([0, n], np.int64),
+        start=np.frombuffer(data, "<i4", n).astype(np.int32),
+        end=np.frombuffer(data, "<i4", n, 4 * n).astype(np.int32),
+        pos=np.frombuffer(data, np.uint8, n, 8 * n),
+        number=np.frombuffer(data, np.int8, n, 9 * n),
+    )
