@@ -14,9 +14,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.timing import format_seconds
-
 import ietest_fast
+from benchmarks.timing import format_seconds
 
 if TYPE_CHECKING:
     from benchmarks.timing import Comparison

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from benchmarks.timing import Comparison, interleaved, seconds
 
+from benchmarks.timing import Comparison, interleaved, seconds
 from ietest_fast.stats import PairedCounts, paired_test
 
 TABLE = PairedCounts(7_000, 450, 350, 2_200)
