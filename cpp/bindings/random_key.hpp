@@ -23,6 +23,8 @@ Array fixed_words(const Words& words, const char* what) {
     return fixed;
 }
 
-inline random::Key to_key(const Words& key) { return fixed_words<random::Key>(key, "key"); }
+inline random::Key to_key(const Words& key) {
+    return fixed_words<random::Key>(key, "key");
+}
 
 }  // namespace ietest::python

@@ -82,8 +82,9 @@ py::array_t<std::int64_t> multinomials(
         parallel_chunks(size, kDrawsChunk, execution, [&](Range range) {
             for (std::int64_t r = range.begin; r < range.end; ++r) {
                 random::WordStream words(key, static_cast<std::uint64_t>(r), stream);
-                random::draw_multinomial(n, law, words,
-                                         {out + static_cast<std::size_t>(r) * n_categories, n_categories});
+                random::draw_multinomial(
+                    n, law, words,
+                    {out + static_cast<std::size_t>(r) * n_categories, n_categories});
             }
         });
     });

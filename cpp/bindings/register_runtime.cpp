@@ -25,7 +25,8 @@ void register_runtime(py::module_& module) {
         facts["version"] = config.version;
         facts["compiler"] = config.compiler;
         facts["build_type"] = config.build_type;
-        facts["sanitizer"] = config.sanitizer.empty() ? py::object(py::none()) : py::str(config.sanitizer);
+        facts["sanitizer"] =
+            config.sanitizer.empty() ? py::object(py::none()) : py::str(config.sanitizer);
         facts["openmp"] = config.openmp;
         return facts;
     });

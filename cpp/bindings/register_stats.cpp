@@ -24,19 +24,24 @@ py::tuple as_tuple(const stats::ReplicateCounts& counts) {
     return py::make_tuple(counts.at_most, counts.at_least, counts.beyond, counts.replicates);
 }
 
-// (p-values, replicate counts, t of each replicate or None)
+using Replicates = std::optional<py::array_t<double, py::array::c_style>>;
+
+// (p-values, replicate counts). t_replicates, if given, takes the t of each replicate.
 template <typename Engine>
-py::tuple run_engine(std::int64_t n_replicates, const Words& key_words, bool keep_replicates,
+py::tuple run_engine(std::int64_t n_replicates, const Words& key_words, Replicates& t_replicates,
                      std::optional<int> n_threads, Engine&& engine) {
-    if (n_replicates < 1) throw py::value_error("n_replicates must be at least 1");
+    std::span<double> out;
+    if (t_replicates.has_value()) {
+        if (t_replicates->ndim() != 1) throw py::value_error("t_replicates must be a vector");
+        out = {t_replicates->mutable_data(), static_cast<std::size_t>(t_replicates->size())};
+        if (static_cast<std::int64_t>(out.size()) != n_replicates) {
+            throw py::value_error("t_replicates must have n_replicates places");
+        }
+    }
     const random::Key key = to_key(key_words);
-    py::array_t<double> replicates(keep_replicates ? n_replicates : 0);
-    const std::span<double> out(replicates.mutable_data(),
-                                static_cast<std::size_t>(replicates.size()));
     const stats::ReplicateCounts counts = without_gil(
         n_threads, [&](const Execution& execution) { return engine(key, execution, out); });
-    return py::make_tuple(as_tuple(stats::monte_carlo_p_values(counts)), as_tuple(counts),
-                          keep_replicates ? py::object(replicates) : py::object(py::none()));
+    return py::make_tuple(as_tuple(stats::monte_carlo_p_values(counts)), as_tuple(counts));
 }
 
 std::span<const std::uint8_t> outcomes(const py::array_t<bool, py::array::c_style>& array) {
@@ -84,33 +89,35 @@ void register_stats(py::module_& module) {
     stats.def(
         "multinomial_test",
         [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00,
-           std::int64_t n_replicates, const Words& key, bool keep_replicates,
+           std::int64_t n_replicates, const Words& key, Replicates t_replicates,
            std::optional<int> n_threads) {
-            return run_engine(n_replicates, key, keep_replicates, n_threads,
-                              [&](random::Key k, const Execution& execution, std::span<double> out) {
-                                  return stats::multinomial_replicates({n11, n10, n01, n00},
-                                                                       n_replicates, k, execution, out);
-                              });
+            return run_engine(
+                n_replicates, key, t_replicates, n_threads,
+                [&](random::Key k, const Execution& execution, std::span<double> out) {
+                    return stats::multinomial_replicates({n11, n10, n01, n00}, n_replicates, k,
+                                                         execution, out);
+                });
         },
         py::arg("n11"), py::arg("n10"), py::arg("n01"), py::arg("n00"), py::kw_only(),
-        py::arg("n_replicates"), py::arg("key"), py::arg("keep_replicates") = false,
+        py::arg("n_replicates"), py::arg("key"), py::arg("t_replicates").noconvert() = py::none(),
         py::arg("n_threads") = py::none());
     stats.def(
         "resample_test",
         [](const py::array_t<std::int8_t, py::array::c_style>& differences,
-           std::int64_t n_replicates, const Words& key, bool keep_replicates,
+           std::int64_t n_replicates, const Words& key, Replicates t_replicates,
            std::optional<int> n_threads) {
-            if (differences.ndim() != 1) throw py::value_error("differences must be a vector of int8");
+            if (differences.ndim() != 1)
+                throw py::value_error("differences must be a vector of int8");
             const std::span<const std::int8_t> values(differences.data(),
                                                       static_cast<std::size_t>(differences.size()));
-            return run_engine(n_replicates, key, keep_replicates, n_threads,
-                              [&](random::Key k, const Execution& execution, std::span<double> out) {
-                                  return stats::resample_replicates(values, n_replicates, k, execution,
-                                                                    out);
-                              });
+            return run_engine(
+                n_replicates, key, t_replicates, n_threads,
+                [&](random::Key k, const Execution& execution, std::span<double> out) {
+                    return stats::resample_replicates(values, n_replicates, k, execution, out);
+                });
         },
         py::arg("differences"), py::kw_only(), py::arg("n_replicates"), py::arg("key"),
-        py::arg("keep_replicates") = false, py::arg("n_threads") = py::none());
+        py::arg("t_replicates").noconvert() = py::none(), py::arg("n_threads") = py::none());
 }
 
 }  // namespace ietest::python

@@ -1,4 +1,4 @@
-"""Does a text classifier change its mind when a sentence is rephrased?
+"""Test whether a text classifier changes its mind when a sentence is rephrased.
 
 The names below are loaded when they are first used, so that ``import ietest_fast`` costs nothing.
 """

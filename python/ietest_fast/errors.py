@@ -6,7 +6,10 @@ ends with status 1. Each class is also the built-in exception that a caller woul
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class IetestError(Exception):
@@ -64,3 +67,7 @@ class StoreError(IetestError, OSError):
 
 class MissingExtensionError(IetestError, ImportError):
     """The compiled core is missing or of another version."""
+
+
+class WorkerError(IetestError, RuntimeError):
+    """A task failed in a worker process, or the worker died more than once."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ietest_fast.runtime import load_core
+from ietest_fast.runtime import core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,8 @@ def philox_key(seed: int | Sequence[int]) -> NDArray[np.uint64]:
     ValueError
         If an integer is negative.
     """
-    return np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    key: NDArray[np.uint64] = np.random.SeedSequence(seed).generate_state(2, np.uint64)  # type: ignore[assignment]
+    return key
 
 
 def philox_words(
@@ -65,9 +66,7 @@ def philox_words(
     ndarray of uint64, shape (size,)
     """
     counter = np.array([0, replicate, stream, 0], dtype=np.uint64)
-    words: NDArray[np.uint64] = load_core().random.philox_words(
-        key, counter, size, n_threads=n_threads
-    )
+    words: NDArray[np.uint64] = core.random.philox_words(key, counter, size, n_threads=n_threads)
     return words
 
 
@@ -89,7 +88,5 @@ def philox_uniforms(
     ndarray of float64, shape (size,)
     """
     counter = np.array([0, replicate, stream, 0], dtype=np.uint64)
-    values: NDArray[np.float64] = load_core().random.uniforms(
-        key, counter, size, n_threads=n_threads
-    )
+    values: NDArray[np.float64] = core.random.uniforms(key, counter, size, n_threads=n_threads)
     return values

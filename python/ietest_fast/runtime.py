@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["build_config", "core", "load_core"]
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    # What `from ietest_fast.runtime import core` gives at run time, by __getattr__ below.
+    from ietest_fast import _core as core
 
 
 def load_core() -> ModuleType:
@@ -38,3 +46,9 @@ def build_config() -> dict[str, str | bool | int | None]:
     """
     core = load_core()
     return {**core.runtime.build_config(), "n_threads": core.runtime.n_threads_for(0)}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "core":
+        return load_core()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

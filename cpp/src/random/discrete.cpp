@@ -36,8 +36,8 @@ double stirling_error(double x) {
            (1.0 / 12 -
             square * (1.0 / 360 -
                       square * (1.0 / 1260 -
-                                square * (1.0 / 1680 - square * (1.0 / 1188 -
-                                                                 square * (691.0 / 360360))))));
+                                square * (1.0 / 1680 -
+                                          square * (1.0 / 1188 - square * (691.0 / 360360))))));
 }
 
 // x log(x/mean) + mean - x >= 0 without the cancellation near x = mean.
@@ -55,7 +55,7 @@ double deviance(double x, double mean) {
         }
         return sum;
     }
-    return x * std::log(x / mean) - difference;
+    return x > 0 ? x * std::log(x / mean) - difference : mean;
 }
 
 }  // namespace
@@ -69,9 +69,13 @@ double log_binomial_pmf(std::int64_t x, std::int64_t n, double p, double q) {
     if (x == n) return q < 0.5 ? size * std::log1p(-q) : size * std::log(p);
     const auto hits = static_cast<double>(x);
     const auto misses = static_cast<double>(n - x);
-    return stirling_error(size) - stirling_error(hits) - stirling_error(misses) -
-           deviance(hits, size * p) - deviance(misses, size * q) +
+    return stirling_error(size) - stirling_error(hits) - stirling_error(misses) +
+           binomial_exponent(hits, size, p, q) +
            0.5 * std::log(size / (2 * std::numbers::pi * hits * misses));
+}
+
+double binomial_exponent(double x, double n, double p, double q) {
+    return -deviance(x, n * p) - deviance(n - x, n * q);
 }
 
 BinomialSampler::BinomialSampler(std::int64_t n, double p)
@@ -178,7 +182,8 @@ AliasTable::AliasTable(std::span<const double> weights) {
             small.push_back(rich);
         }
     }
-    // What is left over is full up to rounding. Its alias is itself, so the last 2^-64 is right too.
+    // What is left over is full up to rounding. Its alias is itself, so the last 2^-64 is right
+    // too.
     for (const std::uint32_t i : small) cells_[i] = {threshold(1), i};
     for (const std::uint32_t i : large) cells_[i] = {threshold(1), i};
 }

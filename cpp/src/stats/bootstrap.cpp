@@ -261,7 +261,9 @@ ReplicateCounts& ReplicateCounts::operator+=(const ReplicateCounts& other) {
 
 PValues monte_carlo_p_values(const ReplicateCounts& counts) {
     const auto s = static_cast<double>(counts.replicates);
-    const auto share = [s](std::uint64_t count) { return (static_cast<double>(count) + 1) / (s + 1); };
+    const auto share = [s](std::uint64_t count) {
+        return (static_cast<double>(count) + 1) / (s + 1);
+    };
     const double equal_tailed = 2 * std::min(share(counts.at_most), share(counts.at_least));
     const double paper = 2 * static_cast<double>(std::min(counts.at_most, counts.above())) / s;
     return {std::min(1.0, equal_tailed), paper, share(counts.beyond)};
@@ -310,8 +312,8 @@ ReplicateCounts resample_replicates(std::span<const std::int8_t> differences,
             };
             std::uint64_t done = 0;
             for (std::uint64_t block = 1; done < n; ++block) {
-                const random::Block words = random::philox(
-                    {block, static_cast<std::uint64_t>(r), kResampleStream, 0}, key);
+                const random::Block words =
+                    random::philox({block, static_cast<std::uint64_t>(r), kResampleStream, 0}, key);
                 const std::uint64_t taken = std::min<std::uint64_t>(4, n - done);
                 for (std::uint64_t w = 0; w < taken; ++w) draw(words[w]);
                 done += taken;

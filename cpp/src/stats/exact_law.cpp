@@ -9,6 +9,7 @@
 namespace ietest::stats {
 namespace {
 
+using random::binomial_exponent;
 using random::log_binomial_pmf;
 
 __extension__ using Wide = unsigned __int128;
@@ -39,16 +40,15 @@ class Law {
           q_(static_cast<double>(n - discordant) / static_cast<double>(n)) {}
 
     // Does D* = 2 * hits - drawn reach t (D*^2 k >= D^2 K with D* > 0)?
-    bool reaches(std::int64_t hits, std::int64_t drawn) const {
-        return order(hits, drawn) >= 0;
-    }
+    bool reaches(std::int64_t hits, std::int64_t drawn) const { return order(hits, drawn) >= 0; }
 
     bool ties(std::int64_t hits, std::int64_t drawn) const { return order(hits, drawn) == 0; }
 
     // Fewest hits that reach t when K = drawn; more than drawn if none does.
     std::int64_t fewest_hits(std::int64_t drawn) const {
-        const double needed = std::sqrt(static_cast<double>(square_) / static_cast<double>(discordant_) *
-                                        static_cast<double>(drawn));
+        const double needed =
+            std::sqrt(static_cast<double>(square_) / static_cast<double>(discordant_) *
+                      static_cast<double>(drawn));
         auto hits = static_cast<std::int64_t>((static_cast<double>(drawn) + needed) / 2);
         while (hits > 0 && reaches(hits - 1, drawn)) --hits;
         while (hits <= drawn && !reaches(hits, drawn)) ++hits;
@@ -66,8 +66,16 @@ class Law {
         return log_binomial_pmf(drawn, n_, p_, q_) + log_binomial_pmf(hits, drawn, 0.5, 0.5);
     }
 
-    // log of P(K = drawn, D* at the edge of the tail), a good guide to the size of the summand.
-    double log_edge(std::int64_t drawn) const { return log_mass(fewest_hits(drawn), drawn); }
+    // The exponent of P(K = drawn) P(D* at the edge of the tail | K), D* taken as a real number:
+    // within a few nats of the logarithm of the summand, and unimodal.
+    double exponent(std::int64_t drawn) const {
+        const auto size = static_cast<double>(drawn);
+        const double reach =
+            std::sqrt(static_cast<double>(square_) / static_cast<double>(discordant_) * size);
+        const double hits = std::min(size, (size + reach) / 2);
+        return binomial_exponent(size, static_cast<double>(n_), p_, q_) +
+               binomial_exponent(hits, size, 0.5, 0.5);
+    }
 
     // P(K = drawn + 1) / P(K = drawn).
     double step_up(std::int64_t drawn) const {
@@ -79,7 +87,8 @@ class Law {
     int order(std::int64_t hits, std::int64_t drawn) const {
         const std::int64_t d = 2 * hits - drawn;
         if (d <= 0) return -1;
-        const Wide left = static_cast<Wide>(d) * static_cast<Wide>(d) * static_cast<Wide>(discordant_);
+        const Wide left =
+            static_cast<Wide>(d) * static_cast<Wide>(d) * static_cast<Wide>(discordant_);
         const Wide right = square_ * static_cast<Wide>(drawn);
         return left < right ? -1 : left > right ? 1 : 0;
     }
@@ -91,24 +100,36 @@ class Law {
 };
 
 // Where the sweep has to begin: the last K before which nothing counts. P(K) peaks at K = k and the
-// tail given K grows with K, so the summand peaks at max(first, k) or later. It is unimodal up to
-// the unit steps of fewest_hits, which are far smaller than the margin of 60 nats (1e-26).
-std::int64_t find_start(const Law& law, std::int64_t first, std::int64_t discordant, std::int64_t n) {
-    constexpr double kMargin = 60;
-    std::int64_t peak = std::max(first, discordant);
-    double log_peak = law.log_edge(peak);
-    for (std::int64_t step = 16; peak + step <= n; step *= 2) {
-        const double further = law.log_edge(peak + step);
-        if (further <= log_peak) break;
-        log_peak = further;
-        peak += step;
+// tail given K grows with K, so the summand peaks at max(first, k) or later. The margin of 70 nats
+// (1e-30) leaves room for what the exponent neglects.
+std::int64_t find_start(const Law& law, std::int64_t first, std::int64_t discordant,
+                        std::int64_t n) {
+    constexpr double kMargin = 70;
+    // Gallop to a bracket of the peak, then cut the bracket by thirds.
+    std::int64_t low = std::max(first, discordant);
+    std::int64_t high = low;
+    for (std::int64_t step = 16, at = low; high < n; step *= 2) {
+        high = std::min(n, at + step);
+        if (law.exponent(high) <= law.exponent(at)) break;
+        low = at;
+        at = high;
     }
-    if (law.log_edge(first) >= log_peak - kMargin) return first;
+    while (high - low > 8) {
+        const std::int64_t third = (high - low) / 3;
+        if (law.exponent(low + third) < law.exponent(high - third)) {
+            low += third;
+        } else {
+            high -= third;
+        }
+    }
+    const std::int64_t peak = low;
+    const double peak_exponent = law.exponent(peak);
+    if (law.exponent(first) >= peak_exponent - kMargin) return first;
     std::int64_t below = first;
     std::int64_t above = peak;
     while (above - below > 1) {
         const std::int64_t middle = below + (above - below) / 2;
-        (law.log_edge(middle) < log_peak - kMargin ? below : above) = middle;
+        (law.exponent(middle) < peak_exponent - kMargin ? below : above) = middle;
     }
     return below;
 }
@@ -120,8 +141,9 @@ ExactTails from_logs(double log_at_least, double log_above) {
 // D = 0: t is 0, so the tails differ by P(t* = 0) = sum over even K of P(K) P(D* = 0 | K).
 ExactTails tails_at_zero(std::int64_t n, std::int64_t discordant) {
     const Law law(n, discordant, 0);
-    const std::int64_t mode = std::min(n, static_cast<std::int64_t>(
-        static_cast<double>(discordant) * (static_cast<double>(n) + 1) / static_cast<double>(n)));
+    const std::int64_t mode = std::min(
+        n, static_cast<std::int64_t>(static_cast<double>(discordant) *
+                                     (static_cast<double>(n) + 1) / static_cast<double>(n)));
     double zero = 0;
     if (discordant == n) {
         zero = n % 2 == 0 ? std::exp(log_binomial_pmf(n / 2, n, 0.5, 0.5)) : 0;
@@ -173,8 +195,8 @@ ExactTails exact_tails(const PairedCounts& counts) {
     const double log_scale = law.log_mass(hits, drawn);
 
     // Everything below is divided by exp(log_scale).
-    double edge = 1;                                     // P(K) P(hits | K)
-    double tail = 1 + mills_ratio_above(hits, drawn);    // P(K) P(at least hits | K)
+    double edge = 1;                                   // P(K) P(hits | K)
+    double tail = 1 + mills_ratio_above(hits, drawn);  // P(K) P(at least hits | K)
     double at_least = 0;
     double above = 0;
     double largest = 0;

@@ -48,7 +48,8 @@ double paired_t(std::int64_t difference, std::int64_t discordant, std::int64_t n
     if (discordant == 0 || difference == 0) return 0;
     const auto d = static_cast<double>(difference);
     // n*k - D*D in integers: it is exactly 0 when all n pairs point one way.
-    const Wide spread = static_cast<Wide>(n) * discordant - static_cast<Wide>(difference) * difference;
+    const Wide spread =
+        static_cast<Wide>(n) * discordant - static_cast<Wide>(difference) * difference;
     if (spread == 0) return std::copysign(std::numeric_limits<double>::infinity(), d);
     return d * std::sqrt(static_cast<double>(n)) / std::sqrt(static_cast<double>(spread));
 }

@@ -36,7 +36,6 @@ class LazyCommand(click.Command):
 class LazyGroup(click.Group):
     """A group whose help is printed without importing a single command."""
 
-
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -1,1 +1,55 @@
-"""Reading and checking datasets; the built-in demonstration corpus."""
+"""Reading and checking datasets; the built-in demonstration corpus.
+
+The names below are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ietest_fast.corpus.dataset import Corpus as Corpus
+    from ietest_fast.corpus.dataset import corpus_from_table as corpus_from_table
+    from ietest_fast.corpus.dataset import require_trainable as require_trainable
+    from ietest_fast.corpus.reading import read_corpora as read_corpora
+    from ietest_fast.corpus.reading import read_corpus as read_corpus
+    from ietest_fast.corpus.splitting import split as split
+    from ietest_fast.corpus.streams import BatchReader as BatchReader
+    from ietest_fast.corpus.streams import BatchWriter as BatchWriter
+    from ietest_fast.corpus.streams import open_batches as open_batches
+
+_LAZY = {
+    "BatchReader": "streams",
+    "BatchWriter": "streams",
+    "Corpus": "dataset",
+    "corpus_from_table": "dataset",
+    "open_batches": "streams",
+    "read_corpora": "reading",
+    "read_corpus": "reading",
+    "require_trainable": "dataset",
+    "split": "splitting",
+}
+
+__all__ = [
+    "BatchReader",
+    "BatchWriter",
+    "Corpus",
+    "corpus_from_table",
+    "open_batches",
+    "read_corpora",
+    "read_corpus",
+    "require_trainable",
+    "split",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        import importlib
+
+        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

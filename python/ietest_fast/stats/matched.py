@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.runtime import load_core
+from ietest_fast.runtime import core
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -94,7 +94,7 @@ class PairedCounts:
             raise InputError(
                 f"the two outcome columns differ in length: {a.size} and {b.size} rows"
             )
-        return cls(*load_core().stats.count_pairs(a, b))
+        return cls(*core.stats.count_pairs(a, b))
 
     @property
     def n(self) -> int:
@@ -129,7 +129,7 @@ class PairedCounts:
     @property
     def t(self) -> float:
         """The paired t statistic, eq. 12 and 13; 0 if k = 0, infinite if k = n = abs(d)."""
-        t: float = load_core().stats.paired_t(self.d, self.k, self.n)
+        t: float = core.stats.paired_t(self.d, self.k, self.n)
         return t
 
     @property

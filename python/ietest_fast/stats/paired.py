@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
-from ietest_fast.runtime import load_core
+from ietest_fast.runtime import core
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 Method = Literal["exact", "multinomial", "resample"]
@@ -114,25 +115,24 @@ def _as_counts(sample: PairedCounts | MatchedSample) -> PairedCounts:
 def _run_engine(
     counts: PairedCounts,
     method: Method,
+    *,
     n_replicates: int,
     seed: int,
-    keep_replicates: bool,
     n_threads: int | None,
-) -> tuple[tuple[float, float, float], NDArray[np.float64] | None]:
-    stats = load_core().stats
+    t_replicates: NDArray[np.float64] | None = None,
+) -> tuple[float, float, float]:
     options: dict[str, Any] = {
         "n_replicates": n_replicates,
         "key": philox_key(seed),
-        "keep_replicates": keep_replicates,
+        "t_replicates": t_replicates,
         "n_threads": n_threads,
     }
     if method == "multinomial":
-        p_values, _, replicates = stats.multinomial_test(
-            counts.n11, counts.n10, counts.n01, counts.n00, **options
-        )
+        four = (counts.n11, counts.n10, counts.n01, counts.n00)
+        p_values, _ = core.stats.multinomial_test(*four, **options)
     else:
-        p_values, _, replicates = stats.resample_test(counts.differences(), **options)
-    return p_values, replicates
+        p_values, _ = core.stats.resample_test(counts.differences(), **options)
+    return p_values
 
 
 def _check(method: str, n_replicates: int | None) -> None:
@@ -193,15 +193,14 @@ def paired_test(
     """
     _check(method, n_replicates)
     counts = _as_counts(sample)
-    stats = load_core().stats
     four = (counts.n11, counts.n10, counts.n01, counts.n00)
     used_replicates: int | None = None
     if method == "exact":
-        p_value, p_paper, p_symmetric = stats.exact_p_values(*four)
+        p_value, p_paper, p_symmetric = core.stats.exact_p_values(*four)
     else:
         used_replicates = DEFAULT_N_REPLICATES if n_replicates is None else n_replicates
-        (p_value, p_paper, p_symmetric), _ = _run_engine(
-            counts, method, used_replicates, seed, False, n_threads
+        p_value, p_paper, p_symmetric = _run_engine(
+            counts, method, n_replicates=used_replicates, seed=seed, n_threads=n_threads
         )
         if counts.k == 0:
             # Every replicate is 0 as well; nothing is left for eq. 14 to measure.
@@ -215,7 +214,7 @@ def paired_test(
         p_value=p_value,
         p_paper=p_paper,
         p_symmetric=p_symmetric,
-        p_mcnemar_exact=stats.mcnemar_exact_p(*four),
+        p_mcnemar_exact=core.stats.mcnemar_exact_p(*four),
     )
 
 
@@ -247,9 +246,16 @@ def draw_t_replicates(
     InputError
         If the method has no replicates.
     """
+    if method == "exact":
+        raise InputError("the exact law has no replicates: choose multinomial or resample")
     _check(method, n_replicates)
-    _, replicates = _run_engine(
-        _as_counts(sample), method, n_replicates, seed, True, n_threads
+    t_replicates = np.empty(n_replicates, dtype=np.float64)
+    _run_engine(
+        _as_counts(sample),
+        method,
+        n_replicates=n_replicates,
+        seed=seed,
+        n_threads=n_threads,
+        t_replicates=t_replicates,
     )
-    assert replicates is not None  # asked for
-    return replicates
+    return t_replicates

@@ -1,4 +1,5 @@
-// Discrete laws on addressed random words: binomial, multinomial, and any finite law by alias table.
+// Discrete laws on addressed random words: binomial, multinomial, and any finite law by alias
+// table.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,10 @@ namespace ietest::random {
 // (saddle-point form of Loader 2000). -infinity outside the support. q = 1 - p is given apart so
 // that neither side of a tiny probability is rounded away.
 double log_binomial_pmf(std::int64_t x, std::int64_t n, double p, double q);
+
+// The exponential part of that logarithm, for real 0 <= x <= n: minus the Kullback-Leibler
+// divergence of x/n from p, times n. At most 0, and smooth where the masses step.
+double binomial_exponent(double x, double n, double p, double q);
 
 // Draws from Binomial(n, p): inversion where n*min(p, q) is small, else Hormann's transformed
 // rejection (BTRS, 1993), accepted against log_binomial_pmf.

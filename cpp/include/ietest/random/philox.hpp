@@ -41,7 +41,9 @@ inline Block philox(Block counter, Key key) {
 }
 
 // The multiple of 2^-53 in [0, 1) that NumPy makes of a word.
-inline double unit_double(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1.0p-53; }
+inline double unit_double(std::uint64_t word) {
+    return static_cast<double>(word >> 11) * 0x1.0p-53;
+}
 
 // The words of one address, one after the other.
 class WordStream {

@@ -1,0 +1,78 @@
+"""Finding the columns of texts and labels among those of a file."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+# What a file may call its columns, and what a corpus calls them.
+_PAIR_COLUMNS = (("premise", "hypothesis"), ("sentence1", "sentence2"))
+_SINGLE_COLUMNS = (("text",), ("sentence",))
+_LABEL_COLUMNS = ("label", "gold_label")
+
+
+def check_columns(path: Path, names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Stop unless a file has each wanted column once.
+
+    Raises
+    ------
+    InputError
+        Saying which columns there are and which one may have been meant.
+    """
+    for name in wanted:
+        found = list(names).count(name)
+        if found == 0:
+            close = difflib.get_close_matches(name.lower(), [n.lower() for n in names], n=1)
+            meant = next((n for n in names if close and n.lower() == close[0]), None)
+            hint = f"; did you mean {meant!r}?" if meant is not None else ""
+            raise InputError(
+                f"there is no such column; the file has {list_names(names)}{hint}",
+                path=path,
+                column=name,
+            )
+        if found > 1:
+            raise InputError(
+                f"there are {found} columns of this name; one expected", path=path, column=name
+            )
+
+
+def find_text_columns(path: Path, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Find the columns of texts in a file whose user named none, and their names in a corpus."""
+    for choices in (_PAIR_COLUMNS, _SINGLE_COLUMNS):
+        for choice in choices:
+            if all(name in names for name in choice):
+                return choice, choices[0]
+    # Half a pair is the likelier mistake, so its missing half is named first.
+    for choice in _PAIR_COLUMNS:
+        if any(name in names for name in choice):
+            check_columns(path, names, choice)
+    raise InputError(
+        f"there are no columns premise and hypothesis, sentence1 and sentence2, text, or "
+        f"sentence; the file has {list_names(names)}; say which columns hold the texts "
+        "(text_columns, --text-column)",
+        path=path,
+    )
+
+
+def find_label_column(path: Path, names: Sequence[str], *, prefer_gold: bool) -> str:
+    """Find the column of labels in a file whose user named none."""
+    choices = tuple(reversed(_LABEL_COLUMNS)) if prefer_gold else _LABEL_COLUMNS
+    for choice in choices:
+        if choice in names:
+            return choice
+    check_columns(path, names, (_LABEL_COLUMNS[0],))
+    raise AssertionError("unreachable: the check above raises")
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Names in a row, cut where there are too many."""
+    shown = [repr(name) for name in names[:20]]
+    if len(names) > len(shown):
+        shown.append(f"and {len(names) - len(shown)} more")
+    return ", ".join(shown) if shown else "no columns"

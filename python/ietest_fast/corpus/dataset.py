@@ -1,0 +1,330 @@
+"""The value that everything else works on: texts with labels, checked."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.labels import (
+    MAX_LABELS,
+    TEXT_MISSING,
+    UnknownLabelError,
+    encode_labels,
+)
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+LABEL = "label"
+"""The name of the labels' column in every corpus."""
+
+OnMissingText = Literal["error", "drop"]
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of strings."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Corpus:
+    """Texts, or pairs of texts, with labels: no text and no label is missing.
+
+    Parameters
+    ----------
+    table
+        The text columns (``string`` or ``large_string``), ``label`` (int8), and the columns that
+        were kept besides.
+    text_columns
+        Names of the one or two text columns, in order.
+    label_names
+        Name of every label; label ``i`` is ``label_names[i]``.
+    dropped
+        Rows of the source that are not in the table, by reason.
+    source
+        Where the texts come from, for messages.
+
+    Raises
+    ------
+    InputError
+        If the table does not have these columns and types.
+    """
+
+    table: pa.Table
+    text_columns: tuple[str, ...]
+    label_names: tuple[str, ...]
+    dropped: dict[str, int] = field(default_factory=dict)
+    source: str = "<memory>"
+
+    def __post_init__(self) -> None:
+        names = self.table.column_names
+        if len(self.text_columns) not in {1, 2}:
+            raise InputError(
+                f"a corpus has one or two text columns, not {len(self.text_columns)}",
+                path=self.source,
+            )
+        if not 1 <= len(self.label_names) <= MAX_LABELS:
+            raise InputError(
+                f"a corpus has 1 to {MAX_LABELS} labels, not {len(self.label_names)}",
+                path=self.source,
+            )
+        for name in (*self.text_columns, LABEL):
+            if names.count(name) != 1:
+                raise InputError(
+                    f"stands {names.count(name)} times in the table, once expected",
+                    path=self.source,
+                    column=name,
+                )
+            column = self.table.column(name)
+            if name == LABEL and column.type != pa.int8():
+                raise InputError(f"is {column.type}, int8 expected", path=self.source, column=name)
+            if name != LABEL and not is_text(column.type):
+                raise InputError(f"is {column.type}, text expected", path=self.source, column=name)
+            if column.null_count > 0:
+                raise InputError(
+                    f"has {column.null_count} nulls, none expected", path=self.source, column=name
+                )
+        if len(self.table) > 0:
+            span = pc.min_max(self.table.column(LABEL)).as_py()
+            if span["min"] < 0 or span["max"] >= len(self.label_names):
+                raise InputError(
+                    f"has labels from {span['min']} to {span['max']} for "
+                    f"{len(self.label_names)} label names",
+                    path=self.source,
+                    column=LABEL,
+                )
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return (
+            f"Corpus({len(self)} rows, texts {', '.join(self.text_columns)}, "
+            f"labels {', '.join(self.label_names)}, from {self.source})"
+        )
+
+    @property
+    def labels(self) -> NDArray[np.int8]:
+        """Labels, an int8 array (n,)."""
+        labels: NDArray[np.int8] = self.table.column(LABEL).to_numpy()
+        return labels
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether a row has two texts."""
+        return len(self.text_columns) == 2
+
+    def texts(self, column: str | int) -> pa.ChunkedArray:
+        """One text column, by name or by its position among the text columns."""
+        name = self.text_columns[column] if isinstance(column, int) else column
+        if name not in self.text_columns:
+            raise InputError(
+                f"is not a text column; those are {', '.join(self.text_columns)}",
+                path=self.source,
+                column=name,
+            )
+        return self.table.column(name)
+
+    @property
+    def label_counts(self) -> NDArray[np.int64]:
+        """Rows with each label, an int64 array (n_labels,)."""
+        counts: NDArray[np.int64] = np.bincount(self.labels, minlength=len(self.label_names))
+        return counts
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 (64 hexadecimal digits) of the texts, the labels and their names.
+
+        It is the same however the table is cut into chunks, whether its strings have 32 or 64 bit
+        offsets, and whatever the columns are called.
+        """
+        digest = hashlib.sha256(b"ietest-corpus-1")
+        digest.update(np.array([len(self), len(self.text_columns)], "<i8").tobytes())
+        for name in self.label_names:
+            digest.update(f"{len(name.encode())}:{name}".encode())
+        digest.update(self.labels.tobytes())
+        for name in self.text_columns:
+            column = self.table.column(name)
+            # Lengths first, then all bytes: together they say where each text ends.
+            for chunk in column.chunks:
+                digest.update(np.asarray(pc.binary_length(chunk)).astype("<i8").tobytes())
+            for chunk in column.chunks:
+                digest.update(_text_bytes(chunk))
+        return digest.hexdigest()
+
+    def take(self, indices: ArrayLike) -> Corpus:
+        """Choose the rows with these indices, in this order.
+
+        Parameters
+        ----------
+        indices
+            Integers in ``[0, n)``; an index may occur more than once.
+        """
+        rows = np.asarray(indices)
+        if rows.size > 0 and rows.dtype.kind not in "iu":
+            raise InputError(f"rows are chosen by integers, not {rows.dtype}", path=self.source)
+        table = self.table.take(pa.array(rows.astype(np.int64)))
+        return replace(self, table=table, dropped={})
+
+
+def corpus_from_table(
+    table: pa.Table,
+    *,
+    text_columns: Sequence[str],
+    label_column: str = LABEL,
+    label_names: Sequence[str] | None = None,
+    keep_columns: Sequence[str] = (),
+    missing_text: OnMissingText = "error",
+    source: str = "<memory>",
+    locate: Any = None,
+) -> Corpus:
+    """Check an Arrow table and make it a corpus.
+
+    Parameters
+    ----------
+    table
+        Any table with the columns named below; a pandas frame comes in by
+        ``pa.Table.from_pandas(frame)``.
+    text_columns
+        One or two columns of strings.
+    label_column
+        Integers or names; becomes ``label``.
+    label_names
+        See :func:`ietest_fast.corpus.read_corpus`.
+    keep_columns
+        Further columns to keep as they are.
+    missing_text
+        What to do with rows in which a text is null: stop, or drop and count them.
+    source
+        For messages.
+    locate
+        Gives the words for a 0-based row in messages, such as ``"line 7"``.
+
+    Raises
+    ------
+    InputError
+        Naming the row and the column.
+    """
+    where = locate if locate is not None else "row {}".format
+    texts = tuple(text_columns)
+    _check_choice(texts, label_column, tuple(keep_columns), source=source)
+    columns: dict[str, Any] = {}
+    dropped: dict[str, int] = {}
+    keep = np.ones(table.num_rows, np.bool_)
+
+    for name in texts:
+        column = _as_text(table.column(name), name, source)
+        if column.null_count > 0:
+            is_null = pc.is_null(column).to_numpy()
+            if missing_text == "error":
+                raise InputError(
+                    f"the text is missing (in {column.null_count} rows); "
+                    'mend the file, or drop such rows (missing_text="drop")',
+                    path=source,
+                    row=where(int(np.argmax(is_null))),
+                    column=name,
+                )
+            keep &= ~is_null
+        columns[name] = column
+    if not keep.all():
+        dropped[TEXT_MISSING] = int((~keep).sum())
+
+    labels = table.column(label_column)
+    rows = np.flatnonzero(keep)
+    if TEXT_MISSING in dropped:
+        # A row that goes because of its text does not count a second time by its label.
+        labels = labels.filter(pa.array(keep))
+    try:
+        encoded = encode_labels(labels, label_names=label_names, is_pair=len(texts) == 2)
+    except UnknownLabelError as error:
+        row = where(int(rows[error.row])) if len(rows) > 0 else None
+        raise InputError(str(error), path=source, row=row, column=label_column) from None
+    codes = np.full(table.num_rows, -1, np.int8)
+    codes[rows] = encoded.codes
+    keep &= codes >= 0
+    dropped.update(encoded.dropped)
+
+    columns[LABEL] = pa.chunked_array([pa.array(codes)])
+    for name in keep_columns:
+        columns[name] = table.column(name)
+    checked = pa.table(columns)
+    if not keep.all():
+        checked = checked.filter(pa.array(keep))
+    if checked.num_rows == 0:
+        raise InputError(
+            "no rows are left: "
+            + (", ".join(f"{n} {why}" for why, n in dropped.items()) or "the table has none"),
+            path=source,
+        )
+    return Corpus(
+        table=checked,
+        text_columns=texts,
+        label_names=encoded.names,
+        dropped=dropped,
+        source=source,
+    )
+
+
+def require_trainable(corpus: Corpus) -> None:
+    """Check that a classifier can learn something from a corpus.
+
+    Raises
+    ------
+    InputError
+        If all rows have the same label.
+    """
+    present = np.flatnonzero(corpus.label_counts)
+    if len(present) < 2:
+        only = f", {corpus.label_names[present[0]]}" if len(present) == 1 else ""
+        lost = "".join(f"; {n} rows dropped: {why}" for why, n in corpus.dropped.items())
+        raise InputError(
+            f"a classifier needs rows of two labels or more, and all {len(corpus)} rows have "
+            f"one{only}{lost}",
+            path=corpus.source,
+            column=LABEL,
+        )
+
+
+def _check_choice(
+    texts: tuple[str, ...], label_column: str, keep: tuple[str, ...], *, source: str
+) -> None:
+    used = (*texts, label_column, *keep)
+    for name in used:
+        if used.count(name) > 1:
+            raise InputError("is asked for twice", path=source, column=name)
+    if label_column != LABEL and LABEL in (*texts, *keep):
+        raise InputError(
+            f"has the name that the labels (here in {label_column!r}) get; rename it",
+            path=source,
+            column=LABEL,
+        )
+
+
+def _as_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_dictionary(kind) and is_text(kind.value_type):
+        return column.cast(kind.value_type)
+    if pa.types.is_string_view(kind) or pa.types.is_null(kind):
+        return column.cast(pa.large_string())
+    if not is_text(kind):
+        raise InputError(f"is {kind}, text expected", path=source, column=name)
+    return column
+
+
+def _text_bytes(chunk: pa.Array) -> memoryview:
+    """Give the UTF-8 bytes of an array of strings without nulls, whatever it is a slice of."""
+    width = np.int64 if pa.types.is_large_string(chunk.type) else np.int32
+    _, offsets_buffer, data = chunk.buffers()
+    if data is None or len(chunk) == 0:
+        return memoryview(b"")
+    offsets = np.frombuffer(offsets_buffer, width, len(chunk) + 1, chunk.offset * width().itemsize)
+    return memoryview(data)[int(offsets[0]) : int(offsets[-1])]

@@ -1,0 +1,261 @@
+"""Which format a file has, and where exactly it breaks its rules.
+
+Reading goes through Arrow, which is fast and says little about errors. When it fails, the
+functions here go through the file a second time, slowly, to name the line and what is wrong.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Kind = Literal["parquet", "csv", "tsv", "jsonl"]
+
+_KINDS: dict[str, Kind] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+
+_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """How a file is to be read or written.
+
+    Parameters
+    ----------
+    kind
+        ``parquet``, ``csv``, ``tsv`` or ``jsonl``.
+    compression
+        Arrow's name of the compression around a text format; None for none.
+    quoted
+        Whether a field in double quotes is what stands inside them. In the original SNLI and MNLI
+        files, and so in every TSV file unless said otherwise, a quote is an ordinary character.
+    """
+
+    kind: Kind
+    compression: str | None = None
+    quoted: bool = False
+
+    @property
+    def delimiter(self) -> str:
+        """What separates the fields of a CSV or TSV file."""
+        return "," if self.kind == "csv" else "\t"
+
+
+def format_of(path: Path, *, quoted: bool | None = None) -> Format:
+    """Tell the format from a file's name.
+
+    Parameters
+    ----------
+    path
+        Ends in ``.parquet``, ``.csv``, ``.tsv``, ``.txt`` or ``.jsonl``; the text formats may
+        have ``.gz``, ``.bz2`` or ``.zst`` behind that.
+    quoted
+        None for the format's habit: yes for CSV, no for TSV.
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    if compression is not None:
+        suffixes.pop()
+    kind = _KINDS.get(suffixes[-1]) if suffixes else None
+    if kind is None or (kind == "parquet" and compression is not None):
+        raise InputError(
+            "the format is not clear from the name; expected "
+            ".parquet, .csv, .tsv, .txt (tabs) or .jsonl, or one of the text formats with .gz",
+            path=path,
+        )
+    return Format(
+        kind=kind, compression=compression, quoted=(kind == "csv") if quoted is None else quoted
+    )
+
+
+def check_readable(path: Path) -> None:
+    """Stop unless the path is a file with something in it."""
+    try:
+        if path.is_dir():
+            raise InputError("is a folder, a file expected", path=path)
+        if not path.exists():
+            raise InputError("no such file", path=path)
+        if path.is_file() and path.stat().st_size == 0:
+            raise InputError("the file is empty", path=path)
+        with path.open("rb") as stream:
+            start = stream.read(4)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+    for mark, encoding in _MARKS.items():
+        if start.startswith(mark):
+            raise InputError(f"is encoded in {encoding}, UTF-8 expected", path=path)
+
+
+def open_bytes(path: Path, form: Format) -> Any:
+    """Open the file's bytes, decompressed, as an Arrow stream."""
+    return pa.input_stream(str(path), compression=form.compression)
+
+
+def column_names(path: Path, form: Format) -> list[str]:
+    """List the columns of a text file: its header, or the keys of its first hundred objects."""
+    if form.kind == "jsonl":
+        names: dict[str, None] = {}
+        for _, record in itertools.islice(json_records(path, form), 100):
+            names.update(dict.fromkeys(record))
+        return list(names)
+    for _, fields in field_records(path, form):
+        return fields
+    raise InputError("the file is empty", path=path)
+
+
+def field_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
+    """First line (from 1) and fields of every record of a CSV or TSV file, header included."""
+    lines = (line for _, line in _text_lines(path, form))
+    if form.quoted:
+        # Python's reader follows the same rules as Arrow's where it matters: quotes, doubled
+        # quotes, line ends inside quotes.
+        reader = csv.reader(lines, delimiter=form.delimiter)
+        while True:
+            number = reader.line_num + 1
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise InputError(f"{error}", path=path, row=f"line {number}") from error
+            if fields:
+                yield number, fields
+    else:
+        for number, line in enumerate(lines, start=1):
+            bare = line.rstrip("\r\n")
+            if bare:
+                yield number, bare.split(form.delimiter)
+
+
+def json_records(path: Path, form: Format) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line (from 1) and object of every line of a JSONL file that is not blank."""
+    for number, line in _text_lines(path, form):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            record = json.loads(line, object_pairs_hook=_once)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"not JSON: {error.msg} at character {error.pos + 1}", path=path, row=where
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(str(error), path=path, row=where) from error
+        if not isinstance(record, dict):
+            raise InputError(
+                f"one object {{...}} a line expected, here is {type(record).__name__} "
+                "(a file that is one big array has to be cut into lines first)",
+                path=path,
+                row=where,
+            )
+        yield number, record
+
+
+def locate_row(path: Path, form: Format, row: int) -> str:
+    """Words for a 0-based data row: its line in a text file, its number in a table."""
+    if form.kind != "parquet":
+        records: Iterator[tuple[int, Any]] = (
+            json_records(path, form)
+            if form.kind == "jsonl"
+            else itertools.islice(field_records(path, form), 1, None)
+        )
+        for number, _ in itertools.islice(records, row, None):
+            return f"line {number}"
+    return f"row {row}"
+
+
+def diagnose(path: Path, form: Format, error: Exception) -> InputError:
+    """Find what made Arrow give up on a file.
+
+    Returns
+    -------
+    InputError
+        Naming the line where that is possible, with Arrow's own message otherwise.
+    """
+    if form.kind == "parquet":
+        return InputError(f"not a whole Parquet file: {_first_line(error)}", path=path)
+    try:
+        if form.kind == "jsonl":
+            for _ in json_records(path, form):
+                pass
+        else:
+            _check_widths(path, form)
+    except InputError as found:
+        return found
+    except (OSError, EOFError) as found:
+        return InputError(f"cannot be read: {_first_line(found)}", path=path)
+    return InputError(f"cannot be read as {form.kind}: {_first_line(error)}", path=path)
+
+
+def _check_widths(path: Path, form: Format) -> None:
+    header: list[str] | None = None
+    for number, fields in field_records(path, form):
+        if header is None:
+            header = fields
+        elif len(fields) != len(header):
+            opened = any("\n" in field for field in fields)
+            raise InputError(
+                f"{len(fields)} fields, {len(header)} expected as in the header"
+                + (" (is a quote left open?)" if opened else ""),
+                path=path,
+                row=f"line {number}",
+            )
+
+
+def _text_lines(path: Path, form: Format) -> Iterator[tuple[int, str]]:
+    offset = 0
+    with io.BufferedReader(open_bytes(path, form)) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    f"not UTF-8: byte 0x{line[error.start]:02x} at offset {offset + error.start}"
+                    + (" (decompressed)" if form.compression is not None else ""),
+                    path=path,
+                    row=f"line {number}",
+                ) from error
+            offset += len(line)
+            yield number, text
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands there twice")
+    return record
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

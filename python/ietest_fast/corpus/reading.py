@@ -1,0 +1,297 @@
+"""Reading a corpus from a file."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
+from ietest_fast.corpus.dataset import Corpus, OnMissingText, corpus_from_table
+from ietest_fast.corpus.formats import (
+    Format,
+    check_readable,
+    column_names,
+    diagnose,
+    field_records,
+    format_of,
+    json_records,
+    locate_row,
+    open_bytes,
+)
+from ietest_fast.corpus.streams import csv_options
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BLOCK_BYTES = 4 << 20
+
+
+def read_corpus(
+    path: str | Path,
+    *,
+    text_columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+    label_names: Sequence[str] | None = None,
+    keep_columns: Sequence[str] = (),
+    missing_text: OnMissingText = "error",
+    quoted: bool | None = None,
+) -> Corpus:
+    """Read and check a file of labelled texts or pairs of texts.
+
+    Parameters
+    ----------
+    path
+        Parquet (``.parquet``), CSV (``.csv``), tab-separated (``.tsv``, ``.txt``, among them the
+        original SNLI and MNLI files) or JSON lines (``.jsonl``); the text formats in UTF-8 and,
+        if the name says so, compressed (``.gz``, ``.bz2``, ``.zst``).
+    text_columns
+        The one or two columns of texts. None to find ``premise`` and ``hypothesis`` (or
+        ``sentence1`` and ``sentence2``, which get these names), ``text`` or ``sentence``.
+    label_column
+        None to find ``label`` or ``gold_label``.
+    label_names
+        Names of the labels 0, 1, ... None to take them from a Parquet file of the ``datasets``
+        library, else those of natural language inference (0 entailment, 1 neutral,
+        2 contradiction) for pairs that are labelled by them or by integers, else the distinct
+        labels in sorted order.
+    keep_columns
+        Further columns to keep.
+    missing_text
+        Rows with a null where a text should be are an error; ``"drop"`` drops and counts them.
+        In CSV and TSV a field of nothing, not even quotes, is a null.
+    quoted
+        Whether double quotes enclose fields; None: in CSV yes, in TSV no.
+
+    Returns
+    -------
+    Corpus
+        Rows labelled -1 or ``-`` (no gold label), or not labelled at all, are dropped and counted.
+
+    Raises
+    ------
+    InputError
+        Naming the file, the line or row, the column and what was expected.
+    """
+    path = Path(path)
+    form = format_of(path, quoted=quoted)
+    check_readable(path)
+    try:
+        file = _open_parquet(path) if form.kind == "parquet" else None
+        names = list(file.schema_arrow.names) if file is not None else column_names(path, form)
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise diagnose(path, form, error) from error
+
+    if text_columns is None:
+        texts, canonical = find_text_columns(path, names)
+    else:
+        texts = canonical = tuple(text_columns)
+    if label_column is None:
+        label_column = find_label_column(path, names, prefer_gold="sentence1" in texts)
+    wanted = [*dict.fromkeys((*texts, label_column, *keep_columns))]
+    check_columns(path, names, wanted)
+
+    try:
+        if file is not None:
+            table = file.read(columns=wanted).select(wanted)
+            if label_names is None:
+                label_names = _names_in_metadata(file.schema_arrow, label_column)
+        elif form.kind == "jsonl":
+            table = _read_jsonl(path, form, texts, wanted)
+        else:
+            table = _read_delimited(path, form, names, wanted)
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise diagnose(path, form, error) from error
+    _check_encoding(path, form, table, texts)
+
+    table = table.rename_columns(
+        [dict(zip(texts, canonical, strict=True)).get(name, name) for name in wanted]
+    )
+    return corpus_from_table(
+        table,
+        text_columns=canonical,
+        label_column=label_column,
+        label_names=label_names,
+        keep_columns=tuple(keep_columns),
+        missing_text=missing_text,
+        source=str(path),
+        locate=partial(locate_row, path, form),
+    )
+
+
+def read_corpora(paths: Sequence[str | Path], **options: Any) -> tuple[Corpus, ...]:
+    """Read the splits of one dataset, so that a label means the same in all of them.
+
+    Parameters
+    ----------
+    paths
+        The first file's labels are the dataset's: one that occurs only later is unknown.
+    **options
+        As for :func:`read_corpus`.
+    """
+    corpora: list[Corpus] = []
+    for path in paths:
+        if corpora and options.get("label_names") is None:
+            options["label_names"] = corpora[0].label_names
+        corpora.append(read_corpus(path, **options))
+    return tuple(corpora)
+
+
+def _open_parquet(path: Path) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(path)
+
+
+def _names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] | None:
+    """Label names that the ``datasets`` library writes into its Parquet files."""
+    try:
+        features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
+        names = features[label_column]["names"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return tuple(str(name) for name in names) or None
+
+
+def _read_delimited(
+    path: Path, form: Format, names: Sequence[str], wanted: Sequence[str]
+) -> pa.Table:
+    import pyarrow.csv as pacsv
+
+    block_bytes = _BLOCK_BYTES
+    while True:
+        options = csv_options(form, names, wanted, block_bytes=block_bytes)
+        try:
+            return pacsv.read_csv(open_bytes(path, form), **options)
+        except pa.ArrowInvalid as error:
+            if "straddl" in str(error) and block_bytes < 1 << 30:
+                block_bytes *= 8  # a record longer than a block
+                continue
+            if not form.quoted and "Expected" in str(error):
+                return _read_short_rows(path, form, names, wanted)
+            raise
+
+
+def _read_short_rows(
+    path: Path, form: Format, names: Sequence[str], wanted: Sequence[str]
+) -> pa.Table:
+    """Read a table whose rows may end before the columns of annotators (label1, ...)."""
+    needed = next(
+        (
+            width
+            for width in range(len(names), 0, -1)
+            if not names[width - 1].removeprefix("label").isdecimal()
+        ),
+        len(names),
+    )
+    needed = max(needed, *(list(names).index(name) + 1 for name in wanted))
+    places = [list(names).index(name) for name in wanted]
+    columns: list[list[str | None]] = [[] for _ in wanted]
+    records = field_records(path, form)
+    next(records, None)
+    for number, fields in records:
+        if not needed <= len(fields) <= len(names):
+            raise InputError(
+                f"{len(fields)} fields, {len(names)} expected as in the header",
+                path=path,
+                row=f"line {number}",
+            )
+        for column, place in zip(columns, places, strict=True):
+            column.append(fields[place] or None)
+    return pa.table([pa.array(column, pa.large_string()) for column in columns], list(wanted))
+
+
+def _read_jsonl(path: Path, form: Format, texts: Sequence[str], wanted: Sequence[str]) -> pa.Table:
+    import pyarrow.json as pajson
+
+    first = next(json_records(path, form), None)
+    if first is None:
+        raise InputError("the file has no objects in it", path=path)
+    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    fields: list[pa.Field] = []
+    for name in wanted:
+        kind = pa.string() if name in texts else kinds.get(type(first[1].get(name)))
+        if kind is None:
+            # Nested, or null in the first object: Arrow finds out by itself.
+            fields = []
+            break
+        fields.append(pa.field(name, kind))
+    block_bytes = _BLOCK_BYTES
+    while True:
+        try:
+            table = pajson.read_json(
+                open_bytes(path, form),
+                read_options=pajson.ReadOptions(block_size=block_bytes),
+                parse_options=pajson.ParseOptions(
+                    explicit_schema=pa.schema(fields) if fields else None,
+                    unexpected_field_behavior="ignore" if fields else "infer",
+                ),
+            )
+            return table.select(list(wanted))
+        except pa.ArrowInvalid as error:
+            if "straddl" in str(error) and block_bytes < 1 << 30:
+                block_bytes *= 8
+                continue
+            return _read_mixed_json(path, form, texts, wanted)
+        except (pa.ArrowNotImplementedError, KeyError):
+            return _read_mixed_json(path, form, texts, wanted)
+
+
+def _read_mixed_json(
+    path: Path, form: Format, texts: Sequence[str], wanted: Sequence[str]
+) -> pa.Table:
+    """Read slowly: for labels of several types, and to say what is wrong in which line."""
+    columns: dict[str, list[Any]] = {name: [] for name in wanted}
+    for number, record in json_records(path, form):
+        for name, column in columns.items():
+            value = record.get(name)
+            if name in texts and not (value is None or isinstance(value, str)):
+                raise InputError(
+                    f"is {json.dumps(value)[:40]}, text expected",
+                    path=path,
+                    row=f"line {number}",
+                    column=name,
+                )
+            column.append(value)
+    arrays = []
+    for name, column in columns.items():
+        if len({type(value) for value in column if value is not None}) > 1:
+            column = [  # noqa: PLW2901
+                value if value is None or isinstance(value, str) else json.dumps(value)
+                for value in column
+            ]
+        try:
+            arrays.append(pa.array(column, pa.large_string() if name in texts else None))
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"half a surrogate pair stands alone: {error}", path=path, column=name
+            ) from error
+    return pa.table(arrays, list(columns))
+
+
+def _check_encoding(path: Path, form: Format, table: pa.Table, texts: Sequence[str]) -> None:
+    for name in texts:
+        column = table.column(name)
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            if form.kind != "parquet":
+                raise diagnose(path, form, error) from error
+            for row, value in enumerate(column.cast(pa.large_binary())):
+                try:
+                    value.as_py().decode()
+                except UnicodeDecodeError as wrong:
+                    raise InputError(
+                        f"not UTF-8: byte 0x{wrong.object[wrong.start]:02x} at offset "
+                        f"{wrong.start} of the text",
+                        path=path,
+                        row=f"row {row}",
+                        column=name,
+                    ) from error
+                except AttributeError:
+                    continue
+            raise InputError(str(error), path=path, column=name) from error

@@ -1,0 +1,453 @@
+"""Tables that pass through in batches, so that their size does not matter."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.columns import check_columns
+from ietest_fast.corpus.formats import (
+    Format,
+    check_readable,
+    column_names,
+    diagnose,
+    format_of,
+    open_bytes,
+)
+from ietest_fast.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+BATCH_ROWS = 65_536
+_BLOCK_BYTES = 16 << 20
+_ROW_GROUP_ROWS = 131_072
+_ROW_GROUP_BYTES = 64 << 20
+
+
+def csv_options(
+    form: Format, names: Sequence[str], columns: Sequence[str], *, block_bytes: int
+) -> dict[str, Any]:
+    """Arrow's options for a CSV or TSV file: every field a string, unquoted nothing a null."""
+    import pyarrow.csv as pacsv
+
+    return {
+        "read_options": pacsv.ReadOptions(block_size=block_bytes),
+        "parse_options": pacsv.ParseOptions(
+            delimiter=form.delimiter,
+            quote_char='"' if form.quoted else False,
+            newlines_in_values=form.quoted,
+        ),
+        "convert_options": pacsv.ConvertOptions(
+            include_columns=list(columns),
+            column_types={name: pa.string() for name in names},
+            strings_can_be_null=True,
+            null_values=[""],
+            quoted_strings_can_be_null=False,
+        ),
+    }
+
+
+class BatchReader:
+    """The batches of a file, one after the other; a context manager.
+
+    Attributes
+    ----------
+    path : Path
+    schema : pyarrow.Schema
+        Of every batch.
+    format : Format
+    n_rows : int or None
+        Rows of the file if the format knows them beforehand (Parquet).
+    """
+
+    def __init__(
+        self,
+        *,
+        path: Path,
+        schema: pa.Schema,
+        form: Format,
+        batches: Iterator[pa.RecordBatch],
+        n_rows: int | None,
+    ) -> None:
+        self.path = path
+        self.schema = schema
+        self.format = form
+        self.n_rows = n_rows
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self._batches
+        except (pa.ArrowException, OSError, EOFError) as error:
+            raise diagnose(self.path, self.format, error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        close = getattr(self._batches, "close", None)
+        if close is not None:
+            close()
+
+
+def open_batches(
+    path: str | Path,
+    *,
+    columns: Sequence[str] | None = None,
+    batch_rows: int = BATCH_ROWS,
+    quoted: bool | None = None,
+) -> BatchReader:
+    """Open a file to read it in batches, in bounded memory.
+
+    Parameters
+    ----------
+    path
+        Parquet, CSV, TSV or JSONL; see :func:`ietest_fast.corpus.read_corpus`.
+    columns
+        The columns to read; all if None.
+    batch_rows
+        Most rows of a batch of a Parquet file. Text files are cut by bytes (16 MiB).
+    quoted
+        Whether double quotes enclose fields; None: in CSV yes, in TSV no.
+
+    Returns
+    -------
+    BatchReader
+        The fields of CSV and TSV are strings; a field of nothing, unquoted, is a null.
+
+    Raises
+    ------
+    InputError
+        At once if the file cannot be opened or lacks a column; while iterating if it is broken
+        further down, naming the line.
+    """
+    path = Path(path)
+    form = format_of(path, quoted=quoted)
+    check_readable(path)
+    try:
+        if form.kind == "parquet":
+            return _open_parquet(path, form, columns, batch_rows)
+        if form.kind == "jsonl":
+            return _open_jsonl(path, form, columns)
+        return _open_delimited(path, form, columns)
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise diagnose(path, form, error) from error
+
+
+def _open_parquet(
+    path: Path, form: Format, columns: Sequence[str] | None, batch_rows: int
+) -> BatchReader:
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    schema = file.schema_arrow
+    names = list(schema.names)
+    chosen = list(names if columns is None else columns)
+    check_columns(path, names, chosen)
+    schema = pa.schema([schema.field(name) for name in chosen])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with file:
+            for batch in file.iter_batches(batch_size=batch_rows, columns=chosen):
+                yield batch.select(chosen)
+
+    return BatchReader(
+        path=path, schema=schema, form=form, batches=batches(), n_rows=file.metadata.num_rows
+    )
+
+
+def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> BatchReader:
+    import pyarrow.csv as pacsv
+
+    names = column_names(path, form)
+    chosen = list(names if columns is None else columns)
+    check_columns(path, names, chosen)
+    options = csv_options(form, names, chosen, block_bytes=_BLOCK_BYTES)
+    reader = pacsv.open_csv(open_bytes(path, form), **options)
+    return BatchReader(path=path, schema=reader.schema, form=form, batches=reader, n_rows=None)
+
+
+def _open_jsonl(path: Path, form: Format, columns: Sequence[str] | None) -> BatchReader:
+    import pyarrow.json as pajson
+
+    names = column_names(path, form)
+    chosen = list(names if columns is None else columns)
+    check_columns(path, names, chosen)
+    reader = pajson.open_json(
+        open_bytes(path, form), read_options=pajson.ReadOptions(block_size=_BLOCK_BYTES)
+    )
+    schema = reader.schema
+    absent = [name for name in chosen if name not in schema.names]
+    if absent:
+        raise InputError("is in none of the first objects", path=path, column=absent[0])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in reader:
+            part = batch.select(chosen)
+            part.validate(full=True)  # Arrow's JSON reader lets wrong UTF-8 through
+            yield part
+
+    schema = pa.schema([schema.field(name) for name in chosen])
+    return BatchReader(path=path, schema=schema, form=form, batches=batches(), n_rows=None)
+
+
+class BatchWriter:
+    """Writes a table in batches; a context manager.
+
+    The file appears, whole, when the block is left without an error. Until then the rows stand
+    under another name in the same folder, and after an error nothing is left. The format is that
+    of the name: Parquet, CSV, TSV or JSONL, the text formats also compressed.
+
+    TSV has no quotes, so a text with a tab or a line end in it is an error there.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows written so far.
+    """
+
+    def __init__(self, path: str | Path, schema: pa.Schema) -> None:
+        self.path = Path(path)
+        self.schema = schema
+        self.n_rows = 0
+        self._format = format_of(self.path)
+        self._temporary: Path | None = None
+        self._sink: Any = None
+        self._raw: Any = None
+        self._parquet: Any = None
+        self._pending: list[pa.RecordBatch] = []
+
+    def __enter__(self) -> Self:
+        if self.path.is_dir():
+            raise InputError("is a folder, a file expected", path=self.path)
+        try:
+            handle, name = tempfile.mkstemp(
+                dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".part"
+            )
+        except OSError as error:
+            raise self._failed(error) from error
+        self._temporary = Path(name)
+        # mkstemp makes files for the owner alone; the result gets the usual permissions.
+        mask = os.umask(0)
+        os.umask(mask)
+        self._temporary.chmod(0o666 & ~mask)
+        self._raw = os.fdopen(handle, "wb")
+        self._sink = self._raw
+        if self._format.compression is not None:
+            self._sink = pa.CompressedOutputStream(self._raw, self._format.compression)
+        try:
+            self._start()
+        except BaseException:
+            self._abandon()
+            raise
+        return self
+
+    def _start(self) -> None:
+        if self._format.kind == "parquet":
+            import pyarrow.parquet as pq
+
+            self._parquet = pq.ParquetWriter(self._sink, self.schema, compression="zstd")
+        elif self._format.kind != "jsonl":
+            self._sink.write(self._header())
+
+    def write(self, batch: pa.RecordBatch | pa.Table) -> None:
+        """Add rows; their columns and types are those of the schema."""
+        if self._sink is None:
+            raise RuntimeError("a BatchWriter writes inside its with block")
+        batches = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
+        try:
+            for part in batches:
+                if part.schema.names != self.schema.names:
+                    raise InputError(
+                        f"batch with the columns {', '.join(part.schema.names)}, expected "
+                        f"{', '.join(self.schema.names)}",
+                        path=self.path,
+                    )
+                if self._format.kind == "parquet":
+                    self._pending.append(part)
+                    self._flush(at_end=False)
+                    self.n_rows += part.num_rows
+                    continue
+                for start in range(0, part.num_rows, BATCH_ROWS):
+                    piece = part.slice(start, BATCH_ROWS)
+                    self._sink.write(self._lines(piece))
+                    self.n_rows += piece.num_rows
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> Literal[False]:
+        if kind is not None:
+            self._abandon()
+            return False
+        assert self._temporary is not None  # noqa: S101 - set by __enter__
+        try:
+            if self._parquet is not None:
+                self._flush(at_end=True)
+                self._parquet.close()
+            if self._sink is not self._raw:
+                self._sink.close()
+            if not self._raw.closed:
+                self._raw.flush()
+                os.fsync(self._raw.fileno())
+                self._raw.close()
+            self._temporary.replace(self.path)
+            _sync_folder(self.path.parent)
+        except BaseException as failure:
+            self._abandon()
+            if isinstance(failure, OSError):
+                raise self._failed(failure) from failure
+            raise
+        self._sink = None
+        return False
+
+    def _flush(self, *, at_end: bool) -> None:
+        rows = sum(batch.num_rows for batch in self._pending)
+        size = sum(batch.nbytes for batch in self._pending)
+        if rows > 0 and (at_end or rows >= _ROW_GROUP_ROWS or size >= _ROW_GROUP_BYTES):
+            table = pa.Table.from_batches(self._pending).cast(self.schema)
+            self._pending = []
+            self._parquet.write_table(table)
+
+    def _abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            if self._parquet is not None:
+                self._parquet.close()
+        with contextlib.suppress(Exception):
+            self._sink.close()
+        with contextlib.suppress(Exception):
+            self._raw.close()
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+        self._sink = None
+
+    def _failed(self, error: OSError) -> ResourceError:
+        return ResourceError(f"{self.path}: cannot be written: {error.strerror or error}")
+
+    def _header(self) -> bytes:
+        delimiter = self._format.delimiter
+        names = self.schema.names
+        if self._format.quoted:
+            names = ['"' + name.replace('"', '""') + '"' for name in names]
+        return (delimiter.join(names) + "\n").encode()
+
+    def _lines(self, batch: pa.RecordBatch) -> memoryview:
+        if self._format.kind == "jsonl":
+            return _json_lines(batch)
+        if self._format.quoted:
+            return _quoted_lines(batch, self._format.delimiter)
+        return self._bare_lines(batch)
+
+    def _bare_lines(self, batch: pa.RecordBatch) -> memoryview:
+        columns = []
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            fields = pc.fill_null(_as_fields(column), "")
+            broken = pc.match_substring_regex(fields, "[\t\r\n]")
+            if pc.any(broken).as_py():
+                row = self.n_rows + pc.index(broken, pa.scalar(True)).as_py()
+                raise InputError(
+                    "a TSV file cannot hold a tab or a line end; write .csv, .jsonl or .parquet",
+                    path=self.path,
+                    row=f"row {row}",
+                    column=name,
+                )
+            columns.append(fields)
+        return _join(columns, "\t")
+
+
+def _as_fields(column: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type):
+        return pa.array([None if v is None else json.dumps(v) for v in column.to_pylist()])
+    return column.cast(pa.large_string())
+
+
+def _join(columns: Sequence[pa.Array], delimiter: str) -> memoryview:
+    lines = pc.binary_join_element_wise(
+        *[column.cast(pa.large_string()) for column in columns],
+        pa.scalar(delimiter, pa.large_string()),
+    )
+    return _bytes_of_lines(lines)
+
+
+def _bytes_of_lines(lines: pa.Array) -> memoryview:
+    # An array of strings is already one run of bytes: join with "\n" behind every line.
+    ended = pc.binary_join_element_wise(
+        lines, pa.scalar("", pa.large_string()), pa.scalar("\n", pa.large_string())
+    )
+    _, offsets, data = ended.buffers()
+    return memoryview(data)[: int(np.frombuffer(offsets, np.int64)[len(ended)])]
+
+
+def _quoted_lines(batch: pa.RecordBatch, delimiter: str) -> memoryview:
+    columns = []
+    for column in batch.columns:
+        fields = _as_fields(column)
+        if not pa.types.is_primitive(column.type):
+            fields = pc.replace_substring(fields, '"', '""')
+            quote = pa.scalar('"', pa.large_string())
+            fields = pc.binary_join_element_wise(
+                quote, fields.cast(pa.large_string()), quote, pa.scalar("", pa.large_string())
+            )
+        columns.append(pc.fill_null(fields, ""))
+    return _join(columns, delimiter)
+
+
+def _json_lines(batch: pa.RecordBatch) -> memoryview:
+    pieces: list[Any] = []
+    for index, (name, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
+        opening = ("{" if index == 0 else ", ") + json.dumps(name, ensure_ascii=False) + ": "
+        pieces += [pa.scalar(opening, pa.large_string()), _json_values(column)]
+    pieces.append(pa.scalar("}", pa.large_string()))
+    return _bytes_of_lines(pc.binary_join_element_wise(*pieces, pa.scalar("", pa.large_string())))
+
+
+def _json_values(column: pa.Array) -> pa.Array:
+    """Each value as JSON, a large_string array without nulls."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return pc.fill_null(column.cast(pa.large_string()), "null")
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        values = [json.dumps(value, ensure_ascii=False) for value in column.to_pylist()]
+        return pa.array(values, pa.large_string())
+    column = column.cast(pa.large_string())
+    # Most texts need no escapes; only the others go through Python.
+    special = pc.fill_null(pc.match_substring_regex(column, r'["\\\x00-\x1f]'), False)
+    quote = pa.scalar('"', pa.large_string())
+    plain = pc.binary_join_element_wise(quote, column, quote, pa.scalar("", pa.large_string()))
+    if pc.any(special).as_py():
+        escaped = [
+            json.dumps(text, ensure_ascii=False) for text in column.filter(special).to_pylist()
+        ]
+        plain = pc.replace_with_mask(plain, special, pa.array(escaped, pa.large_string()))
+    return pc.fill_null(plain, "null")
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

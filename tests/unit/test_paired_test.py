@@ -1,0 +1,349 @@
+from __future__ import annotations
+
+import csv
+import math
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from ietest_fast import _core
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.stats import (
+    MatchedSample,
+    PairedCounts,
+    decide,
+    draw_t_replicates,
+    is_collapsed,
+    paired_test,
+    signal_to_noise,
+)
+from reference.paired_oracle import upper_tail_in_decimals
+
+THREADS = (1, 2, 3, 7)
+
+
+def test_t_is_the_paired_t_of_the_definition() -> None:
+    counts = PairedCounts(30, 14, 6, 10)
+    a = np.repeat([1, 1, 0, 0], [30, 14, 6, 10])
+    b = np.repeat([1, 0, 1, 0], [30, 14, 6, 10])
+    difference = a - b
+    expected = math.sqrt(60) * difference.mean() / difference.std()
+    assert counts.t == pytest.approx(expected, rel=1e-14)
+    assert counts.delta == pytest.approx(a.mean() - b.mean())
+    assert PairedCounts.from_outcomes(a, b) == counts
+
+
+@pytest.mark.parametrize("method", ["exact", "multinomial", "resample"])
+def test_no_discordant_pair_is_no_evidence(method: str) -> None:
+    result = paired_test(PairedCounts(3, 0, 0, 5), method=method)  # type: ignore[arg-type]
+    assert (result.t, result.p_value, result.p_paper, result.p_symmetric) == (0, 1, 1, 1)
+    assert result.p_mcnemar_exact == 1
+    assert result.warning is None
+
+
+def test_all_pairs_pointing_one_way_have_an_infinite_t_and_a_finite_p() -> None:
+    result = paired_test(PairedCounts(0, 9, 0, 0))
+    assert result.t == math.inf
+    assert paired_test(PairedCounts(0, 0, 9, 0)).t == -math.inf
+    assert result.p_value == pytest.approx(2 * 0.5**9, rel=1e-14)
+
+
+def test_one_pair() -> None:
+    assert paired_test(PairedCounts(0, 1, 0, 0)).p_value == 1
+    assert paired_test(PairedCounts(1, 0, 0, 0)).p_value == 1
+
+
+@pytest.mark.parametrize(
+    ("n10", "n01", "n"),
+    [
+        (800, 0, 10_000),
+        (700, 100, 10_000),
+        (500, 10, 9_824),
+        (420, 20, 1_000),
+        (3_150, 2_850, 10**5),
+        (1_800, 1_200, 3_100),
+        (64, 36, 10**4),
+        (45, 36, 1000),
+        (3, 1, 50),
+        (12, 0, 13),
+    ],
+)
+def test_deep_tails_keep_nine_digits(n10: int, n01: int, n: int) -> None:
+    at_least, _, log_at_least, _ = _core.stats.exact_tails(n - n10 - n01, n10, n01, 0)
+    expected = upper_tail_in_decimals(n10, n01, n)
+    assert log_at_least == pytest.approx(float(expected.ln()), abs=1e-9)
+    if expected > Decimal("1e-300"):
+        assert at_least == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_a_tail_of_1e_minus_200_keeps_nine_digits() -> None:
+    n10, n01, n = 1_160, 140, 20_000
+    at_least, *_ = _core.stats.exact_tails(n - n10 - n01, n10, n01, 0)
+    assert 1e-260 < at_least < 1e-190
+    assert at_least == pytest.approx(float(upper_tail_in_decimals(n10, n01, n)), rel=1e-9)
+
+
+def test_p_value_does_not_depend_on_the_sign_but_eq_14_does() -> None:
+    n = 9824
+    plus = paired_test(PairedCounts(n - 5, 5, 0, 0))
+    minus = paired_test(PairedCounts(n - 5, 0, 5, 0))
+    assert plus.p_value == minus.p_value
+    assert plus.p_paper == pytest.approx(0.00879, abs=5e-6)
+    assert minus.p_paper == pytest.approx(0.01976, abs=5e-6)
+    assert paired_test(PairedCounts(n - 1, 1, 0, 0)).p_paper == pytest.approx(0.1105, abs=5e-5)
+
+
+def test_mcnemar_exact_is_the_binomial_test() -> None:
+    for n10, n01 in [(5, 0), (7, 2), (2, 7), (30, 30), (31, 30), (400, 100), (1, 1)]:
+        expected = scipy_stats.binomtest(n10, n10 + n01).pvalue
+        got = paired_test(PairedCounts(10, n10, n01, 0)).p_mcnemar_exact
+        assert got == pytest.approx(expected, rel=1e-11)
+
+
+def _class_shares(counts: PairedCounts) -> np.ndarray:
+    """P(t* < t), P(t* = t), P(t* > t) from the exact law, for a positive t."""
+    at_least, above, *_ = _core.stats.exact_tails(counts.n11, counts.n10, counts.n01, counts.n00)
+    return np.array([1 - at_least, at_least - above, above])
+
+
+@pytest.mark.parametrize("engine", ["multinomial", "resample"])
+def test_engines_agree_with_the_exact_law(engine: str) -> None:
+    """Chi-square over many tables: replicates below, at and above t against the exact masses."""
+    rng = np.random.default_rng(20)
+    p_values = []
+    for seed in range(60):
+        k = int(rng.integers(1, 120))
+        n10 = int(rng.binomial(k, 0.5))
+        counts = PairedCounts(int(rng.integers(0, 300)), max(n10, k - n10), min(n10, k - n10), 40)
+        if counts.d == 0:
+            continue
+        s = 4000
+        options = {"n_replicates": s, "key": philox_key([1, seed])}
+        if engine == "multinomial":
+            four = (counts.n11, counts.n10, counts.n01, counts.n00)
+            _, (at_most, at_least, _, _) = _core.stats.multinomial_test(*four, **options)
+        else:
+            _, (at_most, at_least, _, _) = _core.stats.resample_test(
+                counts.differences(), **options
+            )
+        observed = np.array([s - at_least, at_most + at_least - s, s - at_most])
+        expected = _class_shares(counts) * s
+        keep = expected > 5
+        if keep.sum() < 2:
+            continue
+        cells = np.append(observed[keep], observed[~keep].sum())
+        masses = np.append(expected[keep], expected[~keep].sum())
+        if masses[-1] <= 1e-9:
+            assert cells[-1] == 0
+            cells, masses = cells[:-1], masses[:-1]
+        statistic = ((cells - masses) ** 2 / masses).sum()
+        p_values.append(scipy_stats.chi2.sf(statistic, cells.size - 1))
+    assert len(p_values) > 40
+    # Fisher's combination of all tables.
+    combined = scipy_stats.combine_pvalues(p_values).pvalue
+    assert combined > 1e-4
+
+
+def test_wide_laws_are_drawn_by_binomials_with_the_same_result() -> None:
+    """Above some thousand discordant pairs no table is used; the law stays the same."""
+    counts = PairedCounts(60_000, 20_150, 19_850, 0)
+    s = 40_000
+    t = draw_t_replicates(counts, n_replicates=s, seed=3)
+    assert abs(t.mean()) < 4.5 / math.sqrt(s)
+    assert abs(t.std() - 1) < 4.5 / math.sqrt(2 * s) + 1e-3
+    _, above, *_ = _core.stats.exact_tails(counts.n11, counts.n10, counts.n01, counts.n00)
+    share = (t > counts.t).mean()
+    assert abs(share - above) < 4.5 * math.sqrt(above * (1 - above) / s)
+
+
+@pytest.mark.parametrize("method", ["multinomial", "resample"])
+@pytest.mark.parametrize("k", [30, 40_000])
+def test_threads_change_no_replicate(method: str, k: int) -> None:
+    n_replicates = 3_000_000 if (method == "multinomial" and k == 30) else 400
+    counts = PairedCounts(100, k - k // 3, k // 3, 57)
+    results = [
+        draw_t_replicates(
+            counts,
+            method=method,  # type: ignore[arg-type]
+            n_replicates=n_replicates,
+            seed=5,
+            n_threads=n_threads,
+        )
+        for n_threads in THREADS
+    ]
+    for other in results[1:]:
+        assert (results[0] == other).all()
+
+
+def test_monte_carlo_p_values_count_the_drawn_replicates() -> None:
+    counts = PairedCounts(70, 12, 7, 11)
+    s = 20_000
+    t = draw_t_replicates(counts, n_replicates=s, seed=0)
+    result = paired_test(counts, method="multinomial", n_replicates=s, seed=0)
+    # Equal values of (D, K) give equal doubles here, so comparing floats is safe for ties.
+    at_most, at_least = (t <= counts.t).sum(), (t >= counts.t).sum()
+    assert result.p_value == min(1, 2 * (min(at_most, at_least) + 1) / (s + 1))
+    assert result.p_paper == 2 * min(at_most, (t > counts.t).sum()) / s
+    assert result.p_symmetric == ((np.abs(t) >= abs(counts.t)).sum() + 1) / (s + 1)
+
+
+def test_size_given_k_is_that_of_the_documentation() -> None:
+    """docs/statistics.md, "Few discordant pairs": all tables with k discordant pairs, n = 9824."""
+    page = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text()
+    table = page.split("## Few discordant pairs")[1]
+
+    def documented(name: str) -> list[float]:
+        line = next(line for line in table.splitlines() if line.startswith(f"| {name} "))
+        return [float(cell.strip(" %")) for cell in line.split("|")[2:-1]]
+
+    n = 9824
+    sizes: dict[str, list[float]] = {"p_value": [], "p_mcnemar_exact": []}
+    for k in documented("k"):
+        results = [
+            paired_test(PairedCounts(n - int(k), a, int(k) - a, 0)) for a in range(int(k) + 1)
+        ]
+        masses = scipy_stats.binom.pmf(np.arange(k + 1), k, 0.5)
+        for name, shares in sizes.items():
+            rejected = np.array([getattr(result, name) < 0.05 for result in results])
+            shares.append(100 * float(masses[rejected].sum()))
+    assert sizes["p_value"] == pytest.approx(documented("bootstrap (`p_value`)"), abs=0.051)
+    assert sizes["p_mcnemar_exact"] == pytest.approx(documented("`p_mcnemar_exact`"), abs=0.051)
+
+
+def test_fewer_than_25_discordant_pairs_are_warned_of() -> None:
+    few = paired_test(PairedCounts(100, 20, 4, 0))
+    assert few.few_discordant
+    assert "24 discordant pairs" in str(few.warning)
+    assert not paired_test(PairedCounts(100, 20, 5, 0)).few_discordant
+
+
+def _published(shared: Path) -> list[dict[str, str]]:
+    with (shared / "reference" / "ie_runs_snli.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def _counts(row: dict[str, str]) -> PairedCounts:
+    return PairedCounts(*(int(row[name]) for name in ("n11", "n10", "n01", "n00")))
+
+
+def test_published_statistics_are_reproduced(shared: Path) -> None:
+    rows = _published(shared)
+    assert len(rows) == 307
+    for row in rows:
+        counts = _counts(row)
+        if row["collapsed"] == "True":
+            result = paired_test(counts)
+            assert (counts.k, result.t, result.p_value) == (0, 0, 1)
+            continue
+        assert counts.t == pytest.approx(float(row["t"]), rel=1e-9, abs=1e-9)
+        assert counts.mcnemar_statistic == pytest.approx(float(row["cochran"]), rel=1e-9, abs=1e-9)
+
+
+def test_published_p_values_are_reproduced(shared: Path) -> None:
+    scores = []
+    for row in _published(shared):
+        if row["collapsed"] == "True":
+            continue
+        result = paired_test(_counts(row))
+        simulated = float(row["p_coin_20000"])
+        if simulated == 0:
+            assert result.p_paper < 1e-3
+        else:
+            # p is twice a share of 20,000 replicates.
+            tail = result.p_paper / 2
+            error = 2 * math.sqrt(tail * (1 - tail) / 20_000)
+            scores.append((simulated - result.p_paper) / error)
+        assert abs(result.p_value - result.p_paper) < 0.1
+        assert paired_test(_counts(row).swapped()).p_value == result.p_value
+    assert np.abs(scores).max() < 4.5
+    assert abs(np.mean(scores)) < 0.5
+
+
+def test_bonferroni_compares_strictly_with_alpha_over_m() -> None:
+    assert not decide([0.01, 0.5, 0.5, 0.5, 0.5], alpha=0.05).reject
+    decision = decide([0.5, 0.00999, 0.5, 0.5, 0.5], alpha=0.05)
+    assert decision.reject
+    assert (decision.threshold, decision.p_min, decision.n_tests) == (0.01, 0.00999, 5)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "alpha"), [([], 0.05), ([math.nan], 0.05), ([1.2], 0.05), ([0.5], 0.0), ([0.5], 1)]
+)
+def test_impossible_decisions_are_refused(p_values: list[float], alpha: float) -> None:
+    with pytest.raises(InputError):
+        decide(p_values, alpha=alpha)
+
+
+def test_snr_uses_the_population_deviation() -> None:
+    assert signal_to_noise([[0.5, 0.7], [0.6, 0.6]]) == pytest.approx(0.6 / math.sqrt(0.005))
+    assert signal_to_noise([0.5, 0.5]) == math.inf
+    with pytest.raises(InputError):
+        signal_to_noise([])
+    with pytest.raises(InputError):
+        signal_to_noise([0.1, math.nan])
+
+
+def test_published_snr_is_reproduced(shared: Path) -> None:
+    import json
+
+    table = json.loads((shared / "reference" / "table2_snli.json").read_text())["snli"]
+    rows = [row for row in _published(shared) if row["used_in_paper"] == "True"]
+    for model in {row["model"] for row in rows}:
+        accuracies = [_counts(row).accuracy_original for row in rows if row["model"] == model]
+        assert signal_to_noise(accuracies) == pytest.approx(table[model]["recomputed"], rel=1e-9)
+
+
+def test_collapsed_means_one_class_or_chance() -> None:
+    rng = np.random.default_rng(1)
+    gold = rng.integers(0, 3, 900)
+    assert is_collapsed(np.zeros(900, int), gold)
+    assert is_collapsed(rng.integers(0, 3, 900), gold)
+    assert not is_collapsed(np.where(rng.random(900) < 0.5, gold, 0), gold)
+    with pytest.raises(InputError):
+        is_collapsed(gold[:5], gold)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ([1, 0, 2], [1, 1, 1], "0 or 1"),
+        ([1.0, math.nan], [1, 0], "row 1"),
+        (["yes", "no"], [1, 0], "not values of type"),
+        ([1, 0], [1, 0, 1], "2 and 3 rows"),
+        ([[1], [0]], [1, 0], "shape"),
+        ([], [], "no pair"),
+    ],
+)
+def test_bad_outcomes_are_refused(a: list[object], b: list[object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        PairedCounts.from_outcomes(np.array(a), np.array(b))
+
+
+@pytest.mark.parametrize(
+    "counts", [(-1, 2, 3, 4), (0, 0, 0, 0), (1.5, 2, 3, 4), (2**40, 1, 0, 0), (True, 1, 1, 1)]
+)
+def test_impossible_counts_are_refused(counts: tuple[int, int, int, int]) -> None:
+    with pytest.raises(InputError):
+        PairedCounts(*counts)
+
+
+def test_unknown_methods_and_replicates_of_the_exact_law_are_refused() -> None:
+    counts = PairedCounts(1, 2, 3, 4)
+    with pytest.raises(InputError, match="method"):
+        paired_test(counts, method="magic")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no replicates"):
+        paired_test(counts, n_replicates=5)
+    with pytest.raises(InputError, match="at least 1"):
+        paired_test(counts, method="resample", n_replicates=0)
+
+
+def test_matched_sample_compares_predictions_with_gold() -> None:
+    sample = MatchedSample.from_predictions([0, 1, 2, 2], [0, 1, 1, 2], [0, 0, 2, 1])
+    assert sample.counts == PairedCounts(1, 2, 1, 0)
+    assert len(sample) == 4
+    with pytest.raises(InputError, match="3 predictions"):
+        MatchedSample.from_predictions([0, 1], [0, 1, 1], [0, 1])
