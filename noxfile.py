@@ -14,7 +14,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Formatting, lint and types."""
+    """Check formatting, lint and types."""
     session.install(".[dev]")
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")

@@ -14,22 +14,28 @@ One thread and a fixed seed: the same machine and library versions give the same
 
 from __future__ import annotations
 
+# ruff: noqa: E402, I001
+
 import argparse
 import os
 import random
 import time
 from pathlib import Path
 
+# Before NumPy is loaded, or it has no effect.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import spacy
-from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed, minibatch
 from thinc.api import Adam, NumpyOps, set_current_ops
 from treebanks import Sentence, read_conllu, read_masc
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy.language import Language
 
 
 def build(arguments: argparse.Namespace) -> Language:
@@ -120,16 +126,15 @@ def train(arguments: argparse.Namespace) -> Language:
     masc = [] if arguments.masc is None else list(read_masc(arguments.masc))
     dev = list(read_conllu(arguments.dev))
     nlp = build(arguments)
-    as_it_is = [example_of(nlp, s, list(range(len(s.words))), lower=False) for s in ewt + masc]
-    nlp.initialize(lambda: as_it_is)
-    del as_it_is
+    nlp.initialize(
+        lambda: (example_of(nlp, s, list(range(len(s.words))), lower=False) for s in ewt + masc)
+    )
 
     n_both, n_alone = arguments.epochs
     n_words = sum(len(s.words) for s in ewt)
     n_words_masc = sum(len(s.words) for s in masc)
     total = n_both * (n_words + n_words_masc) + n_alone * n_words
     optimizer = Adam(arguments.rate, L2=0.01, grad_clip=1.0, use_averages=False)
-    nlp._optimizer = optimizer
     done = 0
     for epoch in range(n_both + n_alone):
         sentences = ewt + masc if epoch < n_both else list(ewt)
@@ -144,10 +149,10 @@ def train(arguments: argparse.Namespace) -> Language:
             nlp.update(examples, sgd=optimizer, losses=losses, drop=arguments.dropout)
             done += sum(len(s.words) for s in batch)
         upos, noun = accuracy(nlp, dev)
-        seconds = time.perf_counter() - started
+        seconds, cpu = time.perf_counter() - started, time.process_time()
         print(
             f"epoch {epoch + 1:2d}  upos {upos:.4f}  noun {noun:.4f}  "
-            f"loss {losses['morphologizer']:.0f}  {seconds:.0f} s (cpu {time.process_time():.0f} s)",
+            f"loss {losses['morphologizer']:.0f}  {seconds:.0f} s (cpu {cpu:.0f} s)",
             flush=True,
         )
     return finished(nlp)
@@ -198,9 +203,9 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--pieces", type=int, default=3)
-    parser.add_argument("--rows", type=int, nargs=4, default=[8000, 1000, 4000, 1000])
-    parser.add_argument("--epochs", type=int, nargs=2, default=[9, 5], metavar=("BOTH", "EWT"))
-    parser.add_argument("--rate", type=float, default=0.003)
+    parser.add_argument("--rows", type=int, nargs=4, default=[5000, 1000, 2500, 1000])
+    parser.add_argument("--epochs", type=int, nargs=2, default=[3, 9], metavar=("BOTH", "EWT"))
+    parser.add_argument("--rate", type=float, default=0.006)
     parser.add_argument("--dropout", type=float, default=0.15)
     parser.add_argument("--seed", type=int, default=20230)
     arguments = parser.parse_args()

@@ -5,15 +5,18 @@ from __future__ import annotations
 import gzip
 import re
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-UPOS = (
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+UPOS = (  # noqa: SIM905
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 ).split()  # fmt: skip
 PENN = frozenset(
-    "# $ '' ( ) , . : `` AFX CC CD DT EX FW HYPH IN JJ JJR JJS LS MD NFP NN NNP NNPS NNS PDT POS "
+    "# $ '' ( ) , . : `` AFX CC CD DT EX FW HYPH IN JJ JJR JJS LS MD NFP NN NNP NNPS NNS PDT POS "  # noqa: SIM905
     "PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB ADD GW XX".split()
 )  # fmt: skip
 
@@ -36,8 +39,7 @@ def read_conllu(path: Path) -> Iterator[Sentence]:
         rows: list[list[str]] = []
         glued: dict[str, bool] = {}
         inside = 0
-        for line in lines:
-            line = line.rstrip("\n")
+        for line in map(str.rstrip, lines):
             if not line:
                 if rows:
                     yield _sentence_of(rows, glued)

@@ -16,12 +16,14 @@ TEST_CASE("every item is given out exactly once, whatever the threads and chunks
     for (const int n_threads : {1, 2, 3, 7}) {
         for (const std::int64_t chunk : {1, 3, 64, 1000}) {
             std::vector<int> visits(257, 0);
+            std::atomic<bool> too_long{false};
             ietest::parallel_chunks(257, chunk, {n_threads, nullptr}, [&](Range range) {
-                CHECK(range.end - range.begin <= chunk);
+                if (range.end - range.begin > chunk) too_long = true;
                 for (std::int64_t i = range.begin; i < range.end; ++i) {
                     ++visits[static_cast<std::size_t>(i)];
                 }
             });
+            CHECK_FALSE(too_long);
             for (const int visit : visits) CHECK(visit == 1);
         }
     }

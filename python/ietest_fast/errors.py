@@ -67,3 +67,7 @@ class StoreError(IetestError, OSError):
 
 class MissingExtensionError(IetestError, ImportError):
     """The compiled core is missing or of another version."""
+
+
+class WorkerError(IetestError, RuntimeError):
+    """A task failed in a worker process, or the worker died more than once."""

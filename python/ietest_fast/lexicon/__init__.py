@@ -1,1 +1,67 @@
-"""WordNet, tagging and corpus frequencies, made into synonym tables."""
+"""WordNet, tagging and corpus frequencies, made into synonym tables.
+
+Names are loaded when they are first used: the tagger's library alone takes a second to import.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ietest_fast.lexicon.careful_rules import careful_table as careful_table
+    from ietest_fast.lexicon.frequencies import count_nouns as count_nouns
+    from ietest_fast.lexicon.frequencies import normalise_paper as normalise_paper
+    from ietest_fast.lexicon.paper_rules import paper_candidates as paper_candidates
+    from ietest_fast.lexicon.paper_rules import paper_table as paper_table
+    from ietest_fast.lexicon.porter import porter_stem as porter_stem
+    from ietest_fast.lexicon.synonym_table import SynonymTable as SynonymTable
+    from ietest_fast.lexicon.synonym_table import read_block_list as read_block_list
+    from ietest_fast.lexicon.tag_cache import TagCache as TagCache
+    from ietest_fast.lexicon.tagging import UPOS as UPOS
+    from ietest_fast.lexicon.tagging import Tagger as Tagger
+    from ietest_fast.lexicon.tagging import TokenTags as TokenTags
+    from ietest_fast.lexicon.wordnet import WordNet as WordNet
+
+_LAZY = {
+    "SynonymTable": "synonym_table",
+    "TagCache": "tag_cache",
+    "Tagger": "tagging",
+    "TokenTags": "tagging",
+    "UPOS": "tagging",
+    "WordNet": "wordnet",
+    "careful_table": "careful_rules",
+    "count_nouns": "frequencies",
+    "normalise_paper": "frequencies",
+    "paper_candidates": "paper_rules",
+    "paper_table": "paper_rules",
+    "porter_stem": "porter",
+    "read_block_list": "synonym_table",
+}
+
+__all__ = [
+    "UPOS",
+    "SynonymTable",
+    "TagCache",
+    "Tagger",
+    "TokenTags",
+    "WordNet",
+    "careful_table",
+    "count_nouns",
+    "normalise_paper",
+    "paper_candidates",
+    "paper_table",
+    "porter_stem",
+    "read_block_list",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        import importlib
+
+        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
 from ietest_fast.lexicon.tagging import NOUN, TokenTags
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # The published code wrote A-z for A-Z, which keeps [ \ ] ^ _ ` as well. Reproduced on purpose.
 _DELETED = re.compile(r"[^a-zA-z0-9\s]")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ietest_fast.lexicon.porter import porter_stem
 from ietest_fast.lexicon.synonym_table import ANY_NUMBER, Rule, SynonymTable, counts_by_word
-from ietest_fast.lexicon.wordnet import WordNet
 from ietest_fast.runtime import load_core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ietest_fast.lexicon.wordnet import WordNet
 
 
 def paper_candidates(word: str, wordnet: WordNet) -> tuple[str, ...]:

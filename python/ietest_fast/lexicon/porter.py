@@ -8,7 +8,10 @@ published experiments compared stems, so which stems are equal is part of reprod
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _IRREGULAR = {
     "skies": "sky",
@@ -62,7 +65,7 @@ _STEP_3 = (
     ("ful", ""),
     ("ness", ""),
 )
-_STEP_4 = (
+_STEP_4 = (  # noqa: SIM905
     "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize"
 ).split()  # fmt: skip
 
@@ -108,9 +111,7 @@ def _ends_short(word: str) -> bool:
     return (shape.endswith("cvc") and word[-1] not in "wxy") or shape == "vc"
 
 
-def _strip(
-    word: str, rules: tuple[tuple[str, str], ...], condition: Callable[[str], bool]
-) -> str:
+def _strip(word: str, rules: tuple[tuple[str, str], ...], condition: Callable[[str], bool]) -> str:
     for suffix, replacement in rules:
         if word.endswith(suffix):
             rest = word.removesuffix(suffix)

@@ -6,10 +6,9 @@ import functools
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ietest_fast.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 RuleSet = Literal["paper", "careful"]
 Rule = Literal["frequency", "edit_distance"]
@@ -156,7 +158,7 @@ class SynonymTable:
                 path=path,
             )
         entries = zip(*(table[name].to_pylist() for name in _COLUMNS), strict=True)
-        return cls.from_entries(entries, rule_set)  # type: ignore[arg-type]
+        return cls.from_entries(entries, rule_set)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SynonymTable):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from ietest_fast.errors import ResourceError
 from ietest_fast.lexicon.tagging import TokenTags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
 
 _ASK_AT_ONCE = 500  # SQLite allowed 999 values in a statement until version 3.32
 _SCHEMA = """
@@ -93,7 +96,7 @@ class TagCache:
         """Close the file."""
         self._connection.close()
 
-    def __enter__(self) -> TagCache:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -19,12 +19,13 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ietest_fast.errors import IetestError, ResourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ietest_fast.lexicon.tagging import TokenTags
 
 _START = (

@@ -1,4 +1,4 @@
-"""Parts of speech of every token of many texts, with any spaCy pipeline, each distinct text once."""
+"""Parts of speech of all tokens of many texts, by any spaCy pipeline, each text once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ _MOST_PROCESSES = 8
 
 # Components that neither give tags nor are read by those that do.
 _NEEDLESS = frozenset(
-    "beam_ner beam_parser entity_linker entity_ruler lemmatizer ner parser senter sentencizer "
+    "beam_ner beam_parser entity_linker entity_ruler lemmatizer ner parser senter sentencizer "  # noqa: SIM905
     "span_finder span_ruler spancat spancat_singlelabel textcat textcat_multilabel "
     "trainable_lemmatizer".split()
 )
@@ -144,11 +144,13 @@ class Tagger:
         What it was loaded by; ``"packaged"`` for the pipeline that comes with this package.
     fingerprint
         Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits.
+    folder
+        Where the pipeline's files are.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
-        self._folder = folder
+        self.folder = folder
         self._nlp = _load_pipeline(name, folder)
         self._tag = _fast_path(self._nlp) or functools.partial(_tag_with_pipe, self._nlp)
         self._workers: TagWorkers | None = None
@@ -175,12 +177,13 @@ class Tagger:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of the pipeline's files and of spaCy's version."""
-        import spacy
+        import importlib.metadata
 
-        digest = hashlib.sha256(f"{_TAGS_VERSION} {spacy.__version__}\n".encode())
-        for path in sorted(self._folder.rglob("*")):
+        spacy_version = importlib.metadata.version("spacy")
+        digest = hashlib.sha256(f"{_TAGS_VERSION} {spacy_version}\n".encode())
+        for path in sorted(self.folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(f"{path.relative_to(self._folder).as_posix()}\n".encode())
+                digest.update(f"{path.relative_to(self.folder).as_posix()}\n".encode())
                 with path.open("rb") as file:
                     digest.update(hashlib.file_digest(file, "sha256").digest())
         return digest.hexdigest()
@@ -291,7 +294,7 @@ class Tagger:
             self._workers.close()
             self._workers = None
 
-    def __enter__(self) -> Tagger:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -364,8 +367,10 @@ def _load_pipeline(name: str, folder: Path) -> Language:
     # NumPy's matrix product runs three times as fast as thinc's BLIS on recent processors.
     ops = NumpyOps(use_blis=False)
     for _, component in nlp.pipeline:
-        model = getattr(component, "model", None)
-        for node in model.walk() if hasattr(model, "walk") else ():
+        model: Any = getattr(component, "model", None)
+        if model is None or not hasattr(model, "walk"):
+            continue
+        for node in model.walk():
             if isinstance(node.ops, NumpyOps):
                 node.ops = ops
     return nlp
@@ -405,13 +410,13 @@ def _offsets_of(lengths: list[int]) -> npt.NDArray[np.int64]:
 
 def _tag_with_pipe(nlp: Language, texts: list[str]) -> TokenTags:
     """Tag with whatever the pipeline consists of."""
-    from spacy.attrs import IDX, LENGTH, MORPH, POS
+    from spacy.attrs import IDX, IS_SPACE, LENGTH, MORPH, POS
 
     pos_of_symbol, number_of_morph = _lookups(nlp)
     # The tokenizer alone: no limit on the length of a text, which is there for the parser.
     docs = (nlp.tokenizer(text) for text in texts)
     columns = [
-        doc.to_array([IDX, LENGTH, POS, MORPH])
+        doc.to_array([IDX, LENGTH, POS, MORPH, IS_SPACE])
         for doc in nlp.pipe(docs, batch_size=_TEXTS_PER_BATCH)
     ]
     offsets = _offsets_of([len(column) for column in columns])
@@ -420,6 +425,7 @@ def _tag_with_pipe(nlp: Language, texts: list[str]) -> TokenTags:
     end = start + table[:, 1].astype(np.int32)
     _to_bytes(texts, offsets, start, end)
     pos = pos_of_symbol[table[:, 2]]
+    pos[table[:, 4] != 0] = UPOS.index("SPACE")
     morphs, which = np.unique(table[:, 3], return_inverse=True)
     number = np.array([number_of_morph(int(morph)) for morph in morphs], np.int8)[which]
     number[pos != NOUN] = 0
@@ -474,9 +480,7 @@ def _fast_path(nlp: Language) -> Callable[[list[str]], TokenTags] | None:
 
     def tag(texts: list[str]) -> TokenTags:
         tokenizer = nlp.tokenizer
-        columns = [
-            tokenizer(text).to_array([*attributes, IDX, LENGTH, IS_SPACE]) for text in texts
-        ]
+        columns = [tokenizer(text).to_array([*attributes, IDX, LENGTH, IS_SPACE]) for text in texts]
         offsets = _offsets_of([len(column) for column in columns])
         table = np.concatenate(columns)
         features = table[:, : len(attributes)]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,6 +17,9 @@ from ietest_fast.lexicon.wordnet_files import (
     assemble,
     read_dict_folder,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PartOfSpeech = Literal["n", "v", "a", "r"]
 
@@ -157,8 +159,18 @@ class WordNet:
 
     def words(self, pos: PartOfSpeech | None = None) -> Iterator[str]:
         """Give all lemmas (of a part of speech), sorted."""
-        has = self._n_senses.any(axis=0) if pos is None else self._n_senses[PARTS.index(pos)] > 0
-        return (word for word, wanted in zip(self._relations.words, has, strict=True) if wanted)
+        rows = self._n_senses if pos is None else self._n_senses[[PARTS.index(pos)]]
+        wanted = np.flatnonzero(rows.any(axis=0)).tolist()
+        return (self._relations.words[i] for i in wanted)
+
+    def words_with_synonyms(self, pos: PartOfSpeech) -> Iterator[str]:
+        """Give the lemmas whose first synset has other lemmas too, sorted."""
+        p = PARTS.index(pos)
+        n_senses = self._n_senses[p]
+        has = np.flatnonzero(n_senses)
+        first = self._relations.sense_synset[self._sense_end[p, has] - n_senses[has]]
+        shared = has[self._relations.n_members[first] > 1]
+        return (self._relations.words[i] for i in shared.tolist())
 
     def base_forms(self, word: str, pos: PartOfSpeech) -> tuple[str, ...]:
         """Give the lemmas that `word` may be a form of, best first; itself first if it is one.
@@ -186,9 +198,7 @@ class WordNet:
         """Give the first base form of `word`, or None if WordNet knows none."""
         return next(iter(self.base_forms(word, pos)), None)
 
-    def first_synset_lemmas(
-        self, word: str, pos: PartOfSpeech | None = None
-    ) -> tuple[str, ...]:
+    def first_synset_lemmas(self, word: str, pos: PartOfSpeech | None = None) -> tuple[str, ...]:
         """Give the lemma names of the first synset of `word`.
 
         Parameters
@@ -217,16 +227,26 @@ class WordNet:
         if lemma.lower() not in self._index:
             return ()
         first, last = self._senses_of(lemma.lower(), pos)
+        return tuple(self._sense(i) for i in range(first, last))
+
+    def sense_numbers(
+        self, lemma: str, pos: PartOfSpeech
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Give the synsets of a lemma and how often SemCor has each; what :meth:`senses` gives,
+        but faster.
+        """
+        if lemma not in self._index:
+            return (), ()
+        first, last = self._senses_of(lemma, pos)
         relations = self._relations
-        return tuple(
-            Sense(
-                synset=int(relations.sense_synset[i]),
-                count=int(relations.sense_count[i]),
-                lemmas=self.lemmas_of(int(relations.sense_synset[i])),
-                is_instance=bool(relations.is_instance[relations.sense_synset[i]]),
-            )
-            for i in range(first, last)
+        return (
+            tuple(relations.sense_synset[first:last].tolist()),
+            tuple(relations.sense_count[first:last].tolist()),
         )
+
+    def is_instance(self, synset: int) -> bool:
+        """Tell whether a synset is a thing with a name of its own."""
+        return bool(self._relations.is_instance[synset])
 
     def lemmas_of(self, synset: int) -> tuple[str, ...]:
         """Give the lemma names of a synset by its number."""
@@ -241,6 +261,16 @@ class WordNet:
     def exceptions(self, pos: PartOfSpeech) -> dict[str, tuple[str, ...]]:
         """Give irregular forms and their base forms (``men`` -> ``man``)."""
         return dict(self._relations.exceptions[pos])
+
+    def _sense(self, i: int) -> Sense:
+        relations = self._relations
+        synset = int(relations.sense_synset[i])
+        return Sense(
+            synset=synset,
+            count=int(relations.sense_count[i]),
+            lemmas=self.lemmas_of(synset),
+            is_instance=bool(relations.is_instance[synset]),
+        )
 
     def _senses_of(self, lemma: str, pos: str) -> tuple[int, int]:
         p, i = PARTS.index(pos), self._index[lemma]

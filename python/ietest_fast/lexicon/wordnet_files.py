@@ -12,15 +12,17 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ietest_fast.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 PARTS = "nvar"
 """Parts of speech in NLTK's order of search: nouns, verbs, adjectives, adverbs."""
@@ -110,7 +112,7 @@ class Relations:
             If the file is missing, damaged or of another format.
         """
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 header = json.loads(_text(arrays["header"]))
                 if header["format"] != _FORMAT:
                     raise ResourceError(
@@ -337,4 +339,4 @@ def _lines(path: Path) -> list[str]:
         ) from error
     except UnicodeDecodeError as error:
         raise InputError("not text in UTF-8", path=path) from error
-    return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
+    return text.removesuffix("\n").split("\n") if text else []

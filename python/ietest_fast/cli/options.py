@@ -1,0 +1,70 @@
+"""What commands share: options of the test, JSON output, the exit status."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+REJECTED = 3
+"""Exit status of a rejection under --fail-on-reject."""
+
+
+def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the paired test and of its output."""
+    options = [
+        click.option(
+            "--method",
+            type=click.Choice(["exact", "multinomial", "resample"]),
+            default="exact",
+            show_default=True,
+            help="The exact null law, or S replicates by one of two engines.",
+        ),
+        click.option(
+            "--n-replicates",
+            "-S",
+            type=click.IntRange(min=1),
+            help="S, for Monte Carlo methods.  [default: 10,000]",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Seed of a Monte Carlo method.",
+        ),
+        click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]"),
+        click.option(
+            "--alpha",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            default=0.05,
+            show_default=True,
+            help="Significance level.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option(
+            "--fail-on-reject", is_flag=True, help=f"Exit with status {REJECTED} on a rejection."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """Print one JSON object; an infinite number becomes the string "inf" or "-inf"."""
+
+    def plain(value: Any) -> Any:
+        return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+    click.echo(json.dumps({name: plain(value) for name, value in values.items()}, indent=2))
+
+
+def exit_status(*, reject: bool, fail_on_reject: bool) -> int:
+    """Give 3 for a rejection that the user wants to fail on, otherwise 0."""
+    return REJECTED if reject and fail_on_reject else 0

@@ -1,0 +1,254 @@
+"""``ietest-fast run``: the whole IE test."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ietest_fast.experiment.run import Progress
+
+_STAGES = {
+    "read": "reading",
+    "transform": "transforming",
+    "encode": "encoding",
+    "search": "searching",
+    "train": "training",
+    "test": "testing",
+}
+
+_FILE = click.Path(path_type=Path)
+
+
+def _pairs(values: tuple[str, ...], option: str) -> dict[str, Any] | None:
+    """Read ``name=value`` options; values are numbers where they look like it."""
+    pairs: dict[str, Any] = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"{option} takes name=value, not {text!r}")
+        pairs[name.strip()] = _number_or_text(value.strip())
+    return pairs or None
+
+
+def _number_or_text(text: str) -> int | float | str:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.resolve())
+
+
+def _comma_list(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",")]
+
+
+def _drop_absent(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what was not given, and tables in which nothing was."""
+    kept: dict[str, Any] = {}
+    for name, value in values.items():
+        below = _drop_absent(value) if isinstance(value, dict) else value
+        if below is not None and below != {}:
+            kept[name] = below
+    return kept
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn("{task.description:<13}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    lines: dict[str, Any] = {}
+
+    def tell(stage: str, done: int, total: int) -> None:
+        if stage not in lines:
+            lines[stage] = bar.add_task(_STAGES.get(stage, stage), total=total)
+        bar.update(lines[stage], completed=done, total=total)
+
+    with bar:
+        yield tell
+
+
+@click.command(short_help="Run the IE test: transform, retrain, compare, decide.")
+@click.argument("config", required=False, type=_FILE, metavar="[CONFIG.toml]")
+@click.option("--demo", is_flag=True, help="Use the built-in demonstration corpus.")
+@click.option("--train", type=_FILE, help="Training set.")
+@click.option("--valid", type=_FILE, help="Validation set.")
+@click.option("--test", type=_FILE, help="Test set.")
+@click.option("--split-file", type=_FILE, help="Take validation and test set from this file.")
+@click.option("--split-n-train", type=int, help="Rows of it for training, if --train is not given.")
+@click.option("--split-n-valid", type=int, help="Rows of it for validation.")
+@click.option("--split-n-test", type=int, help="Rows of it for testing.")
+@click.option("--split-seed", type=int, help="Which rows go where.")
+@click.option("--split-group-by", help="Column whose equal values stay in one part.")
+@click.option("--text-columns", metavar="A[,B]", help="Columns with the one or two texts.")
+@click.option("--label-column", help="Column with the label.")
+@click.option("--label-names", metavar="A,B[,...]", help="Names of the labels 0, 1, ...")
+@click.option("--data-name", help="What to call the data in signatures.")
+@click.option(
+    "--rules",
+    type=click.Choice(["careful", "paper"]),
+    help="Rules of synonym substitution.  [default: careful]",
+)
+@click.option("--tagger", help="spaCy pipeline.  [default: packaged; paper: en_core_web_sm]")
+@click.option("--wordnet", help="WordNet dict folder or wn lexicon.  [default: packaged]")
+@click.option("--block-list", type=_FILE, help="Words to leave alone, one a line.")
+@click.option("--model", help="Family of models.  [default: bow-xgb]")
+@click.option("--model-option", multiple=True, metavar="NAME=VALUE", help="Setting of the model.")
+@click.option(
+    "--search", metavar="B|PRESET", help="Budget of the search, or a preset.  [default: 10]"
+)
+@click.option(
+    "--param", multiple=True, metavar="NAME=VALUE", help="Hyperparameter; no search then."
+)
+@click.option("--rho", metavar="LIST", help='"0,0.5,1" or first:last:step.  [default: 0:1:0.25]')
+@click.option("--n-resamples", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
+@click.option("--alpha", type=float, help="Significance level.  [default: 0.05]")
+@click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
+@click.option(
+    "--method",
+    type=click.Choice(["exact", "multinomial", "resample"]),
+    help="How p-values are found.  [default: exact]",
+)
+@click.option("--n-replicates", "-S", type=int, help="Bootstrap replications, unless exact.")
+@click.option("--n-jobs", type=int, help="Classifiers trained at a time.  [default: all cores]")
+@click.option("--n-threads", type=int, help="Threads for each of them.  [default: 1]")
+@click.option(
+    "--out",
+    type=_FILE,
+    default=Path("ietest-run"),
+    show_default=True,
+    help="Folder of the run; the same folder continues it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print results.json instead of a table.")
+@click.option("--fail-on-reject", is_flag=True, help="End with status 3 if any rho rejects.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    config: Path | None,
+    out: Path,
+    as_json: bool,
+    fail_on_reject: bool,
+    **options: Any,
+) -> None:
+    """Run the Invariance-under-Equivalence test.
+
+    Trains classifiers on training sets of which a share rho is rephrased, compares each on the
+    original and the rephrased test set, and decides. Everything can stand in CONFIG.toml; options
+    take the place of what stands there. An interrupted run goes on where it was when the same
+    command is given again.
+    """
+    overrides = _overrides(options)
+    if config is None and "data" not in overrides:
+        raise click.UsageError("give a CONFIG.toml, --demo, or --train, --valid and --test")
+
+    from ietest_fast.experiment.config import check_config, read_config
+    from ietest_fast.experiment.run import run
+
+    checked = check_config(overrides) if config is None else read_config(config, overrides)
+    try:
+        with _progress_bar() as progress:
+            result = run(checked, out, progress=progress)
+    except KeyboardInterrupt:
+        again = shlex.join(["ietest-fast", *sys.argv[1:]])
+        click.echo(
+            f"Interrupted. What is finished is kept in {out}; go on with:\n  {again}", err=True
+        )
+        ctx.exit(130)
+
+    from ietest_fast.report import print_summary, write_figures
+
+    figures = write_figures(result)
+    if as_json:
+        click.echo(json.dumps(result.to_dict(), indent=1, allow_nan=False))
+    else:
+        from rich.console import Console
+
+        print_summary(result, Console())
+        names = ", ".join(path.name for path in figures)
+        click.echo(f"In {out}: results.json, {names}")
+    if fail_on_reject and result.reject:
+        ctx.exit(3)
+
+
+def _overrides(options: dict[str, Any]) -> dict[str, Any]:
+    search = options["search"]
+    return _drop_absent(
+        {
+            "data": {
+                "demo": options["demo"] or None,
+                "train": _absolute(options["train"]),
+                "valid": _absolute(options["valid"]),
+                "test": _absolute(options["test"]),
+                "split": {
+                    "file": _absolute(options["split_file"]),
+                    "n_train": options["split_n_train"],
+                    "n_valid": options["split_n_valid"],
+                    "n_test": options["split_n_test"],
+                    "seed": options["split_seed"],
+                    "group_by": options["split_group_by"],
+                },
+                "text_columns": _comma_list(options["text_columns"]),
+                "label_column": options["label_column"],
+                "label_names": _comma_list(options["label_names"]),
+                "name": options["data_name"],
+            },
+            "transformation": {
+                "rules": options["rules"],
+                "tagger": options["tagger"],
+                "wordnet": options["wordnet"],
+                "block_list": _absolute(options["block_list"]),
+            },
+            "model": {
+                "name": options["model"],
+                "options": _pairs(options["model_option"], "--model-option"),
+                "search": None if search is None else _number_or_text(search),
+                "params": _pairs(options["param"], "--param"),
+            },
+            **{
+                name: options[name]
+                for name in (
+                    "rho",
+                    "n_resamples",
+                    "alpha",
+                    "seed",
+                    "method",
+                    "n_replicates",
+                    "n_jobs",
+                    "n_threads",
+                )
+            },
+        }
+    )

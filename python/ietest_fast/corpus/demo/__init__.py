@@ -1,0 +1,1 @@
+"""A generated corpus of sentence pairs, for trying things out and for tests."""

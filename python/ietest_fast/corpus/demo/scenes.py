@@ -1,0 +1,508 @@
+"""Drawing pairs of scenes whose relation is known.
+
+The hypothesis is drawn first, without regard to the label: which activity, who, where, and the one
+slot that decides. Then the premise is drawn so that it entails, leaves open or excludes what the
+hypothesis says in that slot, and entails all the rest. So the hypothesis alone says nothing about
+the label, exactly; and every word occurs with every label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ietest_fast.corpus.demo.words import (
+    ABSENT,
+    FRAMES,
+    MOTION,
+    PLACES_OF,
+    TAXONOMIES,
+    Taxonomy,
+)
+
+ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
+
+WORDS_PER_PAIR = 20
+"""64-bit random words that belong to one pair; a multiple of Philox's four."""
+
+STYLES = ("progressive", "there is", "present", "passive", "place first", "fragment")
+
+_RESOLUTION = 4096
+_KINDS = ("plain", "role", "animal")
+_OBLIGATORY = frozenset({"agent", "number", "action", "thing"})
+_RELATIONS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}
+
+# How often an activity is drawn, and by whom it is done.
+_FRAME_WEIGHTS = dict(
+    zip(FRAMES, (30, 9, 6, 9, 7, 7, 5, 6, 6, 7, 3, 3, 3, 3, 3, 3), strict=True)
+)
+_KIND_WEIGHTS = {"plain": 0.6, "role": 0.4}
+_MOTION_KIND_WEIGHTS = {"plain": 0.4, "role": 0.2, "animal": 0.4}
+
+# How often a slot decides; and, where it does not, is in both sentences or in the premise alone.
+_DECIDES = {
+    "agent": 18,
+    "number": 10,
+    "trait": 12,
+    "outfit": 6,
+    "action": 16,
+    "voice": 8,
+    "thing": 22,
+    "thing_trait": 8,
+    "place": 18,
+    "time": 7,
+    "company": 4,
+}
+_IN_BOTH = {
+    "trait": 0.10,
+    "outfit": 0.04,
+    "voice": 0.04,
+    "thing_trait": 0.10,
+    "place": 0.22,
+    "time": 0.06,
+    "company": 0.03,
+}
+_IN_PREMISE = {
+    "trait": 0.14,
+    "outfit": 0.08,
+    "voice": 0.08,
+    "thing_trait": 0.12,
+    "place": 0.22,
+    "time": 0.12,
+    "company": 0.06,
+}
+# Per mille; see _even_out_premises.
+_SAYS_WHEN = 180
+_SAYS_WHERE = 220
+_STYLE_WEIGHTS = (46, 12, 14, 10, 8, 10)
+_NUMBERS = {"one": 0.62, "some": 0.12, "two": 0.13, "three": 0.08, "four": 0.05}
+_ZIPF = 1.1
+_GENERAL_SHARE = {"agent": 0.2, "action": 0.12, "thing": 0.2, "place": 0.15, "outfit": 0.3}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scenes:
+    """Pairs of scenes, by slot.
+
+    Parameters
+    ----------
+    premise, hypothesis
+        For every slot of ``words.TAXONOMIES`` an int16 array (n,) of values in its taxonomy.
+    negated
+        bool (n,): the hypothesis says that its deciding slot is *not* so.
+    definite
+        bool (n,): the hypothesis says "the", not "a".
+    premise_style, hypothesis_style
+        int8 (n,): index into ``STYLES``; what a sentence cannot do is said progressively.
+    deciding
+        int8 (n,): index of the slot that decides.
+    label
+        int8 (n,).
+    """
+
+    premise: dict[str, NDArray[np.int16]]
+    hypothesis: dict[str, NDArray[np.int16]]
+    negated: NDArray[np.bool_]
+    definite: NDArray[np.bool_]
+    premise_style: NDArray[np.int8]
+    hypothesis_style: NDArray[np.int8]
+    deciding: NDArray[np.int8]
+    label: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+
+def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
+    """Draw the pairs ``start`` to ``start + n``; each depends on its number and the seed alone.
+
+    Parameters
+    ----------
+    start
+        Number of the first pair, from 0.
+    n
+        How many.
+    seed
+        Any integer from 0.
+    """
+    draws = _Draws(start, n, seed)
+    label = (draws.next(3)).astype(np.int8)
+    frame, kind = _split_code(draws.choose(_frames_and_kinds()), len(_KINDS))
+    code = frame * len(_KINDS) + kind
+    deciding = _deciding_table()[code, draws.next(_RESOLUTION)].astype(np.int8)
+    slots = list(TAXONOMIES)
+    is_motion = frame == FRAMES.index(MOTION)
+
+    # A "not" turns what the deciding slot has to do for a label around.
+    may_negate = (deciding == slots.index("place")) | (
+        is_motion & (deciding == slots.index("action"))
+    )
+    negated = may_negate & (draws.next(100) < 25)
+    target = np.where(negated, 2 - label, label)
+
+    premise: dict[str, NDArray[np.int16]] = {}
+    hypothesis: dict[str, NDArray[np.int16]] = {}
+    for index, slot in enumerate(slots):
+        decides = deciding == index
+        tables = _tables(slot)
+        domain = tables.domain_of(code, hypothesis)
+        in_hypothesis = tables.drawn[domain, draws.next(_RESOLUTION)]
+        decisive = tables.decisive[domain, draws.next(_RESOLUTION)]
+        in_hypothesis = np.where(decides, decisive, in_hypothesis)
+        if slot == "thing":
+            # A thing whose trait decides has to be named.
+            named = tables.named[domain, draws.next(_RESOLUTION)]
+            in_hypothesis = np.where(deciding == slots.index("thing_trait"), named, in_hypothesis)
+        relation = np.where(decides, target, ENTAILMENT)
+        row = tables.row_of[domain, in_hypothesis]
+        in_premise = tables.premises[relation, row, draws.next(_RESOLUTION)]
+        if slot not in _OBLIGATORY:
+            u = draws.next(1 << 16) / float(1 << 16)
+            both, premise_only = _IN_BOTH[slot], _IN_PREMISE[slot]
+            in_hypothesis = np.where(decides | (u < both), in_hypothesis, ABSENT)
+            in_premise = np.where(decides | (u < both + premise_only), in_premise, ABSENT)
+        premise[slot] = np.where(domain > 0, in_premise, ABSENT).astype(np.int16)
+        hypothesis[slot] = np.where(domain > 0, in_hypothesis, ABSENT).astype(np.int16)
+
+    # "something" has no traits. Where the thing decides, whether it is named depends on the
+    # label, so there traits are left out throughout.
+    unnamed = np.isin(hypothesis["thing"], _unnamed()) | np.isin(premise["thing"], _unnamed())
+    bare = unnamed | (deciding == slots.index("thing"))
+    for side in (premise, hypothesis):
+        side["thing_trait"][bare] = ABSENT
+
+    # "A man is in the park": the action is left out.
+    place_decides = deciding == slots.index("place")
+    about_action = np.isin(
+        deciding, [slots.index(s) for s in ("action", "voice", "thing", "thing_trait")]
+    )
+    only_there = (
+        (hypothesis["place"] != ABSENT) & ~about_action & (draws.next(100) < 15)
+    ) | (negated & place_decides)
+    for slot in ("action", "voice", "thing", "thing_trait"):
+        hypothesis[slot][only_there] = ABSENT
+    for slot in ("trait", "outfit", "voice", "place", "time", "company"):
+        kept = negated & (deciding != slots.index(slot))
+        hypothesis[slot][kept] = ABSENT
+
+    _even_out_premises(premise, hypothesis, label, ~negated, deciding, code, draws)
+    style = _table(_STYLE_WEIGHTS)
+    return Scenes(
+        premise=premise,
+        hypothesis=hypothesis,
+        negated=negated,
+        definite=negated | (draws.next(100) < 35),
+        premise_style=draws.choose(style).astype(np.int8),
+        hypothesis_style=draws.choose(style).astype(np.int8),
+        deciding=deciding,
+        label=label,
+    )
+
+
+def _even_out_premises(
+    premise: dict[str, NDArray[np.int16]],
+    hypothesis: dict[str, NDArray[np.int16]],
+    label: NDArray[np.int8],
+    affirmed: NDArray[np.bool_],
+    deciding: NDArray[np.int8],
+    code: NDArray[np.int64],
+    draws: _Draws,
+) -> None:
+    """Change premises, without a change of label, so that they too say little by themselves."""
+    slots = list(TAXONOMIES)
+    # What leaves something open would often be vague ("busy with something"). A premise that
+    # only says where somebody is leaves it open, too.
+    vague = (
+        (label == NEUTRAL)
+        & affirmed
+        & np.isin(deciding, [slots.index("action"), slots.index("thing")])
+        & (premise["place"] != ABSENT)
+        & (draws.next(100) < 65)
+    )
+    for slot in ("action", "voice", "thing", "thing_trait"):
+        premise[slot][vague] = ABSENT
+
+    # A premise that says no more than its hypothesis says when, as well; and as many of the
+    # premises of other labels do so.
+    same = affirmed.copy()
+    for slot, values in premise.items():
+        same &= values == hypothesis[slot]
+    says_when = np.where(label == ENTAILMENT, same, draws.next(1000) < _SAYS_WHEN)
+    _add(premise, "time", says_when, code, hypothesis, draws)
+    # Neutral premises lack what the hypothesis adds, so more of them say where.
+    says_where = (label == NEUTRAL) & (draws.next(1000) < _SAYS_WHERE)
+    says_where &= hypothesis["place"] == ABSENT
+    _add(premise, "place", says_where, code, hypothesis, draws)
+
+
+def _add(
+    scene: dict[str, NDArray[np.int16]],
+    slot: str,
+    rows: NDArray[np.bool_],
+    code: NDArray[np.int64],
+    hypothesis: dict[str, NDArray[np.int16]],
+    draws: _Draws,
+) -> None:
+    tables = _tables(slot)
+    value = tables.drawn[tables.domain_of(code, hypothesis), draws.next(_RESOLUTION)]
+    scene[slot] = np.where(rows & (scene[slot] == ABSENT), value, scene[slot]).astype(np.int16)
+
+
+class _Draws:
+    """The random numbers of a range of pairs, one column of 16 bits after the other."""
+
+    def __init__(self, start: int, n: int, seed: int) -> None:
+        source = np.random.Philox(np.random.SeedSequence(seed))
+        source.advance(start * (WORDS_PER_PAIR // 4))
+        words = source.random_raw(n * WORDS_PER_PAIR).astype("<u8", copy=False)
+        # Columns are read one by one: lay them out so.
+        self._columns = words.view("<u2").reshape(n, 4 * WORDS_PER_PAIR).T.copy()
+        self._used = 0
+
+    def next(self, below: int) -> NDArray[np.int64]:
+        """Integers in [0, below), one for each pair."""
+        column = self._columns[self._used].astype(np.int64)
+        self._used += 1
+        return (column * below) >> 16
+
+    def choose(self, table: NDArray[np.int16]) -> NDArray[np.int64]:
+        """Draw from a table of :func:`_table`."""
+        return table[self.next(len(table))].astype(np.int64)
+
+
+def _table(weights: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int16]:
+    """Quantiles of a discrete law: entry k is the value at (k + ½) / size."""
+    cumulative = np.cumsum(np.asarray(weights, np.float64))
+    points = (np.arange(_RESOLUTION) + 0.5) / _RESOLUTION * cumulative[-1]
+    return np.searchsorted(cumulative, points, side="right").astype(np.int16)
+
+
+def _split_code(
+    code: NDArray[np.int64], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return code // width, code % width
+
+
+@cache
+def _frames_and_kinds() -> NDArray[np.int16]:
+    weights = np.zeros((len(FRAMES), len(_KINDS)))
+    for f, frame in enumerate(FRAMES):
+        shares = _MOTION_KIND_WEIGHTS if frame == MOTION else _KIND_WEIGHTS
+        for kind, share in shares.items():
+            weights[f, _KINDS.index(kind)] = _FRAME_WEIGHTS[frame] * share
+    return _table(weights.ravel())
+
+
+@cache
+def _deciding_table() -> NDArray[np.int16]:
+    """For every frame and kind, the law of the deciding slot."""
+    rows = []
+    for frame in FRAMES:
+        for kind in _KINDS:
+            weights = [
+                _DECIDES[slot] if _domain_name(slot, frame, kind) is not None else 0.0
+                for slot in TAXONOMIES
+            ]
+            rows.append(_table(weights))
+    return np.stack(rows)
+
+
+def _domain_name(slot: str, frame: str, kind: str) -> str | None:
+    """Which values a slot draws from, by what is done and by whom; None for none."""
+    people = kind != "animal"
+    moves = frame == MOTION
+    name: str | None
+    match slot:
+        case "agent":
+            name = kind
+        case "trait":
+            name = "grown" if people else "animal"
+        case "outfit":
+            name = "people" if people and frame != "garment" else None
+        case "action":
+            name = f"motion-{'people' if people else 'animal'}" if moves else frame
+        case "voice":
+            name = "people" if moves and people else None
+        case "thing" | "thing_trait":
+            name = None if moves else frame
+        case "place" if moves:
+            name = "anywhere" if people else "yard"
+        case "place":
+            name = PLACES_OF[frame] or None
+        case "company":
+            name = "all" if people else None
+        case _:
+            name = "all"
+    return name
+
+
+@cache
+def _unnamed() -> NDArray[np.int16]:
+    values = TAXONOMIES["thing"]().values
+    return np.array(
+        [i for i, value in enumerate(values) if value.forms.get("one") == "something"], np.int16
+    )
+
+
+class _SlotTables:
+    """Everything that is drawn for one slot, as tables to look up.
+
+    Attributes
+    ----------
+    drawn : int16 (n_domains + 1, resolution)
+        Values in general; row 0 is for rows without this slot.
+    decisive : int16 (n_domains + 1, resolution)
+        Values that a premise can entail, leave open and exclude.
+    named : int16 (n_domains + 1, resolution)
+        Values of which there is no kind.
+    row_of : int32 (n_domains + 1, n_values)
+        Row of ``premises`` for a value of a domain.
+    premises : int16 (3, n_rows, resolution)
+        By relation, values of the premise for a value of the hypothesis.
+    """
+
+    def __init__(self, slot: str) -> None:
+        self._slot = slot
+        self._taxonomy: Taxonomy = TAXONOMIES[slot]()
+        names = {
+            (f, k): _domain_name(slot, frame, kind)
+            for f, frame in enumerate(FRAMES)
+            for k, kind in enumerate(_KINDS)
+        }
+        domains = sorted({name for name in names.values() if name is not None})
+        if slot == "trait":
+            domains.append("small")
+        self.domains = domains
+        self._of_code = np.array(
+            [domains.index(name) + 1 if name is not None else 0 for name in names.values()]
+        )
+
+        n_values = len(self._taxonomy.values)
+        nothing = np.zeros(_RESOLUTION, np.int16)
+        drawn, decisive, named = [nothing], [nothing], [nothing]
+        self.row_of = np.zeros((len(domains) + 1, n_values), np.int32)
+        rows: list[list[NDArray[np.int16]]] = [[nothing], [nothing], [nothing]]
+        for d, domain in enumerate(domains, start=1):
+            members = [
+                i
+                for i, value in enumerate(self._taxonomy.values)
+                if i != ABSENT and (not value.parts or domain in value.parts)
+            ]
+            if not members:
+                # An activity whose things have no traits: as if the slot were not there.
+                drawn.append(nothing)
+                decisive.append(nothing)
+                named.append(nothing)
+                continue
+            general = [i for i in members if self._has_kinds(i, members)]
+            weights = self._weights(members, general)
+            able = []
+            for i in members:
+                self.row_of[d, i] = len(rows[0])
+                laws = self._premise_laws(i, members, general, weights)
+                able.append(all(law.sum() > 0 for law in laws))
+                for table, law in zip(rows, laws, strict=True):
+                    table.append(self._over(members, law) if law.sum() > 0 else nothing)
+            drawn.append(self._over(members, weights))
+            decisive.append(self._over(members, weights * able))
+            named.append(self._over(members, weights * [i not in general for i in members]))
+        self.drawn = np.stack(drawn)
+        self.decisive = np.stack(decisive)
+        self.named = np.stack(named)
+        self.premises = np.stack([np.stack(table) for table in rows])
+
+    def domain_of(
+        self, code: NDArray[np.int64], hypothesis: dict[str, NDArray[np.int16]]
+    ) -> NDArray[np.int64]:
+        """Domain of every row, 0 for none."""
+        domain = self._of_code[code]
+        if self._slot == "trait":
+            # "old" does not go with a child, nor with a person who may turn out to be one.
+            values = TAXONOMIES["agent"]().values
+            small = [
+                i
+                for i, value in enumerate(values)
+                if value.name in {"anyone", "child", "girl", "boy"}
+            ]
+            domain = np.where(
+                np.isin(hypothesis["agent"], small), self.domains.index("small") + 1, domain
+            )
+        return domain
+
+    def _has_kinds(self, value: int, members: list[int]) -> bool:
+        return any(self._taxonomy.values[i].parent == value for i in members)
+
+    def _weights(self, members: list[int], general: list[int]) -> NDArray[np.float64]:
+        """Zipf's law over the specific values, and a share for the general ones."""
+        weights = np.zeros(len(members))
+        if self._slot == "number":
+            return np.array([_NUMBERS[self._taxonomy.values[i].name] for i in members])
+        is_general = np.isin(members, general)
+        n_specific = int((~is_general).sum())
+        weights[~is_general] = 1 / (np.arange(n_specific) + 2.0) ** _ZIPF
+        if is_general.any():
+            share = _GENERAL_SHARE.get(self._slot, 0.25)
+            weights[is_general] = weights.sum() * share / (1 - share) / is_general.sum()
+        return weights
+
+    def _premise_laws(
+        self, value: int, members: list[int], general: list[int], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """For one value of the hypothesis: laws over (absent, *members) of the premise's."""
+        taxonomy = self._taxonomy
+        choices = [ABSENT, *members]
+        base = np.concatenate([[0.0], weights])
+        relation = np.array([_RELATIONS[taxonomy.relation(i, value)] for i in choices])
+        same = np.array([i == value for i in choices])
+        above = np.isin(choices, taxonomy.ancestors(value))
+        beside = np.array(
+            [
+                i != ABSENT and taxonomy.values[i].parent == taxonomy.values[value].parent
+                for i in choices
+            ]
+        )
+        absent = np.array([i == ABSENT and self._slot not in _OBLIGATORY for i in choices])
+        is_general = np.isin(choices, general)
+
+        entails = relation == ENTAILMENT
+        law_e = _mix(base, [(same, 0.6), (entails & ~same, 0.4)])
+        opens = relation == NEUTRAL
+        law_n = _mix(
+            np.where(absent, 1.0, base),
+            [(absent, 0.4), (opens & above, 0.35), (opens & ~above & (base > 0), 0.35)],
+        )
+        excludes = relation == CONTRADICTION
+        law_c = _mix(
+            base,
+            [
+                (excludes & beside & ~is_general, 0.6),
+                (excludes & ~beside & ~is_general, 0.2),
+                (excludes & is_general, 0.2),
+            ],
+        )
+        return law_e, law_n, law_c
+
+    def _over(self, members: list[int], law: NDArray[np.float64]) -> NDArray[np.int16]:
+        values = np.array(members if len(law) == len(members) else [ABSENT, *members], np.int16)
+        return values[_table(law)]
+
+
+def _mix(
+    base: NDArray[np.float64], groups: list[tuple[NDArray[np.bool_], float]]
+) -> NDArray[np.float64]:
+    """Mix the base law restricted to each group, in the shares given, empty groups left out."""
+    law = np.zeros(len(base))
+    for members, share in groups:
+        weight = base[members].sum()
+        if weight > 0:
+            law[members] += share * base[members] / weight
+    return law
+
+
+@cache
+def _tables(slot: str) -> _SlotTables:
+    return _SlotTables(slot)

@@ -1,0 +1,196 @@
+"""Saying scenes in English."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ietest_fast.corpus.demo.scenes import STYLES, Scenes
+from ietest_fast.corpus.demo.words import ABSENT, TAXONOMIES
+
+_PROGRESSIVE, _THERE, _PRESENT, _PASSIVE, _PLACE_FIRST, _FRAGMENT = range(len(STYLES))
+
+
+def say(scenes: Scenes) -> tuple[pa.Array, pa.Array]:
+    """Put pairs of scenes into words.
+
+    Returns
+    -------
+    premise, hypothesis : pyarrow.StringArray (n,)
+    """
+    n = len(scenes)
+    never = np.zeros(n, np.bool_)
+    return (
+        _sentences(scenes.premise, scenes.premise_style, definite=never, negated=never),
+        _sentences(
+            scenes.hypothesis,
+            scenes.hypothesis_style,
+            definite=scenes.definite,
+            negated=scenes.negated,
+        ),
+    )
+
+
+def _sentences(
+    scene: dict[str, NDArray[np.int16]],
+    style: NDArray[np.int8],
+    *,
+    definite: NDArray[np.bool_],
+    negated: NDArray[np.bool_],
+) -> pa.Array:
+    acts = scene["action"] != ABSENT
+    has_thing = scene["thing"] != ABSENT
+    has_place = scene["place"] != ABSENT
+    contracted = style == _PRESENT  # "isn't" for "is not"
+    style = np.where(
+        negated
+        | ((style == _PRESENT) & ~acts)
+        | ((style == _PASSIVE) & ~(has_thing & _has_passive()[scene["action"]]))
+        | ((style == _PLACE_FIRST) & ~(has_place & acts))
+        | (((style == _THERE) | (style == _FRAGMENT)) & definite),
+        _PROGRESSIVE,
+        style,
+    )
+    is_one = scene["number"] == _value("number", "one")
+    is_passive = style == _PASSIVE
+    place_first = style == _PLACE_FIRST
+
+    agent = _agent_phrases(scene, is_one, definite)
+    thing = _thing_phrases(scene)
+    place = _look_up(_texts("place"), scene["place"])
+    nothing = pa.scalar("", pa.string())
+
+    front = _or_nothing(place_first, pc.binary_join_element_wise(_trim(place), ", ", ""))
+    there = _look_up(["", "there is ", "there are "], (style == _THERE) * np.where(is_one, 1, 2))
+
+    # What stands between the first noun phrase and the verb.
+    links = [" ", " is ", " are ", " is being ", " is not ", " are not ", " isn't ", " aren't "]
+    link = np.where(is_one, 1, 2)
+    link = np.where(negated, link + np.where(contracted, 5, 3), link)
+    link = np.where(np.isin(style, (_THERE, _PRESENT, _FRAGMENT)), 0, link)
+    link = np.where(is_passive, 3, link)
+
+    # progressive, third person, plural, participle; the same for what the voice does besides.
+    form = np.where(is_passive, 3, np.where(style == _PRESENT, np.where(is_one, 1, 2), 0))
+    width = 4
+    verb = _look_up(_verb_forms("action"), scene["action"].astype(np.int64) * width + form)
+    voice = _look_up(_verb_forms("voice"), scene["voice"].astype(np.int64) * width + form)
+    voice = _or_nothing(scene["voice"] != ABSENT, pc.binary_join_element_wise(" and ", voice, ""))
+
+    spaced = _or_nothing(has_thing, pc.binary_join_element_wise(" ", thing, ""))
+    by_agent = pc.binary_join_element_wise(" by ", agent, "")
+    mask = pa.array(is_passive)
+    sentence = pc.binary_join_element_wise(
+        front,
+        there,
+        pc.if_else(mask, thing, agent),
+        _look_up(links, link),
+        verb,
+        voice,
+        pc.if_else(mask, by_agent, spaced),
+        _look_up(_texts("company"), scene["company"]),
+        pc.if_else(pa.array(place_first), nothing, place),
+        _look_up(_texts("time"), scene["time"]),
+        ".",
+        "",
+    )
+    # "is  in the park": without a verb two spaces meet.
+    return pc.ascii_capitalize(pc.replace_substring(sentence, "  ", " "))
+
+
+def _agent_phrases(
+    scene: dict[str, NDArray[np.int16]], is_one: NDArray[np.bool_], definite: NDArray[np.bool_]
+) -> pa.Array:
+    agent, trait = scene["agent"].astype(np.int64), scene["trait"]
+    opens_with_vowel = np.where(
+        trait != ABSENT, _vowels("trait", "text")[trait], _vowels("agent", "one")[agent]
+    )
+    is_some = scene["number"] == _value("number", "some")
+    article = np.where(opens_with_vowel, 1, 0)
+    article = np.where(is_one, article, np.where(is_some, 3, 4))
+    article = np.where(definite, 2, article)
+    number = np.where(is_some, ABSENT, scene["number"])
+    return pc.binary_join_element_wise(
+        _look_up(["a ", "an ", "the ", "some ", ""], article),
+        _look_up(_texts("number"), number),
+        _look_up(_texts("trait"), trait),
+        _look_up(_one_and_many("agent"), agent * 2 + ~is_one),
+        _look_up(_one_and_many("outfit"), scene["outfit"].astype(np.int64) * 2 + ~is_one),
+        "",
+    )
+
+
+def _thing_phrases(scene: dict[str, NDArray[np.int16]]) -> pa.Array:
+    thing, trait = scene["thing"], scene["thing_trait"]
+    opens_with_vowel = np.where(
+        trait != ABSENT, _vowels("thing_trait", "text")[trait], _vowels("thing", "one")[thing]
+    )
+    counted = np.array(["many" in value.forms for value in TAXONOMIES["thing"]().values])
+    article = np.where(counted[thing], np.where(opens_with_vowel, 2, 1), 0)
+    return pc.binary_join_element_wise(
+        _look_up(["", "a ", "an "], article),
+        _look_up(_texts("thing_trait"), trait),
+        _look_up(_texts("thing"), thing),
+        "",
+    )
+
+
+def _look_up(table: list[str] | pa.Array, index: NDArray[np.integer]) -> pa.Array:
+    return pa.array(table, pa.string()).take(pa.array(index))
+
+
+def _or_nothing(mask: NDArray[np.bool_], texts: pa.Array) -> pa.Array:
+    return pc.if_else(pa.array(mask), texts, pa.scalar("", pa.string()))
+
+
+def _trim(texts: pa.Array) -> pa.Array:
+    return pc.ascii_ltrim_whitespace(texts)
+
+
+@cache
+def _texts(slot: str) -> pa.Array:
+    values = TAXONOMIES[slot]().values
+    return pa.array([value.forms.get("text", value.forms.get("one", "")) for value in values])
+
+
+@cache
+def _one_and_many(slot: str) -> pa.Array:
+    """Singular and plural of every value, one after the other."""
+    return pa.array(
+        [
+            value.forms.get(form, "")
+            for value in TAXONOMIES[slot]().values
+            for form in ("one", "many")
+        ]
+    )
+
+
+@cache
+def _verb_forms(slot: str) -> pa.Array:
+    return pa.array(
+        [
+            value.forms.get(form, "")
+            for value in TAXONOMIES[slot]().values
+            for form in ("ing", "third", "base", "past")
+        ]
+    )
+
+
+@cache
+def _has_passive() -> NDArray[np.bool_]:
+    return np.array([bool(value.forms.get("past")) for value in TAXONOMIES["action"]().values])
+
+
+@cache
+def _vowels(slot: str, form: str) -> NDArray[np.bool_]:
+    values = TAXONOMIES[slot]().values
+    return np.array([value.forms.get(form, "")[:1] in set("aeiou") for value in values])
+
+
+@cache
+def _value(slot: str, name: str) -> int:
+    return next(i for i, value in enumerate(TAXONOMIES[slot]().values) if value.name == name)

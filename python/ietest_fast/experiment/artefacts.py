@@ -1,0 +1,130 @@
+"""Files that are whole or not there at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ietest_fast.errors import IetestError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# Unfinished work carries this mark until it is renamed; whoever holds the run's lock may delete it.
+_UNFINISHED = ".unfinished"
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(path: Path) -> None:
+    if os.name == "posix":  # elsewhere a folder cannot be opened, nor need it be
+        _sync(path)
+
+
+def write_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a temporary file, force it to disk and give it its name.
+
+    Parameters
+    ----------
+    path
+        The file to make or replace; its folder is made if need be.
+    write
+        Called with the temporary path, in the same folder.
+
+    Raises
+    ------
+    StoreError
+        If the system cannot write it (the disk is full, say); nothing is left then.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{_UNFINISHED}")
+    try:
+        write(temporary)
+        _sync(temporary)
+        temporary.replace(path)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        _explain(path, error)
+        raise
+    _sync_folder(path.parent)
+
+
+def _explain(path: Path, error: BaseException) -> None:
+    """Raise what the system says about a write, such as a full disk, with the file's name."""
+    if isinstance(error, OSError) and not isinstance(error, IetestError):
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text, its line ends as they are, whole or not at all."""
+    write_file(path, lambda temporary: _write_bytes(temporary, text.encode("utf-8")))
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` put files into a temporary folder, force them to disk and rename the folder.
+
+    Parameters
+    ----------
+    path
+        The folder to make; it must not exist.
+    fill
+        Called with the temporary folder, beside `path`.
+
+    Raises
+    ------
+    StoreError
+        If the system cannot write it; nothing is left then.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{_UNFINISHED}")
+    try:
+        temporary.mkdir()
+        fill(temporary)
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                _sync(file)
+        _sync_folder(temporary)
+        temporary.replace(path)
+    except BaseException as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        _explain(path, error)
+        raise
+    _sync_folder(path.parent)
+
+
+def sweep_unfinished(folder: Path) -> list[Path]:
+    """Delete what a killed process left unfinished; the caller must hold the run's lock.
+
+    Returns
+    -------
+    list of Path
+        What was deleted.
+    """
+    left = sorted(folder.rglob(f"*{_UNFINISHED}"))
+    for path in left:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return left
+
+
+def hash_file(path: Path) -> str:
+    """Give the sha256 of a file, 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,452 @@
+"""What a run is told to do, checked before anything starts."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from ietest_fast.errors import ConfigError, IetestError
+from ietest_fast.stats import DEFAULT_N_REPLICATES
+
+if TYPE_CHECKING:
+    from ietest_fast.models.protocol import Model
+
+DEFAULT_SEARCH_BUDGET = 10
+
+_DEMO_RHO = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def parse_rho(text: str) -> list[float]:
+    """Read values of rho: ``"0,0.25,1"``, or ``"0:1:0.1"`` for first, last and step.
+
+    Returns
+    -------
+    list of float
+        Decimal steps are taken in decimal arithmetic: ``0:1:0.1`` has 0.3, not 0.30000000000000004.
+
+    Raises
+    ------
+    ValueError
+        If the text is neither.
+    """
+    try:
+        if ":" not in text:
+            return [float(Decimal(part.strip())) for part in text.split(",")]
+        first, last, step = (Decimal(part.strip()) for part in text.split(":"))
+    except (InvalidOperation, ValueError) as error:
+        raise ValueError(
+            f'must be numbers like "0,0.5,1" or first:last:step like "0:1:0.1", not {text!r}'
+        ) from error
+    if step <= 0 or last < first:
+        raise ValueError(f"first:last:step must go upwards with a step above 0, not {text!r}")
+    n_steps = int((last - first) / step)
+    if n_steps > 10_000:
+        raise ValueError(f"{n_steps + 1} values of rho are too many")
+    return [float(first + i * step) for i in range(n_steps + 1)]
+
+
+def _read_rho(value: Any) -> Any:
+    if isinstance(value, str):
+        return parse_rho(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return [value]
+    return value
+
+
+def _check_rho(values: tuple[float, ...]) -> tuple[float, ...]:
+    if len(values) == 0:
+        raise ValueError("needs at least one value")
+    outside = [value for value in values if not 0 <= value <= 1]
+    if outside:
+        raise ValueError(f"must lie between 0 and 1, not {', '.join(map(repr, outside))}")
+    if len(set(values)) < len(values):
+        raise ValueError("names a value more than once")
+    return tuple(value + 0.0 for value in values)  # -0.0 is 0.0
+
+
+def _resolve(path: Path, info: ValidationInfo) -> Path:
+    """Take relative paths from the configuration's folder; the file must be there."""
+    folder = (info.context or {}).get("folder")
+    resolved = path if folder is None else Path(folder) / path
+    if not resolved.is_file():
+        raise ValueError(f"there is no file {str(resolved)!r}")
+    return resolved
+
+
+InputFile = Annotated[Path, AfterValidator(_resolve)]
+Rho = Annotated[tuple[float, ...], BeforeValidator(_read_rho), AfterValidator(_check_rho)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SplitConfig(_Section):
+    """Parts to be taken from one file, at random.
+
+    Attributes
+    ----------
+    file
+        The file.
+    n_valid, n_test
+        Sizes of the validation and the test set.
+    n_train
+        Size of the training set, if that is to come from the same file.
+    seed
+        Which rows go where depends on it.
+    group_by
+        A column whose equal values stay in one part, such as ``"premise"``.
+    """
+
+    file: InputFile
+    n_valid: Annotated[int, Field(ge=2)]
+    n_test: Annotated[int, Field(ge=2)]
+    n_train: Annotated[int, Field(ge=2)] | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    group_by: str | None = None
+
+
+class DemoConfig(_Section):
+    """Sizes of the built-in demonstration corpus."""
+
+    n_train: Annotated[int, Field(ge=10)] = 3000
+    n_valid: Annotated[int, Field(ge=10)] = 1000
+    n_test: Annotated[int, Field(ge=10)] = 3000
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+class DataConfig(_Section):
+    """Where the three splits come from.
+
+    Attributes
+    ----------
+    train, valid, test
+        Files.
+    split
+        Takes the place of `valid` and `test` (and of `train`, if it says `n_train`).
+    demo
+        The built-in corpus: true, or a table of its sizes.
+    text_columns, label_column, label_names
+        As for ``ietest_fast.corpus.read_corpus``; found out from the file where absent.
+    name
+        What signatures and figures call the data; from the folder's name where absent.
+    """
+
+    train: InputFile | None = None
+    valid: InputFile | None = None
+    test: InputFile | None = None
+    split: SplitConfig | None = None
+    demo: DemoConfig | None = None
+    text_columns: tuple[str, ...] | None = None
+    label_column: str | None = None
+    label_names: tuple[str, ...] | None = None
+    name: str | None = None
+
+    @field_validator("demo", mode="before")
+    @classmethod
+    def _demo_by_flag(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            return {} if value else None
+        if isinstance(value, Mapping | DemoConfig | None):
+            return value
+        raise ValueError(f"must be true, false or a table of sizes, not {value!r}")
+
+    @model_validator(mode="after")
+    def _complete(self) -> DataConfig:
+        if self.demo is not None:
+            given = [n for n in ("train", "valid", "test", "split") if getattr(self, n) is not None]
+            if given:
+                raise ValueError(f"demo leaves no room for {', '.join(given)}")
+            return self
+        if self.split is not None:
+            given = [n for n in ("valid", "test") if getattr(self, n) is not None]
+            if given:
+                raise ValueError(f"split takes the place of {', '.join(given)}")
+            if (self.train is None) == (self.split.n_train is None):
+                raise ValueError("with split, give either train or split.n_train")
+            return self
+        missing = [n for n in ("train", "valid", "test") if getattr(self, n) is None]
+        if missing:
+            raise ValueError(
+                f"needs {', '.join(missing)} (or split, a file to take them from; or demo)"
+            )
+        return self
+
+
+class TransformationConfig(_Section):
+    """The equivalence phi.
+
+    Attributes
+    ----------
+    name
+        ``"synonyms"``.
+    rules
+        ``"careful"`` (default) or ``"paper"``.
+    tagger
+        A spaCy pipeline; the packaged one where absent, for careful rules, and
+        ``en_core_web_sm`` for paper rules.
+    wordnet
+        A WordNet dict folder or the name of a ``wn`` lexicon; the packaged one where absent.
+    block_list
+        A file of words to leave alone, one a line.
+    """
+
+    name: Literal["synonyms"] = "synonyms"
+    rules: Literal["careful", "paper"] = "careful"
+    tagger: str | None = None
+    wordnet: str | None = None
+    block_list: InputFile | None = None
+
+
+def _load(name: str, options: Mapping[str, Any]) -> Model:
+    from ietest_fast.models import load_model
+
+    try:
+        return load_model(name, **options)
+    except IetestError as error:
+        raise ValueError(str(error)) from error
+
+
+class ModelConfig(_Section):
+    """The family of models and where its hyperparameters come from.
+
+    Attributes
+    ----------
+    name
+        A name of the registry, or ``"package.module:Class"``.
+    options
+        Settings of the model that are not searched over.
+    search
+        The search's budget B, or the name of a preset such as ``"table7-snli"``; 10 where absent.
+    params
+        Hyperparameters, instead of a search.
+    """
+
+    name: str = "bow-xgb"
+    options: Annotated[dict[str, Any], Field(validate_default=True)] = {}
+    search: Any = None
+    params: dict[str, Any] | None = None
+
+    @field_validator("options")
+    @classmethod
+    def _set_up(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if "name" in info.data:
+            _load(info.data["name"], value)
+        return value
+
+    @field_validator("search")
+    @classmethod
+    def _budget_or_preset(cls, value: Any, info: ValidationInfo) -> int | str | None:
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+            return value
+        known = "options" in info.data
+        presets = _load(info.data["name"], info.data["options"]).presets if known else {}
+        if isinstance(value, str) and value in presets:
+            return value
+        raise ValueError(
+            f"must be a budget of at least 1, or one of {', '.join(map(repr, presets))}; "
+            f"not {value!r}"
+        )
+
+    @field_validator("params")
+    @classmethod
+    def _trainable(
+        cls, value: dict[str, Any] | None, info: ValidationInfo
+    ) -> dict[str, Any] | None:
+        if value is None or "options" not in info.data:
+            return value
+        if info.data.get("search") is not None:
+            raise ValueError("leaves no room for search")
+        problems = _load(info.data["name"], info.data["options"]).check_params(value)
+        if problems:
+            # A line that begins with a dot goes on with the key; see _word.
+            raise ValueError("\n".join(f".{problem}" for problem in problems))
+        return value
+
+    @property
+    def budget(self) -> int | None:
+        """How many candidates to try; None if there is nothing to search for."""
+        if self.params is not None or isinstance(self.search, str):
+            return None
+        return DEFAULT_SEARCH_BUDGET if self.search is None else int(self.search)
+
+
+class RunConfig(_Section):
+    """A whole run of the IE test (Algorithm 1), once for each rho.
+
+    Attributes
+    ----------
+    data, transformation, model
+        See there.
+    rho
+        Probabilities of transformation.
+    n_resamples
+        M, the number of classifiers for each rho.
+    alpha
+        Significance level of the test at one rho.
+    seed
+        Everything random follows from it; 0 is a seed.
+    method
+        ``"exact"``, ``"multinomial"`` or ``"resample"``.
+    n_replicates
+        S, for the latter two.
+    n_jobs
+        Cells trained at the same time; None for as many as the cores hold.
+    n_threads
+        Threads of each. No result depends on these two.
+    """
+
+    data: DataConfig
+    transformation: TransformationConfig = TransformationConfig()
+    model: Annotated[ModelConfig, Field(default_factory=ModelConfig)]
+    rho: Rho = _DEMO_RHO
+    n_resamples: Annotated[int, Field(ge=1, le=100_000)] = 5
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    seed: Annotated[int, Field(ge=0)] = 0
+    method: Literal["exact", "multinomial", "resample"] = "exact"
+    n_replicates: Annotated[int, Field(ge=1)] | None = None
+    n_jobs: Annotated[int, Field(ge=1)] | None = None
+    n_threads: Annotated[int, Field(ge=1)] = 1
+
+    @field_validator("n_replicates")
+    @classmethod
+    def _fits_method(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is not None and info.data.get("method") == "exact":
+            raise ValueError("the exact method has no replicates")
+        return value
+
+    @property
+    def used_replicates(self) -> int | None:
+        """S, None for the exact method."""
+        if self.method == "exact":
+            return None
+        return DEFAULT_N_REPLICATES if self.n_replicates is None else self.n_replicates
+
+    @property
+    def data_name(self) -> str:
+        """What the data is called."""
+        if self.data.name is not None:
+            return self.data.name
+        if self.data.demo is not None:
+            return "demo"
+        split = self.data.split
+        path = self.data.test if split is None else split.file
+        return "data" if path is None else path.resolve().parent.name or path.stem
+
+    def settings(self) -> dict[str, Any]:
+        """Give everything that results depend on, but for the contents of files.
+
+        Paths are left out: files count by what is in them, and the run adds that.
+        """
+        model = self.model
+        return {
+            "data": {
+                "name": self.data_name,
+                "split": None
+                if self.data.split is None
+                else self.data.split.model_dump(exclude={"file"}),
+                "demo": None if self.data.demo is None else self.data.demo.model_dump(),
+            },
+            "transformation": self.transformation.model_dump(include={"name", "rules"}),
+            "model": {
+                "name": model.name,
+                "options": dict(sorted(model.options.items())),
+                "params": model.params,
+                "search": model.search if model.budget is None else model.budget,
+            },
+            "rho": list(self.rho),
+            "n_resamples": self.n_resamples,
+            "alpha": self.alpha,
+            "seed": self.seed,
+            "method": self.method,
+            "n_replicates": self.used_replicates,
+        }
+
+
+def check_config(values: Mapping[str, Any], *, folder: Path | None = None) -> RunConfig:
+    """Check a configuration.
+
+    Parameters
+    ----------
+    values
+        As read from TOML.
+    folder
+        Relative paths start here; in the working folder where absent.
+
+    Returns
+    -------
+    RunConfig
+
+    Raises
+    ------
+    ConfigError
+        With every mistake, each with its key.
+    """
+    try:
+        return RunConfig.model_validate(values, context={"folder": folder})
+    except ValidationError as error:
+        problems = [line for item in error.errors() for line in _word(item)]
+        raise ConfigError(list(dict.fromkeys(problems))) from None
+
+
+def _word(item: Any) -> list[str]:
+    key = ".".join(str(part) for part in item["loc"]) or "configuration"
+    message = {"missing": "is missing", "extra_forbidden": "no such key"}.get(
+        item["type"], item["msg"].removeprefix("Value error, ")
+    )
+    if message.startswith("."):
+        return [f"{key}{line}" for line in message.splitlines()]
+    return [f"{key}: {message[:1].lower()}{message[1:]}"]
+
+
+def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+    """Read a TOML file, lay options over it and check the whole.
+
+    Parameters
+    ----------
+    path
+        The file; relative paths in it start in its folder.
+    overrides
+        Nested values that take the place of the file's. Their paths start in the working folder,
+        so make them absolute.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or is no TOML, or with every mistake, each with its key.
+    """
+    path = Path(path)
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError([f"{path}: is not UTF-8 text"]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError([f"{path}: is no TOML: {error}"]) from error
+    return check_config(merge(values, overrides or {}), folder=path.resolve().parent)
+
+
+def merge(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay nested values over others."""
+    merged = dict(values)
+    for name, value in overrides.items():
+        below = merged.get(name)
+        both = isinstance(value, Mapping) and isinstance(below, Mapping)
+        merged[name] = merge(below, value) if both else value  # type: ignore[arg-type]
+    return merged

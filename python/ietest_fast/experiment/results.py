@@ -1,0 +1,258 @@
+"""What a run found, as values, and how they are written down."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.experiment.artefacts import write_text
+from ietest_fast.stats import Decision, PairedTestResult, signal_to_noise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from ietest_fast.experiment.search import Trial
+
+RESULTS = "results.json"
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResult:
+    """One classifier, tested.
+
+    Attributes
+    ----------
+    rho, m
+        Which cell.
+    identity
+        sha256 of all that affects it.
+    test
+        The paired test on its matched sample.
+    valid_accuracy
+        Accuracy on its (resampled) validation set.
+    train_transformed, valid_transformed
+        How many observations of its resample are transformed ones.
+    collapsed
+        Whether it learnt nothing: one class on everything, or at chance.
+    """
+
+    rho: float
+    m: int
+    identity: str
+    test: PairedTestResult
+    valid_accuracy: float
+    train_transformed: int
+    valid_transformed: int
+    collapsed: bool
+
+    @property
+    def accuracy_original(self) -> float:
+        """Accuracy on the original test set."""
+        return self.test.counts.accuracy_original
+
+    @property
+    def accuracy_transformed(self) -> float:
+        """Accuracy on the transformed test set."""
+        return self.test.counts.accuracy_transformed
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it, ready for JSON."""
+        test = self.test.to_dict()
+        test["t"] = _finite(self.test.t)
+        return {
+            "m": self.m,
+            "identity": self.identity,
+            "accuracy_original": self.accuracy_original,
+            "accuracy_transformed": self.accuracy_transformed,
+            "valid_accuracy": self.valid_accuracy,
+            "train_transformed": self.train_transformed,
+            "valid_transformed": self.valid_transformed,
+            "collapsed": self.collapsed,
+            **test,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """Mean and standard deviation (divisor M - 1; None if M is 1) over the M classifiers."""
+
+    mean: float
+    sd: float | None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Summarise some numbers; infinite ones give an infinite mean and no deviation."""
+        mean = float(np.mean(values))
+        if len(values) < 2 or not math.isfinite(mean):
+            return cls(mean=mean, sd=None)
+        return cls(mean=mean, sd=float(np.std(values, ddof=1)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give both, ready for JSON."""
+        return {"mean": _finite(self.mean), "sd": self.sd}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RhoResult:
+    """The IE test at one rho.
+
+    Attributes
+    ----------
+    rho
+        Probability of transformation.
+    cells
+        M classifiers, by m.
+    decision
+        Whether invariance is rejected.
+    signature
+        How it came about.
+    """
+
+    rho: float
+    cells: tuple[CellResult, ...]
+    decision: Decision
+    signature: str
+
+    @property
+    def accuracy_original(self) -> Spread:
+        """Accuracy on the original test set over the M classifiers."""
+        return Spread.of([cell.accuracy_original for cell in self.cells])
+
+    @property
+    def accuracy_transformed(self) -> Spread:
+        """Accuracy on the transformed test set over the M classifiers."""
+        return Spread.of([cell.accuracy_transformed for cell in self.cells])
+
+    @property
+    def t(self) -> Spread:
+        """The statistic over the M classifiers."""
+        return Spread.of([cell.test.t for cell in self.cells])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it, ready for JSON."""
+        return {
+            "rho": self.rho,
+            "accuracy_original": self.accuracy_original.to_dict(),
+            "accuracy_transformed": self.accuracy_transformed.to_dict(),
+            "t": self.t.to_dict(),
+            "p_min": self.decision.p_min,
+            "threshold": self.decision.threshold,
+            "reject": self.decision.reject,
+            "signature": self.signature,
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """A finished run.
+
+    Attributes
+    ----------
+    folder
+        Where the run lives.
+    settings
+        All that results depend on.
+    identity
+        sha256 of the settings.
+    versions
+        Of the software that results depend on.
+    data
+        Rows, what was dropped, how much the transformation changed, by split.
+    transformation
+        Name, fingerprint and number of edits in the test set.
+    params
+        The hyperparameters used.
+    trials
+        The search; empty where the hyperparameters were given.
+    rhos
+        One test for each rho, in the order of the configuration.
+    signature
+        Of the run as a whole.
+    """
+
+    folder: Path
+    settings: Mapping[str, Any]
+    identity: str
+    versions: Mapping[str, str]
+    data: Mapping[str, Any]
+    transformation: Mapping[str, Any]
+    params: Mapping[str, Any]
+    trials: tuple[Trial, ...]
+    rhos: tuple[RhoResult, ...]
+    signature: str
+
+    @property
+    def collapsed(self) -> tuple[CellResult, ...]:
+        """The classifiers that learnt nothing."""
+        return tuple(cell for rho in self.rhos for cell in rho.cells if cell.collapsed)
+
+    @property
+    def snr(self) -> float:
+        """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m."""
+        return self._snr(lambda _: True)
+
+    @property
+    def snr_without_collapsed(self) -> float | None:
+        """The same without collapsed classifiers; None if all are."""
+        kept = len(self.collapsed) < sum(len(rho.cells) for rho in self.rhos)
+        return self._snr(lambda cell: not cell.collapsed) if kept else None
+
+    @property
+    def reject(self) -> bool:
+        """Whether invariance is rejected at any rho."""
+        return any(rho.decision.reject for rho in self.rhos)
+
+    def _snr(self, keep: Callable[[CellResult], bool]) -> float:
+        return signal_to_noise(
+            [cell.accuracy_original for rho in self.rhos for cell in rho.cells if keep(cell)]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what ``results.json`` holds; nothing in it depends on time or speed."""
+        without = self.snr_without_collapsed
+        return {
+            "format": _FORMAT,
+            "signature": self.signature,
+            "identity": self.identity,
+            "settings": dict(self.settings),
+            "versions": dict(self.versions),
+            "data": dict(self.data),
+            "transformation": dict(self.transformation),
+            "search": {
+                "params": dict(self.params),
+                "trials": [
+                    {
+                        "number": trial.number,
+                        "valid_accuracy": trial.valid_accuracy,
+                        "params": trial.params,
+                    }
+                    for trial in self.trials
+                ],
+            },
+            "reject": self.reject,
+            "robustness": {
+                "snr": _finite(self.snr),
+                "snr_without_collapsed": None if without is None else _finite(without),
+                "collapsed": [{"rho": cell.rho, "m": cell.m} for cell in self.collapsed],
+            },
+            "rhos": [rho.to_dict() for rho in self.rhos],
+        }
+
+    def write(self) -> Path:
+        """Write ``results.json`` into the run's folder and give its path."""
+        path = self.folder / RESULTS
+        write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
+        return path
+
+
+def _finite(value: float) -> float | str:
+    # JSON has no infinities.
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")

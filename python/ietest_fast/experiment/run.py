@@ -1,0 +1,379 @@
+"""The whole IE test, from texts to decisions (Algorithm 1 of the paper, for each rho)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+import ietest_fast
+from ietest_fast.experiment.data import (
+    PlannedTransformation,
+    Splits,
+    TransformedSplits,
+    plan_transformation,
+    read_splits,
+    transform_splits,
+)
+from ietest_fast.experiment.executors import Executor, Outcome, make_executor
+from ietest_fast.experiment.identity import CELL_SCHEME, bootstrap_seed, identify
+from ietest_fast.experiment.results import CellResult, RhoResult, RunResult
+from ietest_fast.experiment.search import Trial, best_trial, draw_candidates
+from ietest_fast.experiment.signature import sign
+from ietest_fast.experiment.store import CellRecord, RunStore
+from ietest_fast.experiment.work import (
+    CellTask,
+    Task,
+    TrialTask,
+    WorkContext,
+    read_matched,
+    save_encoded,
+)
+from ietest_fast.models import load_model
+from ietest_fast.stats import MatchedSample, decide, is_collapsed, paired_test
+
+if TYPE_CHECKING:
+    from ietest_fast.experiment.config import RunConfig
+    from ietest_fast.models import Model
+    from ietest_fast.models.protocol import Params
+    from ietest_fast.transform import Transformation
+
+# stage, how much of it is done, how much there is (0 if that is not known)
+Progress = Callable[[str, int, int], None]
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    pass
+
+
+def run(
+    config: RunConfig,
+    folder: str | Path,
+    *,
+    progress: Progress | None = None,
+    splits: Splits | None = None,
+    transformation: Transformation | None = None,
+) -> RunResult:
+    """Run the IE test, or go on with a run that was interrupted.
+
+    Parameters
+    ----------
+    config
+        What to do.
+    folder
+        The run's folder. If a run of the same settings has begun there, what is finished is kept.
+    progress
+        Told of stages: ``"read"``, ``"transform"``, ``"encode"``, ``"search"``, ``"train"`` and
+        ``"test"``.
+    splits, transformation
+        Take the place of what `config` says about data and transformation, for corpora and
+        transformations that are at hand as objects.
+
+    Returns
+    -------
+    RunResult
+        Also written to ``results.json`` in the folder, byte for byte the same whether the run was
+        interrupted or not, and on however many processes and threads it ran.
+
+    Raises
+    ------
+    InputError, ResourceError
+        If data or what is needed to transform it is not as it should be.
+    StoreError
+        If the folder is in use or belongs to other settings.
+    WorkerError
+        If training fails, or its process dies twice.
+    """
+    tell = _silent if progress is None else progress
+    folder = Path(folder)
+    tell("read", 0, 1)
+    splits = read_splits(config.data) if splits is None else splits
+    planned = (
+        plan_transformation(config.transformation)
+        if transformation is None
+        else _ready_made(transformation)
+    )
+    model = load_model(config.model.name, **config.model.options)
+    settings = _settings(config, splits, planned, model)
+    tell("read", 1, 1)
+    with RunStore.open(folder, settings) as store:
+        try:
+            texts = transform_splits(
+                splits, planned, folder / "data", listener=lambda done: tell("transform", done, 3)
+            )
+        finally:
+            planned.close()
+        tell("transform", 3, 3)
+        context = _encode(config, folder, splits, texts, model)
+        tell("encode", 1, 1)
+        base = _cell_base(settings, texts)
+        executor = make_executor(context, n_jobs=config.n_jobs)
+        try:
+            workshop = _Workshop(store=store, executor=executor, tell=tell)
+            params, trials = _choose_params(config, model, base, workshop)
+            records = _fill_cells(config, params, base, workshop)
+        finally:
+            executor.close()
+        signer = _signer(config, splits, texts, settings)
+        rhos = _test(config, store, records, signer)
+        tell("test", 1, 1)
+        every_cell = [cell for rho in rhos for cell in rho.cells]
+        result = RunResult(
+            folder=folder,
+            settings=settings,
+            identity=identify(settings),
+            versions=_versions(model),
+            data=_describe_data(splits, texts),
+            transformation={
+                "name": texts.name,
+                "fingerprint": texts.fingerprint,
+                "n_test_edits": texts.n_test_edits,
+            },
+            params=params,
+            trials=trials,
+            rhos=rhos,
+            signature=signer(every_cell, config.rho),
+        )
+        result.write()
+    return result
+
+
+def _ready_made(transformation: Transformation) -> PlannedTransformation:
+    return PlannedTransformation(
+        fingerprint=transformation.fingerprint, build=lambda _: transformation
+    )
+
+
+def _settings(
+    config: RunConfig, splits: Splits, planned: PlannedTransformation, model: Model
+) -> dict[str, Any]:
+    """Add what is in the files to what the configuration says."""
+    settings = config.settings()
+    settings["data"] |= splits.fingerprints()
+    settings["transformation"]["inputs"] = planned.fingerprint
+    settings["model"] |= {"backend": model.backend, "options": dict(model.options)}
+    return settings
+
+
+def _encode(
+    config: RunConfig,
+    folder: Path,
+    splits: Splits,
+    texts: TransformedSplits,
+    model: Model,
+) -> WorkContext:
+    key = identify(
+        {
+            **splits.fingerprints(),
+            "transformation": texts.fingerprint,
+            "model": model.name,
+            "options": model.options,
+            "scheme": CELL_SCHEME,
+        }
+    )
+    kept = folder / "encoded" / key[:16]
+    if not kept.is_dir():
+        encoded = model.encode(texts.texts, splits.train.text_columns)
+        save_encoded(kept, encoded, texts.changed["test"])
+    return WorkContext(
+        folder=str(folder.resolve()),
+        encoded=str(kept.resolve()),
+        model=config.model.name,
+        options=dict(config.model.options),
+        n_classes=splits.n_classes,
+        seed=config.seed,
+        n_threads=config.n_threads,
+    )
+
+
+def _cell_base(settings: Mapping[str, Any], texts: TransformedSplits) -> dict[str, Any]:
+    """Give what all cells share that affects them: not alpha, not M, not the test's method."""
+    data = settings["data"]
+    model = settings["model"]
+    return {
+        "scheme": CELL_SCHEME,
+        "version": ietest_fast.__version__,
+        "data": {name: data[name] for name in ("train", "valid", "test")},
+        "transformation": texts.fingerprint,
+        "model": {name: model[name] for name in ("name", "options", "backend")},
+        "seed": settings["seed"],
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Workshop:
+    """Where tasks are done and recorded."""
+
+    store: RunStore
+    executor: Executor
+    tell: Progress
+
+    def work_through(
+        self,
+        stage: str,
+        tasks: Sequence[Task],
+        done: Container[str],
+        record: Callable[[Outcome], None],
+    ) -> None:
+        """Do the tasks that are not done yet, and record each as it comes."""
+        left = [task for task in tasks if task.identity not in done]
+        n_done = len(tasks) - len(left)
+        self.tell(stage, n_done, len(tasks))
+        if not left:
+            return
+        for outcome in self.executor.run(left, self._log):
+            record(outcome)
+            n_done += 1
+            self.tell(stage, n_done, len(tasks))
+
+    def _log(self, task: Task, event: str, detail: str | None) -> None:
+        self.store.log(task.kind, task.identity, event, detail)
+
+
+def _choose_params(
+    config: RunConfig, model: Model, base: Mapping[str, Any], workshop: _Workshop
+) -> tuple[Params, tuple[Trial, ...]]:
+    if config.model.params is not None:
+        return dict(config.model.params), ()
+    budget = config.model.budget
+    if budget is None:
+        return dict(model.presets[config.model.search]), ()
+    candidates = draw_candidates(model.search_space, budget=budget, seed=config.seed)
+    tasks = [
+        TrialTask(
+            identity=identify({**base, "kind": "trial", "number": number, "params": params}),
+            params=params,
+            number=number,
+        )
+        for number, params in enumerate(candidates)
+    ]
+    store = workshop.store
+
+    def record(outcome: Outcome) -> None:
+        task = cast("TrialTask", outcome.task)
+        trial = Trial(number=task.number, params=task.params, **outcome.result)
+        store.finish_trial(task.identity, trial, outcome.seconds)
+
+    workshop.work_through("search", tasks, store.trials(), record)
+    done = store.trials()
+    trials = tuple(done[task.identity] for task in tasks)
+    return dict(best_trial(trials).params), trials
+
+
+def _fill_cells(
+    config: RunConfig, params: Params, base: Mapping[str, Any], workshop: _Workshop
+) -> dict[tuple[float, int], CellRecord]:
+    tasks = {
+        (rho, m): CellTask(
+            identity=identify({**base, "kind": "cell", "params": params, "rho": rho, "m": m}),
+            params=params,
+            rho=rho,
+            m=m,
+        )
+        for rho in config.rho
+        for m in range(config.n_resamples)
+    }
+    store = workshop.store
+
+    def record(outcome: Outcome) -> None:
+        store.finish_cell(CellRecord(**{**outcome.result, "seconds": outcome.seconds}))
+
+    workshop.work_through("train", list(tasks.values()), store.cells(), record)
+    done = store.cells()
+    return {address: done[task.identity] for address, task in tasks.items()}
+
+
+def _test(
+    config: RunConfig,
+    store: RunStore,
+    records: Mapping[tuple[float, int], CellRecord],
+    signer: _Signer,
+) -> tuple[RhoResult, ...]:
+    rhos = []
+    for rho in config.rho:
+        cells = tuple(_test_cell(config, store, records[rho, m]) for m in range(config.n_resamples))
+        rhos.append(
+            RhoResult(
+                rho=rho,
+                cells=cells,
+                decision=decide([cell.test.p_value for cell in cells], alpha=config.alpha),
+                signature=signer(cells, [rho]),
+            )
+        )
+    return tuple(rhos)
+
+
+def _test_cell(config: RunConfig, store: RunStore, record: CellRecord) -> CellResult:
+    matched = read_matched(store.cell_path(record), sha256=record.sha256)
+    sample = MatchedSample(
+        original_correct=matched["original_correct"].to_numpy(),
+        transformed_correct=matched["transformed_correct"].to_numpy(),
+    )
+    return CellResult(
+        rho=record.rho,
+        m=record.m,
+        identity=record.identity,
+        test=paired_test(
+            sample,
+            method=config.method,
+            n_replicates=config.used_replicates,
+            seed=bootstrap_seed(config.seed, rho=record.rho, m=record.m),
+        ),
+        collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
+        **record.metrics,
+    )
+
+
+def _describe_data(splits: Splits, texts: TransformedSplits) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "text_columns": list(splits.train.text_columns),
+        "label_names": list(splits.train.label_names),
+    }
+    for name, corpus in splits.items():
+        counts = np.bincount(corpus.labels, minlength=splits.n_classes)
+        n_changed = int(texts.changed[name].sum())
+        described[name] = {
+            "rows": len(corpus),
+            "dropped": dict(corpus.dropped),
+            "labels": {
+                label: int(count) for label, count in zip(corpus.label_names, counts, strict=True)
+            },
+            "changed": n_changed,
+            "share_changed": n_changed / len(corpus),
+        }
+    return described
+
+
+def _versions(model: Model) -> dict[str, str]:
+    return {"ietest_fast": ietest_fast.__version__, "numpy": np.__version__, "model": model.backend}
+
+
+_Signer = Callable[[Sequence[CellResult], Sequence[float]], str]
+
+
+def _signer(
+    config: RunConfig, splits: Splits, texts: TransformedSplits, settings: Mapping[str, Any]
+) -> _Signer:
+    def signer(cells: Sequence[CellResult], rho: Sequence[float]) -> str:
+        return sign(
+            n=cells[0].test.n,
+            discordant=[cell.test.counts.k for cell in cells],
+            method=config.method,
+            n_replicates=config.used_replicates,
+            n_resamples=config.n_resamples,
+            alpha=config.alpha,
+            transformation=texts.name,
+            transformation_fingerprint=texts.fingerprint,
+            rho=rho,
+            data=config.data_name,
+            data_fingerprint=identify(splits.fingerprints()),
+            model=config.model.name,
+            model_fingerprint=identify(settings["model"]),
+            backend=settings["model"]["backend"].split()[0],
+            seed=config.seed,
+        )
+
+    return signer

@@ -1,0 +1,95 @@
+"""One line that says how a result came about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ietest_fast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def _plain(text: str) -> str:
+    # The separators of the line cannot stand inside it.
+    return "".join("_" if c in "|:@" or c.isspace() else c for c in text)
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ",".join(f"{value:g}" for value in values)
+
+
+def sign(
+    *,
+    n: int,
+    discordant: Sequence[int],
+    method: str,
+    n_replicates: int | None,
+    n_resamples: int,
+    alpha: float,
+    transformation: str,
+    transformation_fingerprint: str,
+    rho: Sequence[float],
+    data: str,
+    data_fingerprint: str,
+    model: str,
+    model_fingerprint: str,
+    backend: str,
+    seed: int,
+    correction: str = "bonf",
+) -> str:
+    """Write the signature of a result.
+
+    Parameters
+    ----------
+    n
+        Number of test pairs.
+    discordant
+        Discordant pairs k of each test that the result rests on; the line has their range.
+    method
+        ``"exact"``, ``"multinomial"`` or ``"resample"``.
+    n_replicates
+        S, unless the method is exact.
+    n_resamples, alpha, rho, seed
+        As configured.
+    transformation, data, model
+        Names; their fingerprints are cut to four digits.
+    transformation_fingerprint, data_fingerprint, model_fingerprint
+        Hexadecimal digests.
+    backend
+        What trained the model.
+    correction
+        The correction for several tests.
+
+    Returns
+    -------
+    str
+        Such as ``ie|n:9824|k:593|S:exact|stat:t|alt:two|mc:bonf|M:5|...``. Thread counts have no
+        place in it, for they change nothing.
+    """
+    k = (
+        f"{min(discordant)}"
+        if len(set(discordant)) == 1
+        else f"{min(discordant)}-{max(discordant)}"
+    )
+    replicates = method if n_replicates is None else f"{n_replicates}.{method}"
+    return "|".join(
+        (
+            "ie",
+            f"n:{n}",
+            f"k:{k}",
+            f"S:{replicates}",
+            "stat:t",
+            "alt:two",
+            f"mc:{correction}",
+            f"M:{n_resamples}",
+            f"alpha:{alpha:g}",
+            f"phi:{_plain(transformation)}@{transformation_fingerprint[:4]}",
+            f"rho:{_numbers(rho)}",
+            f"data:{_plain(data)}@{data_fingerprint[:4]}",
+            f"model:{_plain(model)}@{model_fingerprint[:4]}",
+            f"be:{_plain(backend)}",
+            f"seed:{seed}",
+            f"v:{ietest_fast.__version__}",
+        )
+    )

@@ -1,0 +1,292 @@
+"""Synonyms that a reader would accept: the product's default.
+
+WordNet's synsets hold much that no one says (chapeau, terpsichore) and senses that a text does not
+mean (court as tribunal). SemCor's sense counts and the corpus itself tell most of it apart; the
+thresholds below were set by reading the substitutions that SNLI's and MNLI's texts get.
+docs/lexicon.md lists the rules with examples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ietest_fast.lexicon.inflection import Plurals
+from ietest_fast.lexicon.porter import porter_stem
+from ietest_fast.lexicon.synonym_table import (
+    PLURAL_KEY,
+    SINGULAR_KEY,
+    Rule,
+    SynonymTable,
+    counts_by_word,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ietest_fast.lexicon.wordnet import WordNet
+
+# The first sense of a word to be replaced has to carry this share of its SemCor tags.
+_KEY_SHARE = 0.55
+# The common synset has to carry this share of the synonym's tags, as its first or second sense.
+_VALUE_SHARE = {0: 0.45, 1: 0.35}
+# Each further sense counts as if seen that often: a word tagged once or twice proves little.
+_PRIOR = 0.2
+# A corpus that uses a word this often would use its synonym too, if it meant that sense.
+_OFTEN = 20
+# Of two readings of a plural form (arms), one has to be this much more frequent than the other.
+_CLEARLY = 4
+# Fewer plurals than this might be missing from a corpus by chance.
+_SEVERAL = 4
+
+_WORD = re.compile(r"[a-z]+(?:[ '-][a-z]+)*\Z")
+_DIGIT = re.compile(r"[0-9]")
+_VOWEL = re.compile(r"[aeiouy]")
+_MASS = ("ness", "ism", "wear", "ware", "dom", "hood")
+# Never a replacement: what would put an obscenity or a slur into a text that had none.
+_OFFENSIVE = frozenset(
+    "arse ass asshole bastard bitch boob broad bullshit chink cock coon crap cunt darkie darky "  # noqa: SIM905
+    "dick dyke fag faggot fanny fuck fucker fucking gook gringo hooker hymie injun kike kraut "
+    "limey motherfucker nigga nigger nut paddy paki pecker piss poof poove prick pussy queer "
+    "redskin retard shit shitter slut spic spick squaw stupid tit tits tosser turd twat wank "
+    "wanker wetback whore wog wop yid".split()
+)
+_PLURAL_HEAD = re.compile(r"[^s]s_(?:of|in|on|at|to|for|from|with|by)_")
+# Endings in -s of singulars (glass, bus, basis).
+_SINGULAR_S = ("ss", "us", "is")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Noun:
+    """A noun lemma that may be a key or a value."""
+
+    text: str  # words joined by single spaces
+    synsets: tuple[int, ...]
+    counts: tuple[int, ...]  # SemCor tags of each sense
+    n_tags: int
+    is_plural: bool
+
+    def share(self, rank: int) -> float:
+        """Give a sense's share of all tags, a little less where tags are few."""
+        return self.counts[rank] / (self.n_tags + _PRIOR * (len(self.counts) - 1))
+
+
+def careful_table(
+    noun_counts: Mapping[str, int], wordnet: WordNet, *, block_list: Iterable[str] = ()
+) -> SynonymTable:
+    """Make the table of the ``careful`` rules.
+
+    Parameters
+    ----------
+    noun_counts
+        Noun in lower case -> how often the corpus uses it (:func:`count_nouns`). May be empty:
+        SemCor's counts then decide alone.
+    wordnet
+        Where nouns, senses, counts and irregular plurals come from.
+    block_list
+        Words that are neither replaced nor used as a replacement.
+
+    Returns
+    -------
+    SynonymTable
+        Entries of number 1 (singular forms) and 2 (plural forms), for all usable nouns of the
+        lexicon, whether or not the corpus has them.
+    """
+    rules = _CarefulRules(counts_by_word(noun_counts), wordnet, block_list)
+    return SynonymTable.from_entries(rules.entries(), "careful")
+
+
+class _CarefulRules:
+    def __init__(
+        self, counts: Mapping[str, int], wordnet: WordNet, block_list: Iterable[str]
+    ) -> None:
+        self._corpus = counts
+        self._wordnet = wordnet
+        self._n_used: dict[str, int] = defaultdict(int)
+        for form, count in counts.items():
+            for base in wordnet.base_forms(form.replace(" ", "_"), "n"):
+                self._n_used[base] += count
+        self._plurals = Plurals(wordnet)
+        self._irregular = wordnet.exceptions("n")
+        self._blocked = {word.lower() for word in block_list}
+        self._unwelcome = self._blocked | _OFFENSIVE
+        self._nouns: dict[str, _Noun | None] = {}
+
+    def entries(self) -> list[tuple[str, str, int, Rule]]:
+        singular: dict[str, tuple[str, int]] = {}
+        plural: dict[str, tuple[str, int]] = {}
+        for lemma in self._wordnet.words_with_synonyms("n"):
+            noun = self._noun(lemma)
+            if noun is None or not self._is_clear(noun):
+                continue
+            value = self._synonym(noun)
+            if value is None:
+                continue
+            weight = noun.counts[0]
+            if noun.is_plural:
+                self._offer(plural, noun.text, value.text, weight)
+            else:
+                self._offer(singular, noun.text, value.text, weight)
+                self._offer_plurals(plural, noun, value, weight)
+        return [
+            (key, value, number, "frequency")
+            for table, number in ((singular, SINGULAR_KEY), (plural, PLURAL_KEY))
+            for key, (value, _) in table.items()
+            if value and key not in self._blocked
+        ]
+
+    def _offer(self, table: dict[str, tuple[str, int]], key: str, value: str, weight: int) -> None:
+        """Enter a substitution; of two for one form the clearly more frequent noun's stays."""
+        old = table.get(key)
+        if old is None or weight >= _CLEARLY * max(1, old[1]):
+            table[key] = (value, weight)
+        elif old[1] < _CLEARLY * max(1, weight) and old[0] != value:
+            table[key] = ("", max(weight, old[1]))
+
+    def _offer_plurals(
+        self, table: dict[str, tuple[str, int]], noun: _Noun, value: _Noun, weight: int
+    ) -> None:
+        written = self._plurals.plural(value.text)
+        for form in self._plurals.forms(noun.text):
+            if _resemble(form, written) or self._is_rather_verb(form, noun):
+                continue
+            if self._is_clearly_of(form, noun):
+                self._offer(table, form, written, weight)
+
+    def _is_clearly_of(self, form: str, noun: _Noun) -> bool:
+        """Tell whether a plural form leads back to this noun, and hardly to any other.
+
+        "woods" is a noun of its own besides the plural of "wood", "ellipses" belongs to "ellipsis".
+        """
+        lemma = noun.text.replace(" ", "_")
+        bases = self._wordnet.base_forms(form.replace(" ", "_"), "n")
+        return (lemma in bases or " " in noun.text) and all(
+            base == lemma
+            or noun.counts[0] >= _CLEARLY * sum(self._wordnet.sense_numbers(base, "n")[1])
+            for base in bases
+        )
+
+    def _noun(self, lemma: str) -> _Noun | None:
+        """Give the noun of a lemma, or None if it cannot be a key or a value."""
+        if lemma not in self._nouns:
+            self._nouns[lemma] = self._make_noun(lemma)
+        return self._nouns[lemma]
+
+    def _make_noun(self, lemma: str) -> _Noun | None:
+        text = lemma.replace("_", " ")
+        # Lower case throughout: no names. No digits, no abbreviations.
+        if len(text) < 3 or not _WORD.match(text) or not _VOWEL.search(text):
+            return None
+        synsets, counts = self._wordnet.sense_numbers(lemma, "n")
+        if not synsets or self._wordnet.is_instance(synsets[0]):
+            return None
+        lemmas = self._wordnet.lemmas_of(synsets[0])
+        # Not if it is a name in that sense, nor a number (one: 1, ace).
+        if lemma not in lemmas or any(map(_DIGIT.search, lemmas)):
+            return None
+        is_plural = self._looks_plural(lemma)
+        if is_plural is None:
+            return None
+        return _Noun(
+            text=text, synsets=synsets, counts=counts, n_tags=sum(counts), is_plural=is_plural
+        )
+
+    def _looks_plural(self, lemma: str) -> bool | None:
+        """Tell whether a lemma is a plural form (trousers); None if that is not clear (news)."""
+        if lemma in self._irregular:
+            return True
+        if _PLURAL_HEAD.search(lemma):
+            return None  # facts_of_life
+        if not lemma.endswith("s") or lemma.endswith(_SINGULAR_S):
+            return False
+        bases = self._wordnet.base_forms(lemma, "n")
+        return True if any(2 < len(base) < len(lemma) for base in bases) else None
+
+    def _is_clear(self, noun: _Noun) -> bool:
+        """Tell whether the word nearly always is this noun in its first sense."""
+        lemma = noun.text.replace(" ", "_")
+        verbs = self._wordnet.base_forms(lemma, "v")
+        if verbs:
+            if lemma.endswith("ing"):
+                return False  # eating, crossing: too often a verb's form
+            n_verb = sum(self._wordnet.sense_numbers(verbs[0], "v")[1])
+            if n_verb > _CLEARLY * max(1, noun.n_tags):
+                return False
+        if noun.is_plural:
+            # Rather a noun of its own (woods) than a plural (arms).
+            for base in self._wordnet.base_forms(lemma, "n")[1:]:
+                if sum(self._wordnet.sense_numbers(base, "n")[1]) > noun.n_tags:
+                    return False
+        if len(noun.counts) == 1:
+            return True
+        return noun.counts[0] - noun.counts[1] >= 2 and noun.share(0) >= _KEY_SHARE
+
+    def _is_rather_verb(self, form: str, noun: _Noun) -> bool:
+        """Tell whether a plural form is more often a verb (tries, leaps), where taggers err."""
+        verbs = self._wordnet.base_forms(form, "v")
+        return bool(verbs) and (sum(self._wordnet.sense_numbers(verbs[0], "v")[1]) > noun.n_tags)
+
+    def _synonym(self, noun: _Noun) -> _Noun | None:
+        """Give the best synonym of the noun's first sense, if any will do."""
+        usable: list[tuple[int, int, int, str, _Noun]] = []
+        n_used = self._n_used.get(noun.text.replace(" ", "_"), 0)
+        for name in self._wordnet.lemmas_of(noun.synsets[0]):
+            if "_" in name or name == noun.text:
+                continue  # moving ridge, performing artist
+            value = self._noun(name)
+            if value is None or value.is_plural != noun.is_plural:
+                continue
+            rank = value.synsets.index(noun.synsets[0])
+            n_corpus, n_semcor = self._n_used.get(name, 0), value.counts[rank]
+            if n_semcor == 0 and n_corpus < 2:
+                continue  # chapeau, terpsichore
+            if n_used >= _OFTEN and n_corpus == 0:
+                continue  # court -> tribunal, in texts about sport
+            if not _is_meant(value, rank) or name in self._unwelcome:
+                continue
+            if name.endswith("ing") and self._wordnet.base_forms(name, "v"):
+                continue  # feeding, gaming
+            if self._is_mass_beside(name, noun):
+                continue  # leaf -> foliage
+            if not _resemble(noun.text, name):
+                usable.append((n_corpus, n_semcor, -len(name), name, value))
+        return max(usable, key=lambda item: item[:4])[4] if usable else None
+
+    def _is_mass_beside(self, value: str, noun: _Noun) -> bool:
+        """Tell whether the value, unlike the key, has no plural (leaf -> foliage).
+
+        It has none by its ending, or if the corpus, going by how often the key is plural in it,
+        should have several plurals of the value and has not one.
+        """
+        if value.endswith(_MASS):
+            return not noun.text.endswith(_MASS)
+        if noun.is_plural or self._n_plural(value):
+            return False
+        key = noun.text.replace(" ", "_")
+        n_used = self._n_used.get(key, 0)
+        share = self._n_plural(noun.text) / n_used if n_used else 0.0
+        return share * self._n_used.get(value, 0) >= _SEVERAL
+
+    def _n_plural(self, text: str) -> int:
+        forms = self._plurals.forms(text)
+        return sum(self._corpus.get(form, 0) for form in forms if form != text)
+
+
+def _is_meant(value: _Noun, rank: int) -> bool:
+    """Tell whether the common sense is one that the synonym often has."""
+    if value.n_tags == 0:
+        return len(value.counts) == 1
+    return value.share(rank) >= _VALUE_SHARE.get(rank, 2.0)
+
+
+def _resemble(key: str, value: str) -> bool:
+    """Tell whether two nouns share a stem or a word, one contains the other, or gender differs."""
+    if ("woman" in key or "women" in key) != ("woman" in value or "women" in value):
+        return True  # sportsman and sportswoman are one synset, but not one meaning
+    joined_key, joined_value = key.replace(" ", ""), value.replace(" ", "")
+    if joined_key in joined_value or joined_value in joined_key:
+        return True
+    stems = {porter_stem(word) for word in re.split("[ '-]", key)}
+    return any(porter_stem(word) in stems for word in re.split("[ '-]", value))

@@ -1,0 +1,289 @@
+"""Predictions and outcomes made elsewhere, read from files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats import MatchedSample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_TRUE = frozenset({"1", "1.0", "true", "t", "yes", "right", "correct"})
+_FALSE = frozenset({"0", "0.0", "false", "f", "no", "wrong", "incorrect"})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Predictions:
+    """One classifier's predictions on both versions of a labelled test set.
+
+    Attributes
+    ----------
+    gold, original, transformed
+        Shape (n,), int8: indices into ``label_names``.
+    label_names
+        Names of the labels.
+    dropped
+        Rows without a gold label, by reason.
+    """
+
+    gold: NDArray[np.int8]
+    original: NDArray[np.int8]
+    transformed: NDArray[np.int8]
+    label_names: tuple[str, ...]
+    dropped: dict[str, int]
+
+    @property
+    def sample(self) -> MatchedSample:
+        """The matched sample (eq. 9)."""
+        return MatchedSample.from_predictions(self.gold, self.original, self.transformed)
+
+
+def read_columns(path: str | Path, columns: Sequence[str]) -> pa.Table:
+    """Read named columns of a Parquet, CSV, TSV or JSONL file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column, or has no rows.
+    """
+    import pyarrow as pa
+
+    from ietest_fast.corpus import open_batches
+
+    names = list(dict.fromkeys(columns))
+    with open_batches(path, columns=names) as reader:
+        batches = list(reader)
+    table = pa.Table.from_batches(batches) if batches else None
+    if table is None or table.num_rows == 0:
+        raise InputError("the file has no rows", path=path)
+    return table.select(names)
+
+
+def read_outcomes(
+    path: str | Path, *, original: str = "A", transformed: str = "B"
+) -> MatchedSample:
+    """Read correctness on both versions from two columns of a file.
+
+    Parameters
+    ----------
+    path
+        Parquet, CSV, TSV or JSONL.
+    original, transformed
+        Names of the columns of A_i and B_i. Values are booleans, 0 and 1, or words such as
+        true/false, yes/no, correct/incorrect in any case.
+
+    Raises
+    ------
+    InputError
+        If a value is missing or none of these; names the column and the row.
+    """
+    table = read_columns(path, [original, transformed])
+    return MatchedSample(
+        original_correct=_as_outcomes(table, original, path),
+        transformed_correct=_as_outcomes(table, transformed, path),
+    )
+
+
+def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.bool_]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.column(name)
+    if pa.types.is_boolean(column.type) and column.null_count == 0:
+        return np.asarray(column.to_numpy(), dtype=np.bool_)
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
+    encoded = words.combine_chunks().dictionary_encode()
+    right = np.array([word in _TRUE for word in encoded.dictionary.to_pylist()], dtype=np.bool_)
+    known = np.array(
+        [word in _TRUE or word in _FALSE for word in encoded.dictionary.to_pylist()],
+        dtype=np.bool_,
+    )
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    bad = (
+        np.flatnonzero(codes < 0) if not known.size else np.flatnonzero((codes < 0) | ~known[codes])
+    )
+    if bad.size:
+        row = int(bad[0])
+        value = column[row].as_py()
+        what = "a value is missing" if value is None else f"{value!r} is no outcome"
+        raise InputError(
+            f"{what}; expected 0 or 1, or true or false, in every row "
+            f"({bad.size} of {codes.size} are something else)",
+            path=path,
+            row=f"row {row}",
+            column=name,
+        )
+    return np.asarray(right[codes])
+
+
+def read_predictions(
+    path: str | Path,
+    transformed_path: str | Path | None = None,
+    *,
+    gold_path: str | Path | None = None,
+    gold_column: str = "label",
+    original_column: str | None = None,
+    transformed_column: str | None = None,
+    id_column: str | None = None,
+    label_names: Sequence[str] | None = None,
+) -> Predictions:
+    """Read predictions on the original and on the transformed texts, and the gold labels.
+
+    Parameters
+    ----------
+    path
+        Predictions on the original texts; with one file, those on the transformed texts too.
+    transformed_path
+        A second file, with the predictions on the transformed texts.
+    gold_path
+        Where the gold labels are; None for ``path``.
+    gold_column
+        Name of the gold labels' column.
+    original_column, transformed_column
+        Names of the predictions' columns. None: ``prediction`` in each of two files, or
+        ``original`` and ``transformed`` in one.
+    id_column
+        A column that all files have and that names each row once: rows are matched by it. None:
+        rows are matched by their order.
+    label_names
+        All labels in the order of their numbers. None: NLI's if the gold labels are those,
+        otherwise the gold labels that occur.
+
+    Returns
+    -------
+    Predictions
+        Without the rows that have no gold label.
+
+    Raises
+    ------
+    InputError
+        If files differ in length or ids, or a prediction is missing or is no label.
+    """
+    one_file = transformed_path is None
+    original_name = original_column or ("original" if one_file else "prediction")
+    transformed_name = transformed_column or ("transformed" if one_file else "prediction")
+    places = {
+        "gold labels": (Path(gold_path if gold_path is not None else path), gold_column),
+        "original predictions": (Path(path), original_name),
+        "transformed predictions": (
+            Path(path if transformed_path is None else transformed_path),
+            transformed_name,
+        ),
+    }
+    wanted: dict[Path, list[str]] = {}
+    for file, column in places.values():
+        wanted.setdefault(file, [] if id_column is None else [id_column]).append(column)
+    tables = {file: read_columns(file, columns) for file, columns in wanted.items()}
+    tables = _align(tables, id_column)
+
+    from ietest_fast.corpus.labels import UnknownLabelError, encode_labels
+
+    gold_file, _ = places["gold labels"]
+    try:
+        gold = encode_labels(
+            tables[gold_file].column(gold_column), label_names=label_names, is_pair=True
+        )
+    except UnknownLabelError as error:
+        raise InputError(
+            str(error), path=gold_file, row=f"row {error.row}", column=gold_column
+        ) from error
+    kept = gold.codes >= 0
+    if not kept.any():
+        raise InputError("no row has a gold label", path=gold_file, column=gold_column)
+    codes = {
+        what: _encode_predictions(tables[file], file, column, gold.names)
+        for what, (file, column) in places.items()
+        if what != "gold labels"
+    }
+    return Predictions(
+        gold=gold.codes[kept],
+        original=codes["original predictions"][kept],
+        transformed=codes["transformed predictions"][kept],
+        label_names=gold.names,
+        dropped=gold.dropped,
+    )
+
+
+def _encode_predictions(
+    table: pa.Table, file: Path, column: str, names: tuple[str, ...]
+) -> NDArray[np.int8]:
+    from ietest_fast.corpus.labels import UnknownLabelError, encode_labels
+
+    try:
+        encoded = encode_labels(table.column(column), label_names=names, is_pair=True)
+    except UnknownLabelError as error:
+        raise InputError(
+            f"{error}; the gold labels are {', '.join(names)} (name all labels with --labels if "
+            "the test set lacks one)",
+            path=file,
+            row=f"row {error.row}",
+            column=column,
+        ) from error
+    missing = np.flatnonzero(encoded.codes < 0)
+    if missing.size:
+        raise InputError(
+            f"{missing.size} of {encoded.codes.size} predictions are missing; every row needs one",
+            path=file,
+            row=f"row {int(missing[0])}",
+            column=column,
+        )
+    return encoded.codes
+
+
+def _align(tables: dict[Path, pa.Table], id_column: str | None) -> dict[Path, pa.Table]:
+    """Bring all tables into the order of the first, by id or as they stand."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    (first_file, first), *others = tables.items()
+    if id_column is None:
+        for file, table in others:
+            if table.num_rows != first.num_rows:
+                raise InputError(
+                    f"{table.num_rows} rows, but {first_file} has {first.num_rows}; rows are "
+                    "matched by their order (name a column with --id-column to match by it)",
+                    path=file,
+                )
+        return tables
+    ids = {}
+    for file, table in tables.items():
+        column = table.column(id_column).cast(pa.string()).combine_chunks()
+        if column.null_count:
+            row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+            raise InputError("a row has no id", path=file, row=f"row {row}", column=id_column)
+        counts = pc.value_counts(column)
+        repeated = counts.filter(pc.greater(counts.field("counts"), 1))
+        if len(repeated):
+            raise InputError(
+                f"{len(repeated)} ids occur more than once, such as "
+                f"{repeated[0]['values'].as_py()!r}",
+                path=file,
+                column=id_column,
+            )
+        ids[file] = column
+    aligned = {first_file: first}
+    for file, table in others:
+        where = pc.index_in(ids[first_file], value_set=ids[file])
+        if where.null_count or table.num_rows != first.num_rows:
+            extra = pc.is_in(ids[file], value_set=ids[first_file]).to_numpy(zero_copy_only=False)
+            lost = (
+                ids[first_file].filter(where.is_null())[0].as_py()
+                if where.null_count
+                else ids[file].filter(pa.array(~extra))[0].as_py()
+            )
+            raise InputError(
+                f"the ids are not those of {first_file}: {lost!r} stands in one file only",
+                path=file,
+                column=id_column,
+            )
+        aligned[file] = table.take(where)
+    return aligned

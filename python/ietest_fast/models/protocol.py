@@ -1,0 +1,226 @@
+"""What a family of models has to offer so that the test can retrain it.
+
+Texts are encoded once per version, into a store of rows (word counts, token ids); a resample is
+then a choice of rows. Nothing is encoded twice, and a resample is never new text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+Params = dict[str, float | int | str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerRange:
+    """Integers from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloatRange:
+    """Numbers from `low` to `high`, both included; multiples of `step` above `low` if given."""
+
+    low: float
+    high: float
+    step: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One of some values."""
+
+    values: tuple[str | int | float, ...]
+
+
+SearchSpace = Mapping[str, IntegerRange | FloatRange | Choice]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitTexts:
+    """Both versions of one split.
+
+    Attributes
+    ----------
+    original, transformed
+        Tables of the same length n, with the text columns.
+    labels
+        int8, shape (n,), values 0 ... n_classes - 1.
+    """
+
+    original: pa.Table
+    transformed: pa.Table
+    labels: NDArray[np.int8]
+
+
+class RowStore(Protocol):
+    """Encoded texts, one a row, made of plain arrays so that processes can share them."""
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the arrays that the store consists of; ``Model.load_store`` takes them back."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodedRows:
+    """Some rows of a store, with their labels: what a model is trained on.
+
+    Attributes
+    ----------
+    store
+        Encoded texts.
+    rows
+        int64, shape (n,): rows of the store, in any order, repeats allowed.
+    labels
+        int8, shape (n,).
+    """
+
+    store: RowStore
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodedSplit:
+    """One split in both versions, over one store.
+
+    Where the two versions of an observation are encoded alike they share a row, so
+    ``original == transformed`` tells for which observations the outcome cannot differ.
+
+    Attributes
+    ----------
+    store
+        Encoded texts.
+    original, transformed
+        int64, shape (n,): the store's row of each observation, in each version.
+    labels
+        int8, shape (n,).
+    """
+
+    store: RowStore
+    original: NDArray[np.int64]
+    transformed: NDArray[np.int64]
+    labels: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def resample(self, mask: NDArray[np.bool_] | None = None) -> EncodedRows:
+        """Choose the transformed version where `mask` (shape (n,)) is true, else the original."""
+        rows = self.original if mask is None else np.where(mask, self.transformed, self.original)
+        return EncodedRows(store=self.store, rows=rows, labels=self.labels)
+
+
+class Classifier(Protocol):
+    """A fitted model."""
+
+    def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Predict the labels of some rows of a store, shape (len(rows),)."""
+        ...
+
+    def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Predict class probabilities, float32, shape (len(rows), n_classes)."""
+        ...
+
+
+class Model(Protocol):
+    """A family of models: how it encodes texts, its hyperparameters, and how it is trained."""
+
+    @property
+    def name(self) -> str:
+        """The registry's name, such as ``"bow-xgb"``."""
+        ...
+
+    @property
+    def backend(self) -> str:
+        """What trains it, with its version; part of every result's identity."""
+        ...
+
+    @property
+    def options(self) -> dict[str, str | int | float | bool]:
+        """The settings that are not searched over; part of every result's identity."""
+        ...
+
+    @property
+    def search_space(self) -> SearchSpace:
+        """The hyperparameters and their ranges."""
+        ...
+
+    @property
+    def presets(self) -> Mapping[str, Params]:
+        """Known good hyperparameters by name."""
+        ...
+
+    def check_params(self, params: Mapping[str, Any]) -> list[str]:
+        """Say what is wrong with some hyperparameters, each with its name; empty if nothing."""
+        ...
+
+    def encode(
+        self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
+    ) -> dict[str, EncodedSplit]:
+        """Encode every split; what has to be learnt for it is learnt from ``"train"`` alone."""
+        ...
+
+    def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> RowStore:
+        """Make a store again from its arrays, which may be memory-mapped and read-only."""
+        ...
+
+    def fit(
+        self,
+        train: EncodedRows,
+        valid: EncodedRows | None,
+        *,
+        params: Params,
+        n_classes: int,
+        seed: int,
+        n_threads: int = 1,
+    ) -> Classifier:
+        """Train a classifier; the same arguments give the same classifier, for any `n_threads`."""
+        ...
+
+
+def check_against_space(params: Mapping[str, Any], space: SearchSpace) -> list[str]:
+    """Say which hyperparameters are missing, unknown or outside their range.
+
+    Parameters
+    ----------
+    params
+        Hyperparameters by name.
+    space
+        What may be given.
+
+    Returns
+    -------
+    list of str
+        One sentence a mistake, beginning with the hyperparameter's name.
+    """
+    problems = [f"{name}: is missing" for name in space if name not in params]
+    for name, value in params.items():
+        domain = space.get(name)
+        if domain is None:
+            problems.append(f"{name}: unknown; known are {', '.join(space)}")
+        elif isinstance(domain, Choice):
+            if value not in domain.values:
+                problems.append(f"{name}: must be one of {', '.join(map(repr, domain.values))}")
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            problems.append(f"{name}: must be a number, not {value!r}")
+        elif isinstance(domain, IntegerRange) and value != int(value):
+            problems.append(f"{name}: must be a whole number, not {value!r}")
+    return problems

@@ -1,0 +1,98 @@
+"""The end of a run, in words and numbers, for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ietest_fast.stats.matched import format_t
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ietest_fast.experiment.results import RhoResult, RunResult, Spread
+
+
+def format_p(p: float) -> str:
+    """Write a p-value for people: three digits, or a power of ten where it is tiny."""
+    if p == 0:
+        return "0"
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def _percent(spread: Spread) -> str:
+    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
+    return f"{100 * spread.mean:.2f}{sd}"
+
+
+def _t(spread: Spread) -> str:
+    sd = "" if spread.sd is None else f" ± {spread.sd:.2f}"
+    return f"{format_t(spread.mean)}{sd}"
+
+
+def make_table(result: RunResult) -> Table:
+    """Make the table of a run: one line for each rho.
+
+    Accuracies (percent) and t are means over the M classifiers ± standard deviation (divisor
+    M - 1); the decision compares the smallest p with alpha / M.
+    """
+    from rich import box
+    from rich.table import Table
+
+    # Plain line characters in the head only: the table can be pasted into a text file.
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("ρ", justify="right", no_wrap=True)
+    for title in ("original %", "transformed %", "t", "smallest p"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("decision", no_wrap=True)
+    for rho in result.rhos:
+        table.add_row(
+            f"{rho.rho:g}",
+            _percent(rho.accuracy_original),
+            _percent(rho.accuracy_transformed),
+            _t(rho.t),
+            format_p(rho.decision.p_min),
+            _decision(rho),
+        )
+    return table
+
+
+def _decision(rho: RhoResult) -> str:
+    return "reject" if rho.decision.reject else "not rejected"
+
+
+def summary_lines(result: RunResult) -> list[str]:
+    """Give the sentences below the table: level, robustness, collapsed, warnings, signature."""
+    decision = result.rhos[0].decision
+    test = result.data["test"]
+    level = f"α/M = {decision.alpha:g}/{decision.n_tests} = {decision.threshold:g}"
+    phi = f"{result.transformation['name']} ({result.transformation['n_test_edits']:,} edits)"
+    changed = f"{100 * test['share_changed']:.1f}% of them changed by {phi}"
+    lines = [
+        f"H0: equal accuracy on both versions; rejected at a ρ if a p lies below {level}.",
+        f"Test set: {test['rows']:,} rows, {changed}.",
+        f"SNR: {result.snr:.1f}",
+    ]
+    if result.collapsed:
+        without = result.snr_without_collapsed
+        which = ", ".join(f"ρ={cell.rho:g} m={cell.m}" for cell in result.collapsed)
+        lines[-1] += f" ({'none left' if without is None else f'{without:.1f}'} without collapsed)"
+        lines.append(
+            f"Collapsed (one class only, or at chance): {len(result.collapsed)} of "
+            f"{sum(len(rho.cells) for rho in result.rhos)} classifiers: {which}."
+        )
+    few = [cell for rho in result.rhos for cell in rho.cells if cell.test.few_discordant]
+    if few:
+        lines.append(
+            f"{len(few)} tests rest on few discordant pairs, where the bootstrap is a little "
+            "liberal; results.json has the exact McNemar p beside each."
+        )
+    lines.append(f"Signature: {result.signature}")
+    return lines
+
+
+def print_summary(result: RunResult, console: Console) -> None:
+    """Print the table of a run and what has to be said with it."""
+    console.print(make_table(result))
+    for line in summary_lines(result):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,50 @@
+"""One line that says how a result came about, for papers and bug reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ietest_fast
+
+if TYPE_CHECKING:
+    from ietest_fast.stats.paired import PairedTestResult
+
+
+def clean_field(text: object) -> str:
+    """Make a text fit for a field of a signature: its separators cannot stand inside it."""
+    return "".join("_" if c in "|@" or c.isspace() else c for c in str(text))
+
+
+def write_signature(kind: str, **fields: object) -> str:
+    """Join fields to ``kind|name:value|...|v:VERSION``; None leaves a field out."""
+    parts = [f"{name}:{clean_field(value)}" for name, value in fields.items() if value is not None]
+    return "|".join([kind, *parts, f"v:{ietest_fast.__version__}"])
+
+
+def sign_test(result: PairedTestResult, **fields: object) -> str:
+    """Sign one paired test.
+
+    Parameters
+    ----------
+    result
+        Of :func:`~ietest_fast.stats.paired_test`.
+    **fields
+        More fields, before the version; thread counts have no place among them.
+
+    Returns
+    -------
+    str
+        Such as ``test|n:9824|k:593|S:exact|stat:t|alt:two|v:0.1.0``; S names the method, after
+        the number of replicates where there are any.
+    """
+    replicates = "" if result.n_replicates is None else f"{result.n_replicates}."
+    return write_signature(
+        "test",
+        n=result.n,
+        k=result.counts.k,
+        S=f"{replicates}{result.method}",
+        stat="t",
+        alt="two",
+        seed=result.seed,
+        **fields,
+    )

@@ -1,0 +1,312 @@
+"""``ietest-fast test`` and ``ietest-fast eval`` as a shell would call them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ietest_fast
+from ietest_fast.cli.main import main
+from ietest_fast.stats import PairedCounts, paired_test
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def outcomes_file(folder: Path, suffix: str) -> Path:
+    a = np.repeat([1, 1, 0, 0], [40, 30, 10, 20])
+    b = np.repeat([1, 0, 1, 0], [40, 30, 10, 20])
+    path = folder / f"outcomes{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.table({"A": a.astype(bool), "B": b.astype(bool)}), path)
+    elif suffix == ".jsonl":
+        path.write_text("".join(f'{{"A": {x}, "B": {y}}}\n' for x, y in zip(a, b, strict=True)))
+    else:
+        mark = "," if suffix == ".csv" else "\t"
+        words = ["False", "True"]
+        rows = [mark.join((words[x], words[y])) for x, y in zip(a, b, strict=True)]
+        path.write_text("\n".join([mark.join("AB"), *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_every_format_gives_the_same_test(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, "test", outcomes_file(tmp_path, suffix), "--json")
+    given = json.loads(out)
+    expected = paired_test(PairedCounts(40, 30, 10, 20))
+    assert status == 0
+    assert given["p_value"] == expected.p_value
+    assert given["t"] == expected.t
+    assert {
+        "n",
+        "n11",
+        "n10",
+        "n01",
+        "n00",
+        "delta",
+        "t",
+        "p_value",
+        "p_paper",
+        "p_symmetric",
+        "p_mcnemar_exact",
+        "method",
+        "signature",
+    } <= set(given)
+    assert given["signature"] == (
+        f"test|n:100|k:40|S:exact|stat:t|alt:two|v:{ietest_fast.__version__}"
+    )
+
+
+def test_counts_need_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "test", "--counts", "7614,614,292,1304")
+    assert status == 0
+    assert "10.761" in out
+    assert "The accuracies differ" in out
+
+
+def test_monte_carlo_names_its_form_and_depends_on_the_seed_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["test", "--counts", "70,12,7,11", "--method", "resample", "-S", "2000"]
+    _, out, _ = run(capsys, *arguments)
+    assert "[(c+1)/(S+1)]" in out
+    assert "S = 2,000" in out
+    _, first, _ = run(capsys, *arguments, "--json", "--threads", "1")
+    _, second, _ = run(capsys, *arguments, "--json", "--threads", "2")
+    _, other, _ = run(capsys, *arguments, "--json", "--seed", "1")
+    assert first == second
+    assert json.loads(first)["p_value"] != json.loads(other)["p_value"]
+
+
+def test_few_discordant_pairs_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "test", "--counts", "9,5,0,1")
+    assert "only 5 discordant pairs" in out
+    assert "McNemar p is 0.0625" in out
+
+
+def test_infinite_t_is_valid_json(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "test", "--counts", "0,9,0,0", "--json")
+    assert json.loads(out, parse_constant=pytest.fail)["t"] == "inf"
+
+
+def test_a_rejection_is_a_status_where_it_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    reject, keep = "7614,614,292,1304", "10,3,3,10"
+    assert run(capsys, "test", "--counts", reject)[0] == 0
+    assert run(capsys, "test", "--counts", reject, "--fail-on-reject")[0] == 3
+    assert run(capsys, "test", "--counts", keep, "--fail-on-reject")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["test"],
+        ["test", "--counts", "1,2,3"],
+        ["test", "--counts", "a,b,c,d"],
+        ["test", "x.csv", "--counts", "1,2,3,4"],
+        ["test", "--counts", "1,2,3,4", "--alpha", "1"],
+        ["test", "--counts", "1,2,3,4", "--method", "magic"],
+        ["nothing"],
+    ],
+)
+def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert status == 2
+    assert out == ""
+    assert "Error" in err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "empty"),
+        ("A,B\n", "no rows"),
+        ("A,C\n1,0\n", "column 'B'"),
+        ("A,B\n1,0\n1,maybe\n", "row 1, column 'B': 'maybe' is no outcome"),
+        ("A,B\n1,0\n,1\n", "a value is missing"),
+        ("A,B\n1,0\nnan,1\n", "'nan' is no outcome"),
+        ("A,B\n1,0\n1\n", "line 3"),
+    ],
+)
+def test_broken_outcome_files_are_explained(
+    tmp_path: Path, content: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "outcomes.csv"
+    path.write_text(content)
+    status, out, err = run(capsys, "test", path)
+    assert (status, out) == (1, "")
+    assert err.startswith("Error: ")
+    assert str(path) in err
+    assert message in err
+
+
+@pytest.mark.parametrize("counts", ["0,0,0,0", "-1,2,3,4", "1099511627776,1,0,0"])
+def test_impossible_counts_are_status_1(counts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "test", "--counts", counts)
+    assert status == 1
+    assert err.startswith("Error: ")
+
+
+def test_a_missing_file_is_status_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "test", tmp_path / "absent.csv")
+    assert status == 1
+    assert "absent.csv" in err
+
+
+NAMES = ["entailment", "neutral", "contradiction"]
+
+
+def write_csv(path: Path, **columns: list[object]) -> Path:
+    rows = [
+        ",".join(columns),
+        *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
+    ]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_eval_of_two_files_and_gold_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Gold as numbers with one missing, predictions as names in any case, rows matched by id."""
+    gold = write_csv(tmp_path / "gold.csv", id=[1, 2, 3, 4, 5], label=[0, 1, 2, -1, 2])
+    original = write_csv(
+        tmp_path / "o.csv",
+        id=[1, 2, 3, 4, 5],
+        prediction=["Entailment", "neutral", "neutral", "neutral", "contradiction"],
+    )
+    transformed = write_csv(
+        tmp_path / "t.csv",
+        id=[5, 4, 3, 2, 1],
+        prediction=["neutral", "neutral", "CONTRADICTION", "neutral", "entailment"],
+    )
+    arguments = ["eval", original, transformed, "--gold", gold, "--id-column", "id"]
+    status, out, _ = run(capsys, *arguments, "--json")
+    given = json.loads(out)
+    assert status == 0
+    assert [given[name] for name in ("n11", "n10", "n01", "n00")] == [2, 1, 1, 0]
+    assert given["accuracy_original"] == given["accuracy_transformed"] == 0.75
+    assert given["predictions_changed"] == 2
+    assert given["dropped"] == {"no gold label": 1}
+    assert given["labels"] == NAMES
+    _, out, _ = run(capsys, *arguments)
+    assert "1 rows dropped: no gold label" in out
+    assert "2 of 4 predictions changed" in out
+
+
+def test_eval_of_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_csv(
+        tmp_path / "all.csv",
+        label=["b", "a", "b"],
+        original=["b", "b", "b"],
+        transformed=["a", "a", "b"],
+    )
+    status, out, _ = run(capsys, "eval", path, "--json")
+    given = json.loads(out)
+    assert status == 0
+    assert [given[name] for name in ("n11", "n10", "n01", "n00")] == [1, 1, 1, 0]
+    assert given["collapsed"] is True
+
+
+def test_eval_needs_names_of_labels_that_the_gold_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_csv(
+        tmp_path / "all.csv",
+        label=["a", "b", "a"],
+        original=["a", "b", "c"],
+        transformed=["a", "b", "b"],
+    )
+    status, _, err = run(capsys, "eval", path)
+    assert status == 1
+    assert "row 2, column 'original'" in err
+    assert "--labels" in err
+    assert run(capsys, "eval", path, "--labels", "a,b,c")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ([1, 2, 2], "more than once"),
+        ([1, 2, 9], "'3' stands in one file only"),
+        ([1, 2], "stands in one file only"),
+        ([1, 2, ""], "no id"),
+    ],
+)
+def test_eval_refuses_ids_that_do_not_match(
+    tmp_path: Path, ids: list[object], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = write_csv(tmp_path / "o.csv", id=[1, 2, 3], label=[0, 1, 2], prediction=[0, 1, 2])
+    second = write_csv(tmp_path / "t.csv", id=ids, prediction=[0] * len(ids))
+    status, _, err = run(capsys, "eval", first, second, "--id-column", "id")
+    assert status == 1
+    assert message in err
+
+
+def test_eval_refuses_unequal_lengths_and_missing_predictions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = write_csv(tmp_path / "o.csv", label=[0, 1, 2], prediction=[0, 1, 2])
+    second = write_csv(tmp_path / "t.csv", prediction=[0, 1])
+    status, _, err = run(capsys, "eval", first, second)
+    assert status == 1
+    assert "2 rows" in err
+    assert "3" in err
+    third = tmp_path / "u.csv"
+    third.write_text("prediction,x\n0,1\n,1\n2,1\n")
+    status, _, err = run(capsys, "eval", first, third)
+    assert status == 1
+    assert "1 of 3 predictions are missing" in err
+
+
+def seconds(*command: str) -> float:
+    """The best of several starts, in seconds of processor time."""
+    code = (
+        "import os, subprocess, sys\n"
+        "best = 9.0\n"
+        "for _ in range(7):\n"
+        "    before = os.times()\n"
+        "    subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+        "    after = os.times()\n"
+        "    best = min(best, after.children_user + after.children_system\n"
+        "               - before.children_user - before.children_system)\n"
+        "print(best)\n"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code, *command], check=True, capture_output=True, text=True
+    )
+    return float(out.stdout)
+
+
+def test_help_costs_at_most_150_ms_over_a_bare_interpreter() -> None:
+    bare = seconds(sys.executable, "-c", "pass")
+    helped = seconds(
+        sys.executable, "-c", "from ietest_fast.cli.main import main; main(['--help'])"
+    )
+    assert helped - bare < 0.150
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from ietest_fast.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'pyarrow', 'spacy', 'xgboost', 'optuna', 'pydantic', 'matplotlib',\n"
+        "         'scipy', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert out.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,170 @@
+"""``ietest-fast run`` as users meet it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from ietest_fast.cli.main import cli
+from toys import toy_splits
+
+COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main import main; main()"]
+
+PARAMS = [
+    *("--param", "n_estimators=5", "--param", "max_depth=3", "--param", "reg_alpha=0.05"),
+    *("--param", "gamma=0.05", "--param", "learning_rate=0.5", "--param", "subsample=1.0"),
+    *("--param", "colsample_bytree=1.0"),
+]
+
+
+@pytest.fixture
+def ietest(monkeypatch, tmp_path):
+    """Run the command line in a fresh folder; give status, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments, status=0):
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status, (done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+        return done.stdout, done.stderr
+
+    return call
+
+
+def test_help_names_the_options():
+    text = CliRunner().invoke(cli, ["run", "--help"]).output
+    for option in ("--demo", "--rho", "--out", "--json", "--fail-on-reject", "--n-jobs"):
+        assert option in text
+
+
+def test_nothing_to_do_is_a_usage_error(ietest):
+    assert "give a CONFIG.toml" in ietest("run", status=2)[1]
+    assert "name=value" in ietest("run", "--demo", "--param", "depth", status=2)[1]
+
+
+def test_mistakes_are_told_at_once_with_status_1(ietest, tmp_path):
+    (tmp_path / "run.toml").write_text('rho = [2]\ncolour = "red"\n[data]\ntrain = "no.parquet"\n')
+    _, errors = ietest("run", "run.toml", "--alpha", "3", status=1)
+    for key in ("rho: ", "colour: ", "data.train: ", "alpha: "):
+        assert key in errors
+    assert not (tmp_path / "ietest-run").exists()
+
+
+def _write_toys(folder):
+    for name, corpus in toy_splits().items():
+        pq.write_table(corpus.table, folder / f"{name}.parquet")
+
+
+def test_a_file_with_the_wrong_columns_is_named(ietest, tmp_path):
+    _write_toys(tmp_path)
+    table = pq.read_table(tmp_path / "test.parquet").rename_columns(["a", "b", "label"])
+    pq.write_table(table, tmp_path / "test.parquet")
+    files = [
+        part
+        for name in ("train", "valid", "test")
+        for part in (f"--{name}", tmp_path / f"{name}.parquet")
+    ]
+    _, errors = ietest("run", *files, *PARAMS, status=1)
+    assert "test.parquet" in errors
+    assert not (tmp_path / "ietest-run").exists()
+
+
+def test_one_class_data_is_refused(ietest, tmp_path):
+    _write_toys(tmp_path)
+    table = pq.read_table(tmp_path / "train.parquet")
+    import pyarrow.compute as pc
+
+    table = table.filter(pc.equal(table["label"], 0))
+    pq.write_table(table, tmp_path / "train.parquet")
+    (tmp_path / "run.toml").write_text(
+        '[data]\ntrain = "train.parquet"\nvalid = "valid.parquet"\ntest = "test.parquet"\n'
+    )
+    _, errors = ietest("run", "run.toml", *PARAMS, status=1)
+    assert "train.parquet" in errors
+    assert "two labels" in errors
+
+
+SMALL = ["--rho", "0,1", "-M", "2", *PARAMS, "--n-jobs", "1"]
+
+
+def _toml(folder):
+    _write_toys(folder)
+    (folder / "run.toml").write_text(
+        'rho = "0:1:0.5"\nn_resamples = 2\nn_jobs = 1\n[data]\nname = "toys"\n'
+        'train = "train.parquet"\nvalid = "valid.parquet"\ntest = "test.parquet"\n'
+    )
+    return folder / "run.toml"
+
+
+def test_a_small_run_prints_a_table_and_writes_its_files(ietest, tmp_path):
+    out, errors = ietest("run", _toml(tmp_path), *PARAMS, "--out", "here")
+    assert errors == ""
+    assert "smallest p" in out
+    assert "SNR" in out
+    assert "Signature: ie|n:240|" in out
+    written = json.loads((tmp_path / "here" / "results.json").read_text())
+    assert [rho["rho"] for rho in written["rhos"]] == [0.0, 0.5, 1.0]
+    names = {path.name for path in (tmp_path / "here").iterdir()}
+    assert {"accuracy.svg", "accuracy.png", "p_values.svg", "p_values.png"} <= names
+    # Machines get the same; options take the place of the file's values.
+    out, _ = ietest("run", _toml(tmp_path), *PARAMS, "--out", "here", "--json")
+    assert json.loads(out) == written
+    out, _ = ietest("run", _toml(tmp_path), *SMALL, "--out", "there", "--json")
+    assert [rho["rho"] for rho in json.loads(out)["rhos"]] == [0.0, 1.0]
+    _, errors = ietest("run", _toml(tmp_path), *SMALL, "--out", "here", status=1)
+    assert "these differ: rho" in errors
+
+
+def test_rejection_can_be_a_status(ietest, tmp_path):
+    arguments = ["run", _toml(tmp_path), *PARAMS, "--json", "--alpha", "0.5"]
+    out, _ = ietest(*arguments)
+    rejected = json.loads(out)["reject"]
+    ietest(*arguments, "--fail-on-reject", status=3 if rejected else 0)
+
+
+def test_ctrl_c_says_how_to_continue(tmp_path):
+    toml = _toml(tmp_path)
+    arguments = ["run", str(toml), *PARAMS, "--rho", "0:1:0.01", "--out", str(tmp_path / "out")]
+    arguments += ["--n-jobs", "2"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("out/cells/*.parquet")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    out, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "go on with:" in errors
+    assert "ietest-fast run" in errors
+    assert "--rho 0:1:0.01" in errors
+    assert "Traceback" not in errors
+    assert out == ""
+    assert not list(tmp_path.rglob("*.unfinished"))
+
+
+@pytest.mark.slow
+def test_the_demo_runs(ietest, tmp_path):
+    begin = time.monotonic()
+    out, _ = ietest("run", "--demo", "--json")
+    result = json.loads(out)
+    assert [rho["rho"] for rho in result["rhos"]] == [0, 0.25, 0.5, 0.75, 1]
+    assert all(len(rho["cells"]) == 5 for rho in result["rhos"])
+    for rho in result["rhos"]:
+        assert 0.55 < rho["accuracy_original"]["mean"] < 0.85
+    assert time.monotonic() - begin < 180

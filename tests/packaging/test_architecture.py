@@ -1,0 +1,189 @@
+"""The shape of the package: which room may look into which, and what a look costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ietest_fast
+from ietest_fast import _core
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "ietest_fast"
+
+# DESIGN: _core <- {corpus, lexicon, transform, models, stats} <- experiment <- report <- cli.
+# Within the second floor, later rooms of the pipeline may use earlier ones.
+ALLOWED = {
+    "corpus": set(),
+    "lexicon": {"corpus"},
+    "transform": {"corpus", "lexicon"},
+    "stats": set(),
+    "models": {"corpus", "stats"},
+    "experiment": {"corpus", "lexicon", "transform", "models", "stats"},
+    "report": {"corpus", "lexicon", "transform", "models", "stats", "experiment"},
+    "cli": {"corpus", "lexicon", "transform", "models", "stats", "experiment", "report"},
+}
+GROUND = {"errors", "random", "runtime", "_core", "atomic"}
+
+
+def imported_rooms(path: Path) -> set[str]:
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            names = [node.module or ""]
+            if node.module == "ietest_fast":
+                names = [f"ietest_fast.{alias.name}" for alias in node.names]
+        rooms |= {name.split(".")[1] for name in names if name.startswith("ietest_fast.")}
+    return rooms
+
+
+@pytest.mark.parametrize("room", sorted(ALLOWED))
+def test_imports_go_one_way(room: str) -> None:
+    files = list((PACKAGE / room).rglob("*.py"))
+    assert files
+    for path in files:
+        foreign = imported_rooms(path) - {room} - GROUND - {"__version__"}
+        assert foreign <= ALLOWED[room], f"{path.relative_to(PACKAGE)} imports {foreign}"
+
+
+def test_the_ground_floor_stands_alone() -> None:
+    for path in PACKAGE.glob("*.py"):
+        if path.stem == "__init__":
+            continue
+        assert imported_rooms(path) <= GROUND, path
+
+
+def test_every_room_is_known() -> None:
+    rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert rooms == set(ALLOWED)
+
+
+def test_no_room_is_a_lumber_room() -> None:
+    assert not [p for p in PACKAGE.rglob("*.py") if p.stem in {"utils", "helpers", "misc"}]
+
+
+def test_openmp_stands_in_one_file() -> None:
+    files = [p for p in (ROOT / "cpp").rglob("*.?pp") if "#pragma omp" in p.read_text()]
+    assert [p.name for p in files] == ["parallel.cpp"]
+
+
+def test_the_core_includes_no_python() -> None:
+    for folder in ("include", "src"):
+        for path in (ROOT / "cpp" / folder).rglob("*.?pp"):
+            text = path.read_text()
+            assert "Python.h" not in text, path
+            assert "pybind11" not in text, path
+
+
+def test_import_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import ietest_fast;"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "numpy" not in out.stdout
+    assert "_core" not in out.stdout
+
+
+def test_build_config_tells_version_and_threads() -> None:
+    config = ietest_fast.build_config()
+    assert config["version"] == ietest_fast.__version__
+    assert isinstance(config["n_threads"], int)
+    assert config["n_threads"] >= 1
+    assert config["compiler"]
+
+
+def test_version_is_written_the_same_everywhere() -> None:
+    import re
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cmake = re.search(r"project\(ietest_fast VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())
+    assert cmake is not None
+    assert project["version"] == ietest_fast.__version__ == cmake[1]
+
+
+@pytest.mark.parametrize("name", ["random", "runtime", "stats", "text"])
+def test_stubs_name_what_the_core_has(name: str) -> None:
+    tree = ast.parse((PACKAGE / "_core" / f"{name}.pyi").read_text())
+    stubbed = {
+        node.name
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")
+    } | {
+        node.target.id
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and not node.target.id.startswith("_")
+    }
+    real = {attribute for attribute in dir(getattr(_core, name)) if not attribute.startswith("_")}
+    assert stubbed == real
+
+
+def test_a_missing_extension_says_how_to_build_it(tmp_path: Path) -> None:
+    """The package without its extension, as an incomplete installation has it."""
+    import shutil
+
+    shutil.copytree(
+        PACKAGE, tmp_path / "ietest_fast", ignore=shutil.ignore_patterns("*.so", "resources")
+    )
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.meta_path[:] = "
+        "[f for f in sys.meta_path if 'editable' not in type(f).__module__ + repr(f)];"
+        "import ietest_fast; ietest_fast.build_config()"
+    )
+    out = subprocess.run(
+        [sys.executable, "-S", "-c", code], check=False, capture_output=True, text=True
+    )
+    assert out.returncode == 1
+    assert "MissingExtensionError" in out.stderr
+    assert "pip install" in out.stderr
+
+
+def test_a_forked_child_runs_serially_instead_of_hanging() -> None:
+    code = """
+import os, numpy as np
+from ietest_fast.random import philox_key, philox_words
+key = philox_key(0)
+parent = philox_words(key, 300_000, n_threads=2)
+child = os.fork()
+if child == 0:
+    same = (philox_words(key, 300_000, n_threads=2) == parent).all()
+    os._exit(0 if same else 1)
+_, status = os.waitpid(child, 0)
+raise SystemExit(os.waitstatus_to_exitcode(status))
+"""
+    out = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], check=False, timeout=60, capture_output=True
+    )
+    assert out.returncode == 0, out.stderr
+
+
+def test_ctrl_c_stops_a_kernel() -> None:
+    """A billion replicates, interrupted after half a second."""
+    import signal
+    import time
+
+    code = (
+        "from ietest_fast.stats import PairedCounts, paired_test\n"
+        "print('ready', flush=True)\n"
+        "try: paired_test(PairedCounts(9000, 500, 500, 0), method='resample', "
+        "n_replicates=10_000_000)\n"
+        "except KeyboardInterrupt: print('stopped', flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert out == "stopped\n"

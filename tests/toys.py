@@ -1,0 +1,148 @@
+"""Small data, a transformation and models with which a run takes a second."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus import Corpus
+from ietest_fast.experiment.data import Splits
+from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
+
+LABELS = ("entailment", "neutral", "contradiction")
+
+QUICK = {
+    "n_estimators": 10,
+    "max_depth": 3,
+    "reg_alpha": 0.05,
+    "gamma": 0.05,
+    "learning_rate": 0.5,
+    "subsample": 0.8,
+    "colsample_bytree": 0.8,
+}
+
+
+def toy_corpus(n: int, seed: int) -> Corpus:
+    """Pairs whose label hangs, not surely, on the words of the hypothesis."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, n).astype(np.int8)
+    people = rng.choice(["boy", "girl", "man", "woman"], n)
+    places = rng.choice(["street", "garden", "kitchen"], n)
+    hints = np.where(rng.random(n) < 0.7, labels, rng.integers(0, 3, n))
+    acts = np.array(["stands", "waits", "sleeps"])[hints]
+    premise = [
+        f"A {person} is in the {place}." for person, place in zip(people, places, strict=True)
+    ]
+    hypothesis = [f"The {person} {act}." for person, act in zip(people, acts, strict=True)]
+    table = pa.table({"premise": premise, "hypothesis": hypothesis, "label": labels})
+    return Corpus(table=table, text_columns=("premise", "hypothesis"), label_names=LABELS)
+
+
+def toy_splits(n_train: int = 300, n_valid: int = 90, n_test: int = 240) -> Splits:
+    return Splits(
+        train=toy_corpus(n_train, 1), valid=toy_corpus(n_valid, 2), test=toy_corpus(n_test, 3)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transformed:
+    """Stands in for the value of a transformation."""
+
+    table: pa.Table
+    changed: Any
+    edits: pa.Table | None
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Replaces one word by another wherever it stands."""
+
+    old: str = "sleeps"
+    new: str = "slumbers"
+    name: str = "swap"
+    keeps_labels: bool = True
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.old}-{self.new}".encode().hex()
+
+    def transform(
+        self,
+        table: pa.Table,
+        text_columns: Any,
+        *,
+        with_edits: bool = True,
+        n_threads: int | None = None,
+    ) -> Transformed:
+        changed = np.zeros(len(table), dtype=bool)
+        new = table
+        rows: list[int] = []
+        for column in text_columns:
+            hit = pc.match_substring(table[column], self.old).to_numpy()
+            changed |= hit
+            rows += np.flatnonzero(hit).tolist()
+            replaced = pc.replace_substring(table[column], self.old, self.new)
+            new = new.set_column(new.schema.get_field_index(column), column, replaced)
+        edits = pa.table({"row": pa.array(rows, pa.int64())}) if with_edits else None
+        return Transformed(table=new, changed=changed, edits=edits)
+
+
+class SlowModel(BagOfWordsXGBoost):
+    """Takes its time, so that there is some to be killed in."""
+
+    name = "slow"
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        time.sleep(0.05)
+        return super().fit(*args, **kwargs)
+
+
+class _Marked(BagOfWordsXGBoost):
+    def __init__(self, marker: str = "") -> None:
+        super().__init__()
+        self._marker = Path(marker)
+
+
+class DiesOnceModel(_Marked):
+    """Kills its process, the first time."""
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._marker.exists():
+            self._marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit(*args, **kwargs)
+
+
+class AlwaysDiesModel(_Marked):
+    """Kills its process, each time."""
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        print("last words")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class FailsModel(BagOfWordsXGBoost):
+    """Raises."""
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        raise ZeroDivisionError("no model today")
+
+
+class ConstantModel(BagOfWordsXGBoost):
+    """Collapses: says 1 whatever it is asked."""
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        return _Constant()
+
+
+class _Constant:
+    def predict(self, store: Any, rows: Any) -> Any:
+        return np.ones(len(rows), dtype=np.int8)

@@ -1,0 +1,177 @@
+"""Configurations: every mistake at once, each with its key."""
+
+from __future__ import annotations
+
+import pytest
+
+from ietest_fast.errors import ConfigError
+from ietest_fast.experiment import check_config, read_config
+from ietest_fast.experiment.config import parse_rho
+
+DEMO = {"data": {"demo": True}}
+
+
+def _problems(values):
+    with pytest.raises(ConfigError) as caught:
+        check_config(values)
+    return caught.value.problems
+
+
+def test_the_demo_needs_nothing_else():
+    config = check_config(DEMO)
+    assert config.rho == (0.0, 0.25, 0.5, 0.75, 1.0)
+    assert (config.n_resamples, config.alpha, config.seed, config.method) == (5, 0.05, 0, "exact")
+    assert config.model.budget == 10
+    assert config.used_replicates is None
+
+
+def test_all_mistakes_are_told_at_once_with_their_keys():
+    problems = _problems(
+        {
+            "data": {"demo": 5, "bogus": 1, "train": "nowhere.parquet"},
+            "transformation": {"rules": "rough", "block_list": "nowhere.txt"},
+            "model": {"search": "table99"},
+            "rho": [0, 1.5],
+            "n_resamples": 0,
+            "alpha": 1,
+            "seed": -1,
+            "n_replicates": 10,
+            "n_jobs": "many",
+            "colour": "red",
+        }
+    )
+    keys = {problem.split(":")[0] for problem in problems}
+    assert keys == {
+        "data.demo",
+        "data.bogus",
+        "data.train",
+        "transformation.rules",
+        "transformation.block_list",
+        "model.search",
+        "rho",
+        "n_resamples",
+        "alpha",
+        "seed",
+        "n_replicates",
+        "n_jobs",
+        "colour",
+    }
+
+
+@pytest.mark.parametrize(
+    ("model", "complaint"),
+    [
+        ({"search": 0}, "model.search: must be a budget of at least 1"),
+        ({"search": True}, "model.search"),
+        ({"name": "unheard-of"}, "model.options: no model is called 'unheard-of'"),
+        ({"options": {"weighting": "bm25"}}, "model.options: weighting must be"),
+        ({"params": {"max_depth": 3}}, "model.params.gamma: is missing"),
+        ({"search": 3, "params": {}}, "model.params: leaves no room for search"),
+    ],
+)
+def test_mistakes_about_the_model(model, complaint):
+    assert any(p.startswith(complaint) for p in _problems({**DEMO, "model": model}))
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ({}, "data: needs train, valid, test"),
+        ({"demo": False}, "data: needs train, valid, test"),
+        ({"demo": True, "train": "FILE"}, "data: demo leaves no room for train"),
+        (
+            {"test": "FILE", "train": "FILE", "split": {"file": "FILE", "n_valid": 5, "n_test": 5}},
+            "data: split takes the place of test",
+        ),
+        ({"split": {"file": "FILE", "n_valid": 5, "n_test": 5}}, "data: with split, give either"),
+        (
+            {"train": "FILE", "split": {"file": "FILE", "n_valid": 5}},
+            "data.split.n_test: is missing",
+        ),
+        ({"train": "FILE"}, "data: needs valid, test"),
+    ],
+)
+def test_mistakes_about_the_data(tmp_path, data, complaint):
+    file = tmp_path / "some.parquet"
+    file.touch()
+
+    def fill(value):
+        if isinstance(value, dict):
+            return {name: fill(below) for name, below in value.items()}
+        return str(file) if value == "FILE" else value
+
+    assert any(p.startswith(complaint) for p in _problems({"data": fill(data)}))
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("0:1:0.1", [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
+        ("0:1:0.3", [0, 0.3, 0.6, 0.9]),
+        ("0.5", [0.5]),
+        ("1, 0,0.25", [1, 0, 0.25]),
+    ],
+)
+def test_rho_as_text(text, values):
+    assert parse_rho(text) == values
+    assert check_config({**DEMO, "rho": text}).rho == tuple(values)
+
+
+@pytest.mark.parametrize("text", ["", "a", "0:1", "0:1:0", "1:0:0.1", "0:1:-1", "0:1:1e-9", "0,,1"])
+def test_rho_as_wrong_text(text):
+    assert any(p.startswith("rho: ") for p in _problems({**DEMO, "rho": text}))
+
+
+@pytest.mark.parametrize("rho", [[], [0, 0], [float("nan")], ["x"], None])
+def test_wrong_values_of_rho(rho):
+    assert any(p.startswith("rho") for p in _problems({**DEMO, "rho": rho}))
+
+
+def test_toml_with_paths_from_its_folder_and_options_over_it(tmp_path):
+    for name in ("train", "valid", "test"):
+        (tmp_path / f"{name}.parquet").touch()
+    file = tmp_path / "run.toml"
+    file.write_text(
+        'rho = "0:1:0.5"\nseed = 3\n'
+        '[data]\ntrain = "train.parquet"\nvalid = "valid.parquet"\ntest = "test.parquet"\n'
+        '[model]\nsearch = "table7-snli"\n'
+    )
+    config = read_config(file, {"seed": 4, "model": {"search": 2}})
+    assert config.data.train == tmp_path / "train.parquet"
+    assert config.data_name == tmp_path.name
+    assert (config.seed, config.model.budget, config.rho) == (4, 2, (0.0, 0.5, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"), [(b"rho = ", "is no TOML"), (b"\xff\xfe", "is not UTF-8")]
+)
+def test_toml_that_cannot_be_read(tmp_path, content, complaint):
+    file = tmp_path / "run.toml"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError, match=complaint):
+        read_config(file)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_config(tmp_path / "absent.toml")
+
+
+def test_settings_hold_what_results_depend_on_and_nothing_else():
+    base = check_config(DEMO).settings()
+    assert check_config({**DEMO, "n_jobs": 3, "n_threads": 2}).settings() == base
+    for change in (
+        {"seed": 1},
+        {"alpha": 0.1},
+        {"n_resamples": 4},
+        {"rho": [0]},
+        {"method": "multinomial"},
+        {"model": {"search": 3}},
+        {"transformation": {"rules": "paper"}},
+    ):
+        assert check_config({**DEMO, **change}).settings() != base
+    # Said or left out, it is the same.
+    said = {"model": {"search": 10}, "alpha": 0.05, "rho": "0:1:0.25"}
+    assert check_config({**DEMO, **said}).settings() == base
+
+
+def test_monte_carlo_has_a_default_number_of_replicates():
+    assert check_config({**DEMO, "method": "multinomial"}).used_replicates == 10_000
+    assert check_config({**DEMO, "method": "resample", "n_replicates": 7}).used_replicates == 7

@@ -1,0 +1,96 @@
+"""Hashes and seeds, and files that are whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+
+import pytest
+
+from ietest_fast.errors import StoreError
+from ietest_fast.experiment.artefacts import sweep_unfinished, write_file, write_folder, write_text
+from ietest_fast.experiment.identity import (
+    bootstrap_seed,
+    canonical_json,
+    differing_keys,
+    identify,
+    search_seed,
+    training_seed,
+    trial_seed,
+)
+
+
+def test_identity_is_the_hash_of_canonical_json():
+    value = {"b": [1, 0.1], "a": "ρ"}
+    text = '{"a":"\\u03c1","b":[1,0.1]}'
+    assert canonical_json(value) == text
+    assert identify(value) == hashlib.sha256(text.encode()).hexdigest()
+    assert identify({"a": "ρ", "b": [1, 0.1]}) == identify(value)
+    with pytest.raises(ValueError, match=r"not JSON compliant|Out of range"):
+        canonical_json({"a": float("nan")})
+
+
+def test_each_cell_has_its_own_seed():
+    seeds = [
+        training_seed(seed, rho=rho, m=m)
+        for seed in (0, 1)
+        for rho in (0.0, 0.1, 0.2, 1.0)
+        for m in range(5)
+    ]
+    others = [
+        search_seed(0),
+        *(trial_seed(0, number=i) for i in range(5)),
+        *(bootstrap_seed(0, rho=0.1, m=m) for m in range(5)),
+    ]
+    assert len({*seeds, *others}) == len(seeds) + len(others)
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def test_differing_keys_are_dotted():
+    a = {"data": {"train": 1, "test": 2}, "rho": [0, 1]}
+    b = {"data": {"train": 1, "test": 3}, "rho": [0], "seed": 1}
+    assert differing_keys(a, b) == ["data.test", "rho", "seed"]
+    assert differing_keys(a, a) == []
+
+
+def test_a_failed_write_leaves_nothing(tmp_path):
+    def fail(path):
+        (path / "half" if path.is_dir() else path).write_text("half")
+        raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError):
+        write_file(tmp_path / "file", fail)
+    with pytest.raises(RuntimeError):
+        write_folder(tmp_path / "folder", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_named_and_leaves_nothing(tmp_path):
+    def fill(path):
+        (path / "half" if path.is_dir() else path).write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for write in (write_file, write_folder):
+        with pytest.raises(StoreError, match=r"result: cannot be written: No space left"):
+            write(tmp_path / "result", fill)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_replaces_the_old_file_only_when_it_is_whole(tmp_path):
+    path = tmp_path / "new" / "file"
+    write_text(path, "old")
+    with pytest.raises(RuntimeError):
+        write_file(path, lambda _: (_ for _ in ()).throw(RuntimeError()))
+    assert path.read_text() == "old"
+    write_text(path, "ρ\n")
+    assert path.read_bytes() == "ρ\n".encode()
+
+
+def test_unfinished_work_is_swept(tmp_path):
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "a.parquet.12.unfinished").touch()
+    (tmp_path / "encoded.12.unfinished" / "train").mkdir(parents=True)
+    (tmp_path / "cells" / "b.parquet").touch()
+    assert len(sweep_unfinished(tmp_path)) == 2
+    assert [path.name for path in tmp_path.rglob("*")] == ["cells", "b.parquet"]

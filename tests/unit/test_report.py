@@ -1,0 +1,150 @@
+"""Tables and figures of finished runs."""
+
+from __future__ import annotations
+
+import io
+import math
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import pytest
+from rich.console import Console
+
+from ietest_fast.experiment.results import CellResult, RhoResult, RunResult
+from ietest_fast.report import print_summary, write_figures
+from ietest_fast.report.figures import P_FLOOR, draw_accuracy, draw_p_values
+from ietest_fast.report.summary import format_p
+from ietest_fast.stats import PairedCounts, decide, paired_test
+
+
+def _result(folder, table, *, collapsed=()):
+    """A run with the given counts: {rho: [(n11, n10, n01, n00), ...]}."""
+    rhos = []
+    for rho, rows in table.items():
+        cells = tuple(
+            CellResult(
+                rho=rho,
+                m=m,
+                identity="ab",
+                test=paired_test(PairedCounts(*four)),
+                valid_accuracy=0.5,
+                train_transformed=0,
+                valid_transformed=0,
+                collapsed=(rho, m) in collapsed,
+            )
+            for m, four in enumerate(rows)
+        )
+        decision = decide([cell.test.p_value for cell in cells])
+        rhos.append(RhoResult(rho=rho, cells=cells, decision=decision, signature="ie"))
+    return RunResult(
+        folder=folder,
+        settings={},
+        identity="",
+        versions={},
+        data={"test": {"rows": 1000, "share_changed": 0.625}},
+        transformation={"name": "syn.careful", "n_test_edits": 1234},
+        params={},
+        trials=(),
+        rhos=tuple(rhos),
+        signature="ie|n:1000",
+    )
+
+
+TABLE = {
+    0.0: [(500, 200, 50, 250), (510, 190, 60, 240)],
+    0.5: [(600, 80, 70, 250), (605, 75, 75, 245)],
+    1.0: [(500, 60, 110, 330), (333, 0, 0, 667)],
+}
+
+
+def _printed(result):
+    console = Console(width=100, file=io.StringIO())
+    print_summary(result, console)
+    return console.file.getvalue()
+
+
+def test_the_table_has_every_number(tmp_path):
+    text = _printed(_result(tmp_path, TABLE))
+    rows = [line.split() for line in text.splitlines() if "reject" in line and "±" in line]
+    assert [row[0] for row in rows] == ["0", "0.5", "1"]
+    assert rows[0][1:7] == ["70.00", "±", "0.00", "56.00", "±", "1.41"]
+    assert rows[0][-1] == "reject"
+    assert rows[1][-2:] == ["not", "rejected"]
+    assert "α/M = 0.05/2 = 0.025" in text
+    assert "62.5% of them changed by syn.careful (1,234 edits)" in text
+    assert "Signature: ie|n:1000" in text
+    assert "Collapsed" not in text
+
+
+def test_collapsed_classifiers_are_named_and_snr_is_given_both_ways(tmp_path):
+    text = _printed(_result(tmp_path, TABLE, collapsed={(1.0, 1)}))
+    assert "1 of 6 classifiers: ρ=1 m=1" in text
+    assert "without collapsed)" in text
+    everything = {(rho, m) for rho in TABLE for m in (0, 1)}
+    assert "(none left without collapsed)" in _printed(
+        _result(tmp_path, TABLE, collapsed=everything)
+    )
+
+
+def test_few_discordant_pairs_are_mentioned(tmp_path):
+    assert "few discordant pairs" in _printed(_result(tmp_path, {0.0: [(990, 5, 2, 3)]}))
+    assert "few discordant pairs" not in _printed(_result(tmp_path, TABLE))
+
+
+def test_infinite_t_and_a_single_classifier_can_be_printed(tmp_path):
+    result = _result(tmp_path, {0.0: [(0, 40, 0, 0)]})
+    text = _printed(result)
+    assert "∞" in text
+    assert "±" not in next(line for line in text.splitlines() if "reject" in line and "∞" in line)
+    assert result.to_dict()["rhos"][0]["cells"][0]["t"] == "inf"
+    result.write()
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1.0, "1.000"), (0.0123, "0.012"), (0.0004, "4.0e-04"), (0.0, "0")]
+)
+def test_p_values_for_people(p, text):
+    assert format_p(p) == text
+
+
+def test_figures_are_written_and_the_same_each_time(tmp_path):
+    before = dict(mpl.rcParams)
+    paths = write_figures(_result(tmp_path, TABLE))
+    assert [path.name for path in paths] == [
+        "accuracy.svg",
+        "accuracy.png",
+        "p_values.svg",
+        "p_values.png",
+    ]
+    first = [path.read_bytes() for path in paths]
+    assert [path.read_bytes() for path in write_figures(_result(tmp_path, TABLE))] == first
+    assert dict(mpl.rcParams) == before
+    for path in paths[::2]:
+        text = "".join(ET.parse(path).getroot().itertext())
+        assert "probability that a training text is transformed" in text
+    assert paths[1].read_bytes().startswith(b"\x89PNG")
+
+
+def test_accuracy_shows_means_and_deviations(tmp_path):
+    axes = draw_accuracy(_result(tmp_path, TABLE)).axes[0]
+    original, transformed = axes.containers
+    assert original.lines[0].get_ydata() == pytest.approx([70, 68, 44.65])
+    assert transformed.lines[0].get_ydata() == pytest.approx([56, 67.5, 47.15])
+    (bar, *_) = original.lines[2][0].get_segments()[2:]
+    assert bar[1][1] - bar[0][1] == pytest.approx(2 * 100 * abs(0.56 - 0.333) / math.sqrt(2))
+    assert original.lines[0].get_marker() != transformed.lines[0].get_marker()
+    assert axes.get_ylabel() == "accuracy (%)"
+
+
+def test_p_values_below_the_floor_are_arrows_on_the_axis(tmp_path):
+    result = _result(tmp_path, TABLE)
+    assert result.rhos[0].decision.p_min < P_FLOOR
+    axes = draw_p_values(result).axes[0]
+    (arrows,) = [line for line in axes.lines if line.get_marker() == "v"]
+    assert arrows.get_xdata().tolist() == [0.0]
+    assert arrows.get_ydata().tolist() == [P_FLOOR]
+    assert axes.get_yscale() == "log"
+    level = [line for line in axes.lines if "α/M" in line.get_label()]
+    assert level[0].get_ydata() == [0.025, 0.025]
+    kept = [line for line in axes.lines if line.get_label() == "smallest p, does not reject"]
+    assert kept[0].get_xdata().tolist() == [0.5]

@@ -1,0 +1,251 @@
+"""The run as a whole, on toys: repeatable, continuable, honest."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.errors import InputError, StoreError, WorkerError
+from ietest_fast.experiment import DataGeneratingProcess, check_config
+from ietest_fast.experiment.run import run
+from ietest_fast.experiment.store import RunStore
+from ietest_fast.stats import PairedCounts, paired_test, signal_to_noise
+from toys import QUICK, Swap, toy_splits
+
+CONFIG = {
+    "data": {"demo": True, "name": "toys"},
+    "model": {"params": QUICK},
+    "rho": [0, 0.5, 1],
+    "n_resamples": 2,
+    "n_jobs": 1,
+}
+
+
+def _run(folder, splits=None, swap=None, progress=None, **changes):
+    return run(
+        check_config({**CONFIG, **changes}),
+        folder,
+        splits=toy_splits() if splits is None else splits,
+        transformation=Swap() if swap is None else swap,
+        progress=progress,
+    )
+
+
+def _events(folder, result):
+    with RunStore.open(folder, result.settings) as store:
+        return store.executions()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    return _run(tmp_path_factory.mktemp("run") / "out")
+
+
+def test_results_follow_from_the_matched_samples(finished):
+    written = json.loads((finished.folder / "results.json").read_text())
+    assert [rho["rho"] for rho in written["rhos"]] == [0.0, 0.5, 1.0]
+    accuracies = []
+    for rho in written["rhos"]:
+        for cell in rho["cells"]:
+            matched = pq.read_table(finished.folder / "cells" / f"{cell['identity']}.parquet")
+            gold, a, b = (matched[n].to_numpy() for n in ("gold", "original", "transformed"))
+            assert np.array_equal(matched["original_correct"].to_numpy(), a == gold)
+            assert np.array_equal(matched["transformed_correct"].to_numpy(), b == gold)
+            counts = PairedCounts.from_outcomes(a == gold, b == gold)
+            test = paired_test(counts)
+            assert [cell[n] for n in ("n11", "n10", "n01", "n00")] == [
+                counts.n11,
+                counts.n10,
+                counts.n01,
+                counts.n00,
+            ]
+            assert cell["t"] == test.t
+            assert cell["p_value"] == test.p_value
+            assert cell["accuracy_original"] == np.mean(a == gold)
+            # What phi leaves alone cannot change the prediction.
+            unchanged = ~matched["changed"].to_numpy()
+            assert np.array_equal(a[unchanged], b[unchanged])
+            accuracies.append(cell["accuracy_original"])
+        p_values = [cell["p_value"] for cell in rho["cells"]]
+        assert rho["p_min"] == min(p_values)
+        assert rho["threshold"] == 0.05 / 2
+        assert rho["reject"] == (min(p_values) < 0.05 / 2)
+        original = [cell["accuracy_original"] for cell in rho["cells"]]
+        assert rho["accuracy_original"]["mean"] == pytest.approx(np.mean(original))
+        assert rho["accuracy_original"]["sd"] == pytest.approx(np.std(original, ddof=1))
+    if len(set(accuracies)) > 1:
+        assert written["robustness"]["snr"] == signal_to_noise(accuracies)
+    assert written["reject"]
+
+
+def test_the_model_that_never_saw_the_new_word_is_found_out(finished):
+    first, *_, last = finished.rhos
+    assert first.decision.reject
+    assert first.accuracy_original.mean - first.accuracy_transformed.mean > 0.05
+    assert not last.decision.reject or last.t.mean < first.t.mean
+
+
+def test_resamples_are_those_of_the_process(finished):
+    process = DataGeneratingProcess(seed=0)
+    for rho in finished.rhos:
+        for cell in rho.cells:
+            for split, n, found in (
+                ("train", 300, cell.train_transformed),
+                ("valid", 90, cell.valid_transformed),
+            ):
+                assert found == process.mask(split, rho=rho.rho, m=cell.m, n=n).sum()
+
+
+def test_data_is_described(finished):
+    test = finished.to_dict()["data"]["test"]
+    assert test["rows"] == 240
+    assert sum(test["labels"].values()) == 240
+    assert test["share_changed"] == test["changed"] / 240
+    edits = pq.read_table(next(finished.folder.glob("data/*/test.edits.parquet")))
+    assert finished.transformation["n_test_edits"] == edits.num_rows == test["changed"]
+
+
+def test_running_again_trains_nothing(finished):
+    before = (finished.folder / "results.json").read_bytes()
+    stages = []
+    _run(finished.folder, progress=lambda *step: stages.append(step))
+    assert (finished.folder / "results.json").read_bytes() == before
+    assert ("train", 6, 6) in stages
+    assert ("train", 0, 6) not in stages
+    events = Counter(
+        (i, e) for kind, i, e, _ in _events(finished.folder, finished) if kind == "cell"
+    )
+    assert Counter(event for _, event in events) == {"started": 6, "finished": 6}
+    assert set(events.values()) == {1}
+
+
+def test_processes_and_folders_make_no_difference(finished, tmp_path):
+    _run(tmp_path / "elsewhere", n_jobs=2)
+    assert (tmp_path / "elsewhere" / "results.json").read_bytes() == (
+        finished.folder / "results.json"
+    ).read_bytes()
+    # Nothing unfinished, no stray files.
+    names = {path.name for path in (tmp_path / "elsewhere").iterdir()}
+    assert names == {
+        "cells",
+        "data",
+        "encoded",
+        "results.json",
+        "run.lock",
+        "run.sqlite",
+        "workers.lock",
+    }
+
+
+def test_seeds_matter(finished, tmp_path):
+    other = _run(tmp_path / "a", seed=1)
+    assert other.rhos[1].to_dict()["cells"] != finished.rhos[1].to_dict()["cells"]
+
+
+def test_an_artefact_without_its_row_is_adopted_not_done_again(tmp_path):
+    result = _run(tmp_path)
+    before = (tmp_path / "results.json").read_bytes()
+    with RunStore.open(tmp_path, result.settings) as store:
+        lost = result.rhos[0].cells[0].identity
+        store._database.execute("DELETE FROM cells WHERE identity = ?", (lost,))
+        store._database.execute("DELETE FROM executions WHERE event = 'finished'")
+    _run(tmp_path)
+    assert (tmp_path / "results.json").read_bytes() == before
+    events = [(i, e) for _, i, e, _ in _events(tmp_path, result)]
+    assert (lost, "adopted") in events
+    assert events.count((lost, "started")) == 1
+
+
+def test_a_changed_artefact_is_noticed(tmp_path):
+    result = _run(tmp_path)
+    path = tmp_path / "cells" / f"{result.rhos[0].cells[0].identity}.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(StoreError, match="has changed since"):
+        _run(tmp_path)
+
+
+def test_other_settings_need_another_folder(finished):
+    with pytest.raises(StoreError, match=r"these differ: alpha, rho\."):
+        _run(finished.folder, alpha=0.1, rho=[0])
+    with pytest.raises(StoreError, match=r"these differ: transformation\.inputs"):
+        _run(finished.folder, swap=Swap(new="dozes"))
+
+
+def test_the_search_is_kept_and_its_best_is_used(tmp_path):
+    result = _run(tmp_path, model={"search": 3}, rho=[0], n_resamples=1)
+    assert [trial.number for trial in result.trials] == [0, 1, 2]
+    best = max(result.trials, key=lambda trial: (trial.valid_accuracy, -trial.number))
+    assert result.params == best.params
+    again = _run(tmp_path, model={"search": 3}, rho=[0], n_resamples=1)
+    assert again.trials == result.trials
+    starts = [i for kind, i, e, _ in _events(tmp_path, result) if (kind, e) == ("trial", "started")]
+    assert len(starts) == len(set(starts)) == 3
+
+
+def test_a_preset_takes_the_place_of_the_search(tmp_path):
+    result = _run(tmp_path, model={"search": "table7-mnli"}, rho=[0], n_resamples=1)
+    assert result.params["n_estimators"] == 29
+    assert result.trials == ()
+    assert result.rhos[0].accuracy_original.sd is None
+
+
+def test_monte_carlo_methods_are_close_to_the_exact_one(finished, tmp_path):
+    result = _run(tmp_path, method="multinomial", n_replicates=20_000)
+    for ours, exact in zip(result.rhos, finished.rhos, strict=True):
+        for a, b in zip(ours.cells, exact.cells, strict=True):
+            assert a.test.p_value == pytest.approx(b.test.p_value, abs=0.03)
+    assert "|S:20000.multinomial|" in result.signature
+
+
+def test_a_collapsed_model_is_reported_and_does_not_reject(tmp_path):
+    result = _run(tmp_path, model={"name": "toys:ConstantModel", "params": QUICK})
+    assert len(result.collapsed) == 6
+    assert not result.reject
+    assert all(cell.test.t == 0 and cell.test.p_value == 1 for cell in result.collapsed)
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert written["robustness"]["snr_without_collapsed"] is None
+    assert len(written["robustness"]["collapsed"]) == 6
+
+
+def test_no_change_at_all_is_an_error_and_leaves_no_results(tmp_path):
+    with pytest.raises(InputError, match="changes none of the 240 test texts"):
+        _run(tmp_path, swap=Swap(old="zebra"))
+    assert not (tmp_path / "results.json").exists()
+    with pytest.raises(InputError, match="changes none"):
+        _run(tmp_path, swap=Swap(old="zebra"))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_failing_model_is_told_and_the_folder_is_free_again(tmp_path, n_jobs):
+    changes = {"model": {"name": "toys:FailsModel", "params": QUICK}, "n_jobs": n_jobs}
+    with pytest.raises((WorkerError, ZeroDivisionError), match="no model today"):
+        _run(tmp_path, **changes)
+    with pytest.raises((WorkerError, ZeroDivisionError), match="no model today"):
+        _run(tmp_path, **changes)
+
+
+def test_a_worker_that_dies_is_replaced_once_and_that_is_recorded(tmp_path):
+    model = {
+        "name": "toys:DiesOnceModel",
+        "options": {"marker": str(tmp_path / "marker")},
+        "params": QUICK,
+    }
+    result = _run(tmp_path / "run", model=model, n_jobs=2)
+    events = _events(tmp_path / "run", result)
+    died = [(identity, detail) for _, identity, event, detail in events if event == "worker_died"]
+    assert len(died) == 1
+    assert "signal 9" in died[0][1]
+    assert ("cell", died[0][0], "started", "attempt 2") in events
+    finished = [identity for _, identity, event, _ in events if event == "finished"]
+    assert len(finished) == len(set(finished)) == 6
+
+
+def test_a_worker_that_dies_twice_ends_the_run(tmp_path):
+    model = {"name": "toys:AlwaysDiesModel", "params": QUICK}
+    with pytest.raises(WorkerError, match=r"(?s)cell rho=.*signal 9.*last words.*attempt 2"):
+        _run(tmp_path, model=model, n_jobs=2)
+    assert not (tmp_path / "results.json").exists()

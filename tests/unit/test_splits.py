@@ -1,0 +1,107 @@
+"""Reading the three splits, and transforming them once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.experiment import check_config
+from ietest_fast.experiment.data import PlannedTransformation, read_splits, transform_splits
+from toys import Swap, toy_corpus, toy_splits
+
+
+def _write(folder, **corpora):
+    for name, corpus in corpora.items():
+        pq.write_table(corpus.table, folder / f"{name}.parquet")
+    return {name: str(folder / f"{name}.parquet") for name in corpora}
+
+
+def _read(data):
+    return read_splits(check_config({"data": data}).data)
+
+
+def test_three_files(tmp_path):
+    paths = _write(tmp_path, **dict(toy_splits().items()))
+    splits = _read(paths)
+    assert [len(corpus) for _, corpus in splits.items()] == [300, 90, 240]
+    assert splits.fingerprints() == toy_splits().fingerprints()
+    assert splits.n_classes == 3
+
+
+def test_parts_of_one_file_are_disjoint_and_drawn_by_seed(tmp_path):
+    whole = toy_corpus(500, 0)
+    table = whole.table.set_column(0, "premise", pa.array([f"Text {i} here." for i in range(500)]))
+    pq.write_table(table, tmp_path / "all.parquet")
+
+    def parts(seed):
+        split = {"n_train": 200, "n_valid": 50, "n_test": 100, "seed": seed}
+        splits = _read({"split": {"file": str(tmp_path / "all.parquet"), **split}})
+        return [corpus.table["premise"].to_pylist() for _, corpus in splits.items()]
+
+    first = parts(0)
+    assert [len(part) for part in first] == [200, 50, 100]
+    assert len({text for part in first for text in part}) == 350
+    assert parts(0) == first
+    assert parts(1) != first
+
+
+def test_training_file_beside_a_split_one(tmp_path):
+    paths = _write(tmp_path, train=toy_corpus(100, 1), dev=toy_corpus(90, 2))
+    split = {"file": paths["dev"], "n_valid": 30, "n_test": 60, "group_by": "premise"}
+    splits = _read({"train": paths["train"], "split": split})
+    assert len(splits.train) == 100
+    assert len(splits.test) > 20
+    premises = [set(corpus.table["premise"].to_pylist()) for _, corpus in splits.items()]
+    assert not premises[1] & premises[2]
+
+
+def test_a_split_larger_than_its_file_is_refused(tmp_path):
+    paths = _write(tmp_path, train=toy_corpus(100, 1), dev=toy_corpus(90, 2))
+    with pytest.raises(InputError, match=r"dev\.parquet"):
+        _read(
+            {"train": paths["train"], "split": {"file": paths["dev"], "n_valid": 90, "n_test": 60}}
+        )
+
+
+def test_a_test_set_of_one_row_is_refused(tmp_path):
+    paths = _write(
+        tmp_path, train=toy_corpus(100, 1), valid=toy_corpus(30, 2), test=toy_corpus(1, 3)
+    )
+    with pytest.raises(InputError, match=r"test\.parquet.*test set has 1 labelled rows"):
+        _read(paths)
+
+
+def test_other_text_columns_in_the_test_set_are_refused(tmp_path):
+    paths = _write(tmp_path, train=toy_corpus(100, 1), valid=toy_corpus(30, 2))
+    table = toy_corpus(30, 3).table.drop_columns(["premise"]).rename_columns(["text", "label"])
+    pq.write_table(table, tmp_path / "test.parquet")
+    with pytest.raises(InputError, match=r"test\.parquet.*text columns text, the training set"):
+        _read({**paths, "test": str(tmp_path / "test.parquet")})
+
+
+def test_transforming_happens_once_for_the_same_inputs(tmp_path):
+    splits = toy_splits()
+    swap = Swap()
+    built = []
+
+    def build(corpora):
+        built.append([len(corpus) for corpus in corpora])
+        return swap
+
+    planned = PlannedTransformation(fingerprint="a", build=build)
+    first = transform_splits(splits, planned, tmp_path)
+    assert built == [[300, 90]]  # the test set's words are not to be counted
+    again = transform_splits(splits, planned, tmp_path)
+    assert len(built) == 1
+    for name, corpus in splits.items():
+        expected = swap.transform(corpus.table, corpus.text_columns)
+        for found in (first, again):
+            assert np.array_equal(found.changed[name], expected.changed)
+            columns = list(corpus.text_columns)
+            assert found.texts[name].transformed.equals(expected.table.select(columns))
+            assert np.array_equal(found.texts[name].labels, corpus.labels)
+    transform_splits(splits, PlannedTransformation(fingerprint="b", build=build), tmp_path)
+    assert len(built) == 2
