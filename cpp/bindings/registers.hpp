@@ -9,5 +9,6 @@ void register_edit_distance(pybind11::module_& module);
 void register_random(pybind11::module_& module);
 void register_runtime(pybind11::module_& module);
 void register_stats(pybind11::module_& module);
+void register_text(pybind11::module_& module);
 
 }  // namespace ietest::python

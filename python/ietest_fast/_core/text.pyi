@@ -1,1 +1,85 @@
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+class _ArrowStrings(Protocol):
+    def __arrow_c_array__(self, requested_schema: Any = ...) -> tuple[Any, Any]: ...
+
+class ExportedArray:
+    def __arrow_c_array__(self, requested_schema: Any = ...) -> tuple[Any, Any]: ...
+
+_Substituted = tuple[ExportedArray, npt.NDArray[np.bool_], int, ExportedArray | None]
+_Tokens = tuple[
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.uint8],
+    npt.NDArray[np.int8],
+]
+
+class SubstitutionTable:
+    def __init__(
+        self,
+        keys: _ArrowStrings,
+        values: _ArrowStrings,
+        rules: npt.NDArray[np.int8],
+        *,
+        by_words: bool = ...,
+        ignore_case: bool = ...,
+        skips_lookahead: bool = ...,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def replace_words(
+        self,
+        strings: _ArrowStrings,
+        *,
+        with_edits: bool = ...,
+        normalise_edits: bool = ...,
+        n_threads: int | None = ...,
+        instructions: str | None = ...,
+        offset_limit: int | None = ...,
+    ) -> _Substituted: ...
+    def replace_normalised(
+        self,
+        strings: _ArrowStrings,
+        *,
+        with_edits: bool = ...,
+        normalise_edits: bool = ...,
+        n_threads: int | None = ...,
+        instructions: str | None = ...,
+        offset_limit: int | None = ...,
+    ) -> _Substituted: ...
+
+class NounTable:
+    def __init__(
+        self,
+        keys: _ArrowStrings,
+        values: _ArrowStrings,
+        number: npt.NDArray[np.int8],
+        group: npt.NDArray[np.int32],
+        rules: npt.NDArray[np.int8],
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def replace_nouns(
+        self,
+        columns: Sequence[_ArrowStrings],
+        tokens: Sequence[_Tokens],
+        *,
+        noun: int,
+        proper_noun: int,
+        with_edits: bool = ...,
+        n_threads: int | None = ...,
+    ) -> tuple[list[_Substituted], npt.NDArray[np.bool_], int]: ...
+
+def apply_edits(
+    strings: _ArrowStrings,
+    row: npt.NDArray[np.int64],
+    start: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+    pieces: _ArrowStrings,
+) -> ExportedArray: ...
+def takes_an(phrase: str) -> bool: ...
+def instructions() -> list[str]: ...
 def edit_distance(a: str, b: str) -> int: ...

@@ -42,7 +42,7 @@ _CLEARLY = 4
 _SEVERAL = 4
 
 _WORD = re.compile(r"[a-z]+(?:[ '-][a-z]+)*\Z")
-_LETTER = re.compile(r"[a-z]")
+_DIGIT = re.compile(r"[0-9]")
 _VOWEL = re.compile(r"[aeiouy]")
 _MASS = ("ness", "ism", "wear", "ware", "dom", "hood")
 # Never a replacement: what would put an obscenity or a slur into a text that had none.
@@ -53,6 +53,7 @@ _OFFENSIVE = frozenset(
     "redskin retard shit shitter slut spic spick squaw stupid tit tits tosser turd twat wank "
     "wanker wetback whore wog wop yid".split()
 )
+_PLURAL_HEAD = re.compile(r"[^s]s_(?:of|in|on|at|to|for|from|with|by)_")
 # Endings in -s of singulars (glass, bus, basis).
 _SINGULAR_S = ("ss", "us", "is")
 
@@ -149,12 +150,23 @@ class _CarefulRules:
     ) -> None:
         written = self._plurals.plural(value.text)
         for form in self._plurals.forms(noun.text):
-            if self._is_rather_verb(form, noun):
+            if _resemble(form, written) or self._is_rather_verb(form, noun):
                 continue
-            own = self._noun(form.replace(" ", "_"))
-            if own is not None and noun.counts[0] < _CLEARLY * own.n_tags:
-                continue  # "woods" is a noun of its own, and not clearly the plural of "wood"
-            self._offer(table, form, written, weight)
+            if self._is_clearly_of(form, noun):
+                self._offer(table, form, written, weight)
+
+    def _is_clearly_of(self, form: str, noun: _Noun) -> bool:
+        """Tell whether a plural form leads back to this noun, and hardly to any other.
+
+        "woods" is a noun of its own besides the plural of "wood", "ellipses" belongs to "ellipsis".
+        """
+        lemma = noun.text.replace(" ", "_")
+        bases = self._wordnet.base_forms(form.replace(" ", "_"), "n")
+        return (lemma in bases or " " in noun.text) and all(
+            base == lemma
+            or noun.counts[0] >= _CLEARLY * sum(self._wordnet.sense_numbers(base, "n")[1])
+            for base in bases
+        )
 
     def _noun(self, lemma: str) -> _Noun | None:
         """Give the noun of a lemma, or None if it cannot be a key or a value."""
@@ -171,8 +183,8 @@ class _CarefulRules:
         if not synsets or self._wordnet.is_instance(synsets[0]):
             return None
         lemmas = self._wordnet.lemmas_of(synsets[0])
-        # Not if it is a name in that sense, nor among numbers (one, ace) and symbols.
-        if lemma not in lemmas or not all(map(_LETTER.search, lemmas)):
+        # Not if it is a name in that sense, nor a number (one: 1, ace).
+        if lemma not in lemmas or any(map(_DIGIT.search, lemmas)):
             return None
         is_plural = self._looks_plural(lemma)
         if is_plural is None:
@@ -185,6 +197,8 @@ class _CarefulRules:
         """Tell whether a lemma is a plural form (trousers); None if that is not clear (news)."""
         if lemma in self._irregular:
             return True
+        if _PLURAL_HEAD.search(lemma):
+            return None  # facts_of_life
         if not lemma.endswith("s") or lemma.endswith(_SINGULAR_S):
             return False
         bases = self._wordnet.base_forms(lemma, "n")
@@ -268,7 +282,9 @@ def _is_meant(value: _Noun, rank: int) -> bool:
 
 
 def _resemble(key: str, value: str) -> bool:
-    """Tell whether two nouns share a stem or a word, or one contains the other."""
+    """Tell whether two nouns share a stem or a word, one contains the other, or gender differs."""
+    if ("woman" in key or "women" in key) != ("woman" in value or "women" in value):
+        return True  # sportsman and sportswoman are one synset, but not one meaning
     joined_key, joined_value = key.replace(" ", ""), value.replace(" ", "")
     if joined_key in joined_value or joined_value in joined_key:
         return True

@@ -410,13 +410,13 @@ def _offsets_of(lengths: list[int]) -> npt.NDArray[np.int64]:
 
 def _tag_with_pipe(nlp: Language, texts: list[str]) -> TokenTags:
     """Tag with whatever the pipeline consists of."""
-    from spacy.attrs import IDX, LENGTH, MORPH, POS
+    from spacy.attrs import IDX, IS_SPACE, LENGTH, MORPH, POS
 
     pos_of_symbol, number_of_morph = _lookups(nlp)
     # The tokenizer alone: no limit on the length of a text, which is there for the parser.
     docs = (nlp.tokenizer(text) for text in texts)
     columns = [
-        doc.to_array([IDX, LENGTH, POS, MORPH])
+        doc.to_array([IDX, LENGTH, POS, MORPH, IS_SPACE])
         for doc in nlp.pipe(docs, batch_size=_TEXTS_PER_BATCH)
     ]
     offsets = _offsets_of([len(column) for column in columns])
@@ -425,6 +425,7 @@ def _tag_with_pipe(nlp: Language, texts: list[str]) -> TokenTags:
     end = start + table[:, 1].astype(np.int32)
     _to_bytes(texts, offsets, start, end)
     pos = pos_of_symbol[table[:, 2]]
+    pos[table[:, 4] != 0] = UPOS.index("SPACE")
     morphs, which = np.unique(table[:, 3], return_inverse=True)
     number = np.array([number_of_morph(int(morph)) for morph in morphs], np.int8)[which]
     number[pos != NOUN] = 0

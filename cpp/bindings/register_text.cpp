@@ -1,0 +1,206 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arrow_capsule.hpp"
+#include "execution.hpp"
+#include "ietest/text/articles.hpp"
+#include "ietest/text/substitution.hpp"
+#include "registers.hpp"
+
+namespace py = pybind11;
+
+namespace ietest::python {
+namespace {
+
+template <typename T>
+using Array = py::array_t<T, py::array::c_style>;
+
+template <typename T>
+std::span<const T> span_of(const Array<T>& array) {
+    if (array.ndim() != 1) throw py::value_error("a one-dimensional array is needed");
+    return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+text::Instructions instructions_by_name(const std::optional<std::string>& name) {
+    if (!name.has_value()) return text::best_instructions();
+    if (*name == "portable") return text::Instructions::portable;
+    if (*name == "sse2") return text::Instructions::sse2;
+    if (*name == "avx2") return text::Instructions::avx2;
+    throw py::value_error("instructions are portable, sse2 or avx2");
+}
+
+py::array_t<bool> bool_array(text::Buffer&& buffer) {
+    auto owner = std::make_unique<text::Buffer>(std::move(buffer));
+    const auto size = static_cast<py::ssize_t>(owner->size());
+    auto* data = owner->as<bool>();
+    const py::capsule base(owner.release(), [](void* kept) { delete static_cast<text::Buffer*>(kept); });
+    return py::array_t<bool>(size, data, base);
+}
+
+// (strings, changed, n_changed, edits or None)
+py::tuple result_of(text::Substituted&& result) {
+    py::object edits = py::none();
+    if (result.edits.has_value()) edits = py::cast(ExportedArray::of(std::move(*result.edits)));
+    return py::make_tuple(ExportedArray::of(std::move(result.strings)),
+                          bool_array(std::move(result.changed)), result.n_changed, edits);
+}
+
+// What a tagger found in a column, as NumPy arrays that outlive the kernel.
+struct Tokens {
+    Array<std::int64_t> offsets;
+    Array<std::int32_t> start;
+    Array<std::int32_t> end;
+    Array<std::uint8_t> pos;
+    Array<std::int8_t> number;
+
+    text::TokenSpans spans(std::int64_t n_rows) const {
+        const auto n_tokens = static_cast<std::int64_t>(start.size());
+        if (end.size() != n_tokens || pos.size() != n_tokens || number.size() != n_tokens) {
+            throw py::value_error("the arrays of tokens differ in length");
+        }
+        if (offsets.size() != n_rows + 1) {
+            throw py::value_error("token offsets are one more than the rows of the column");
+        }
+        return {span_of(offsets).data(), span_of(start).data(),  span_of(end).data(),
+                span_of(pos).data(),     span_of(number).data(), n_tokens};
+    }
+};
+
+using WordKernel = text::Substituted (*)(const text::StringColumn&, const text::SubstitutionTable&,
+                                         const text::SubstitutionOptions&, const Execution&);
+
+template <WordKernel kernel>
+py::tuple replace(const text::SubstitutionTable& table, const py::object& source, bool with_edits,
+                  bool normalise_edits, std::optional<int> n_threads,
+                  const std::optional<std::string>& instructions,
+                  std::optional<std::int64_t> offset_limit) {
+    const BorrowedStrings borrowed(source);
+    text::SubstitutionOptions options;
+    options.with_edits = with_edits;
+    options.normalise_edits = normalise_edits;
+    options.instructions = instructions_by_name(instructions);
+    if (offset_limit.has_value()) options.offset_limit = *offset_limit;
+    text::Substituted result = without_gil(n_threads, [&](const Execution& execution) {
+        return kernel(borrowed.column(), table, options, execution);
+    });
+    return result_of(std::move(result));
+}
+
+py::tuple replace_nouns(const text::NounTable& table, const std::vector<py::object>& sources,
+                        const std::vector<py::tuple>& tokens, int noun, int proper_noun,
+                        bool with_edits, std::optional<int> n_threads) {
+    std::vector<BorrowedStrings> borrowed;
+    std::vector<text::StringColumn> columns;
+    borrowed.reserve(sources.size());
+    for (const py::object& source : sources) {
+        borrowed.emplace_back(source);
+        columns.push_back(borrowed.back().column());
+    }
+    if (tokens.size() != columns.size()) throw py::value_error("tokens of each column are needed");
+    std::vector<Tokens> kept;
+    std::vector<text::TokenSpans> spans;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        if (tokens[c].size() != 5) {
+            throw py::value_error("tokens are (offsets, start, end, pos, number)");
+        }
+        kept.push_back({tokens[c][0].cast<Array<std::int64_t>>(),
+                        tokens[c][1].cast<Array<std::int32_t>>(),
+                        tokens[c][2].cast<Array<std::int32_t>>(),
+                        tokens[c][3].cast<Array<std::uint8_t>>(),
+                        tokens[c][4].cast<Array<std::int8_t>>()});
+        spans.push_back(kept.back().spans(columns[c].length));
+    }
+    text::SubstitutionOptions options;
+    options.with_edits = with_edits;
+    const text::NounCodes codes{static_cast<std::uint8_t>(noun),
+                                static_cast<std::uint8_t>(proper_noun)};
+    text::SubstitutedColumns result = without_gil(n_threads, [&](const Execution& execution) {
+        return text::replace_nouns(columns, spans, codes, table, options, execution);
+    });
+    py::list parts;
+    for (text::Substituted& column : result.columns) parts.append(result_of(std::move(column)));
+    return py::make_tuple(parts, bool_array(std::move(result.changed)), result.n_changed);
+}
+
+ExportedArray apply_edits(const py::object& source, const Array<std::int64_t>& row,
+                          const Array<std::int64_t>& start, const Array<std::int64_t>& end,
+                          const py::object& pieces) {
+    const BorrowedStrings borrowed(source);
+    const BorrowedStrings borrowed_pieces(pieces);
+    if (start.size() != row.size() || end.size() != row.size()) {
+        throw py::value_error("row, start and end differ in length");
+    }
+    return ExportedArray::of(without_gil(1, [&](const Execution&) {
+        return text::apply_edits(borrowed.column(), static_cast<std::int64_t>(row.size()),
+                                 row.data(), start.data(), end.data(), borrowed_pieces.column());
+    }));
+}
+
+}  // namespace
+
+void register_text(py::module_& module) {
+    auto text_module = module.def_submodule("text", "Kernels on Arrow string columns.");
+
+    py::class_<ExportedArray>(text_module, "ExportedArray")
+        .def(
+            "__arrow_c_array__",
+            [](ExportedArray& array, const py::object&) { return array.capsules(); },
+            py::arg("requested_schema") = py::none());
+
+    py::class_<text::SubstitutionTable>(text_module, "SubstitutionTable")
+        .def(py::init([](const py::object& keys, const py::object& values,
+                         const Array<std::int8_t>& rules, bool by_words, bool ignore_case,
+                         bool skips_lookahead) {
+                 const BorrowedStrings borrowed_keys(keys);
+                 const BorrowedStrings borrowed_values(values);
+                 return text::SubstitutionTable(borrowed_keys.column(), borrowed_values.column(),
+                                                span_of(rules),
+                                                {by_words, ignore_case, skips_lookahead});
+             }),
+             py::arg("keys"), py::arg("values"), py::arg("rules"), py::kw_only(),
+             py::arg("by_words") = true, py::arg("ignore_case") = false,
+             py::arg("skips_lookahead") = false)
+        .def("__len__", &text::SubstitutionTable::size)
+        .def("replace_words", &replace<text::replace_words>, py::arg("strings"), py::kw_only(),
+             py::arg("with_edits") = false, py::arg("normalise_edits") = true,
+             py::arg("n_threads") = py::none(), py::arg("instructions") = py::none(),
+             py::arg("offset_limit") = py::none())
+        .def("replace_normalised", &replace<text::replace_normalised>, py::arg("strings"),
+             py::kw_only(), py::arg("with_edits") = false, py::arg("normalise_edits") = true,
+             py::arg("n_threads") = py::none(), py::arg("instructions") = py::none(),
+             py::arg("offset_limit") = py::none());
+
+    py::class_<text::NounTable>(text_module, "NounTable")
+        .def(py::init([](const py::object& keys, const py::object& values,
+                         const Array<std::int8_t>& number, const Array<std::int32_t>& group,
+                         const Array<std::int8_t>& rules) {
+                 const BorrowedStrings borrowed_keys(keys);
+                 const BorrowedStrings borrowed_values(values);
+                 return text::NounTable(borrowed_keys.column(), borrowed_values.column(),
+                                        span_of(number), span_of(group), span_of(rules));
+             }),
+             py::arg("keys"), py::arg("values"), py::arg("number"), py::arg("group"),
+             py::arg("rules"))
+        .def("__len__", &text::NounTable::size)
+        .def("replace_nouns", &replace_nouns, py::arg("columns"), py::arg("tokens"), py::kw_only(),
+             py::arg("noun"), py::arg("proper_noun"), py::arg("with_edits") = false,
+             py::arg("n_threads") = py::none());
+
+    text_module.def("apply_edits", &apply_edits, py::arg("strings"), py::arg("row"),
+                    py::arg("start"), py::arg("end"), py::arg("pieces"));
+    text_module.def("takes_an", &text::takes_an, py::arg("phrase"));
+    text_module.def("instructions", [] {
+        std::vector<std::string> names{"portable"};
+        if (text::is_available(text::Instructions::sse2)) names.emplace_back("sse2");
+        if (text::is_available(text::Instructions::avx2)) names.emplace_back("avx2");
+        return names;
+    });
+}
+
+}  // namespace ietest::python

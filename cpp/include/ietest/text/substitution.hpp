@@ -1,0 +1,180 @@
+// Replacing words in bulk: a table of keys, and three ways of applying it to string columns.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ietest/parallel.hpp"
+#include "ietest/text/edits.hpp"
+#include "ietest/text/key_index.hpp"
+#include "ietest/text/string_column.hpp"
+#include "ietest/text/word_boundaries.hpp"
+
+namespace ietest::text {
+
+// A column after substitution.
+struct Substituted {
+    OwnedStrings strings;
+    Buffer changed;  // a byte a row: 1 where the text is another
+    std::int64_t n_changed = 0;
+    std::optional<EditList> edits;  // when they were asked for
+};
+
+// Which rules of Rule each key stands for; one for all, or one a key.
+using RuleCodes = std::span<const std::int8_t>;
+
+// ---- Whole words, longest match -------------------------------------------------------------
+
+// How the keys of a table are matched.
+struct TableOptions {
+    // Between word boundaries; otherwise a key is a whole token between blanks, and nothing else.
+    bool by_words = true;
+    // A to Z are as good as a to z.
+    bool ignore_case = false;
+    // Words that were looked at for a longer key that then did not stand there are not looked at
+    // again. That is what flashtext2 1.1 does: with the keys "a b c" and "b" it finds nothing in
+    // "a b".
+    bool skips_lookahead = false;
+};
+
+// Keys are matched between word boundaries (word_boundaries.hpp); a key of several pieces ("ice
+// cream", "don't") must stand there piece by piece, its spaces as they are. Of the keys that begin
+// at the same place the longest wins, and the search goes on behind it. Immutable.
+class SubstitutionTable {
+  public:
+    // Keys and values of the same length; of equal keys the last counts. Throws
+    // std::invalid_argument on missing or empty keys.
+    SubstitutionTable(const StringColumn& keys, const StringColumn& values, RuleCodes rules,
+                      const TableOptions& options = {});
+
+    std::int64_t size() const { return n_keys_; }
+    const TableOptions& options() const { return options_; }
+    const KeyIndex& index() const { return index_; }
+    // True when a key begins with something that is not a word.
+    bool begins_outside_words() const { return begins_outside_words_; }
+    // True when a key may match a text that is its value already.
+    bool may_change_nothing() const { return may_change_nothing_; }
+    std::string_view value(std::uint32_t id) const {
+        return std::string_view(values_).substr(value_begins_[id],
+                                                value_begins_[id + 1] - value_begins_[id]);
+    }
+    Rule rule(std::uint32_t id) const { return static_cast<Rule>(rules_[id]); }
+
+  private:
+    TableOptions options_;
+    KeyIndex index_;
+    std::string values_;
+    std::vector<std::size_t> value_begins_{0};
+    std::vector<std::int8_t> rules_;
+    std::int64_t n_keys_ = 0;
+    bool begins_outside_words_ = false;
+    bool may_change_nothing_ = false;
+};
+
+struct SubstitutionOptions {
+    bool with_edits = false;
+    // Whether replace_normalised lists what it did besides replacing keys.
+    bool normalise_edits = true;
+    Instructions instructions = Instructions::portable;
+    // Beyond this many bytes the result has 64-bit offsets; for tests.
+    std::int64_t offset_limit = std::numeric_limits<std::int32_t>::max();
+};
+
+Substituted replace_words(const StringColumn& column, const SubstitutionTable& table,
+                          const SubstitutionOptions& options, const Execution& execution);
+
+// ---- The published rules --------------------------------------------------------------------
+
+// Lower-cases, deletes every character outside [a-zA-z0-9\s] (A-z, as published: [ \ ] ^ _ and `
+// stay), splits on white space, replaces each token that is a key and joins by one blank: the
+// Python expression
+//   " ".join(table.get(w, w) for w in re.sub(r"[^a-zA-z0-9\s]", "", text.lower()).split())
+// An empty table normalises and nothing else. The table is one of whole tokens and minds case.
+Substituted replace_normalised(const StringColumn& column, const SubstitutionTable& table,
+                               const SubstitutionOptions& options, const Execution& execution);
+
+// ---- Nouns only -----------------------------------------------------------------------------
+
+// Tokens of a column's texts, as a tagger found them: those of row i are offsets[i] up to
+// offsets[i + 1]; start and end are bytes in the text.
+struct TokenSpans {
+    const std::int64_t* offsets = nullptr;
+    const std::int32_t* start = nullptr;
+    const std::int32_t* end = nullptr;
+    const std::uint8_t* pos = nullptr;
+    const std::int8_t* number = nullptr;  // 0 unknown, 1 singular, 2 plural
+    std::int64_t n_tokens = 0;
+};
+
+// The part-of-speech codes that matter.
+struct NounCodes {
+    std::uint8_t noun;
+    std::uint8_t proper_noun;
+};
+
+// Keys are lower-case surface forms, words parted by one blank, each for a grammatical number
+// (0 any, 1 singular, 2 plural). Entries of one group are forms of one word: a row replaces all
+// of them or none.
+class NounTable {
+  public:
+    NounTable(const StringColumn& keys, const StringColumn& values,
+              std::span<const std::int8_t> number, std::span<const std::int32_t> group,
+              RuleCodes rules);
+
+    struct Entry {
+        std::string value;
+        std::string folded_value;       // lower-case, for comparisons
+        std::uint64_t first_word_hash;  // of folded_value
+        std::int32_t group;
+        Rule rule;
+    };
+    struct Surface {
+        std::array<std::int64_t, 3> by_number{-1, -1, -1};  // entry, or -1
+        std::int32_t group = 0;
+    };
+
+    std::int64_t size() const { return static_cast<std::int64_t>(entries_.size()); }
+    const Entry& entry(std::int64_t i) const { return entries_[static_cast<std::size_t>(i)]; }
+    std::span<const std::int64_t> entries_of_group(std::int32_t group) const {
+        const auto& members = groups_[static_cast<std::size_t>(group)];
+        return {members.data(), members.size()};
+    }
+    const Surface* find_surface(std::string_view folded) const;
+    // Bytes of the longest key that begins with this word; 0 when none does.
+    std::uint32_t longest_from(std::string_view folded_first_word) const;
+
+  private:
+    KeyIndex surface_index_;
+    KeyIndex first_word_index_;
+    std::vector<Surface> surfaces_;
+    std::vector<Entry> entries_;
+    std::vector<std::vector<std::int64_t>> groups_;
+};
+
+struct SubstitutedColumns {
+    std::vector<Substituted> columns;
+    Buffer changed;  // a byte a row: 1 where a text of the row is another
+    std::int64_t n_changed = 0;
+};
+
+// Replaces nouns in the columns of one table together, row by row:
+// - a key counts where it stands between word boundaries, begins and ends with a token, ends with a
+//   common noun of its number, holds no proper noun, is no part of a hyphenated compound and no
+//   part of a name (capitalised beside a proper noun);
+// - a group is left alone in the whole row when one of its forms stands there and cannot be
+//   replaced, when one of its values stands there already, or when another group of the row has
+//   the same value;
+// - the replacement takes over the capitalisation, and "a" or "an" before it is repaired.
+// All columns and spans have the same number of rows. Throws std::invalid_argument when a span
+// does not fit its text.
+SubstitutedColumns replace_nouns(std::span<const StringColumn> columns,
+                                 std::span<const TokenSpans> tokens, NounCodes codes,
+                                 const NounTable& table, const SubstitutionOptions& options,
+                                 const Execution& execution);
+
+}  // namespace ietest::text

@@ -1,0 +1,84 @@
+#include "ietest/text/articles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "ietest/text/key_index.hpp"
+
+namespace ietest::text {
+namespace {
+
+bool is_letter(char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+
+// Letters whose names begin with a vowel: an F, an MRI, an x-ray.
+bool name_begins_with_vowel(char letter) { return is_one_of(ascii_lower(letter), "aefhilmnorsx"); }
+
+// Numbers that begin with eight, eleven or eighteen when read out.
+bool number_begins_with_vowel(std::string_view digits) {
+    if (digits.front() == '8') return true;
+    const bool eleven = digits.substr(0, 2) == "11" || digits.substr(0, 2) == "18";
+    return eleven && (digits.size() - 2) % 3 == 0;
+}
+
+bool begins_with_one_of(std::string_view word, const auto& prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return word.starts_with(prefix); });
+}
+
+// u as in "use", not as in "up".
+bool u_sounds_like_you(std::string_view word) {
+    if (word.starts_with("uni")) {
+        constexpr std::array kNegated{std::string_view("unin"), std::string_view("unim"),
+                                      std::string_view("unident")};
+        return !begins_with_one_of(word, kNegated);
+    }
+    constexpr std::array kPrefixes{
+        std::string_view("ubiq"), std::string_view("uke"),  std::string_view("ukr"),
+        std::string_view("uku"),  std::string_view("unani"), std::string_view("ura"),  std::string_view("ure"),
+        std::string_view("uri"),  std::string_view("uro"),  std::string_view("usa"),
+        std::string_view("use"),  std::string_view("usi"),  std::string_view("usu"),
+        std::string_view("ute"),  std::string_view("uti"),  std::string_view("uto"),
+        std::string_view("uva"),  std::string_view("uve"),  std::string_view("uvu")};
+    return begins_with_one_of(word, kPrefixes);
+}
+
+}  // namespace
+
+bool takes_an(std::string_view phrase) {
+    std::size_t size = 0;
+    while (size < phrase.size() && is_digit(phrase[size])) ++size;
+    if (size > 0) return number_begins_with_vowel(phrase.substr(0, size));
+    while (size < phrase.size() && is_letter(phrase[size])) ++size;
+    if (size == 0) return false;
+    const std::string_view word = phrase.substr(0, size);
+    if (size == 1) return name_begins_with_vowel(word[0]);
+    const bool capitals = std::all_of(word.begin(), word.end(),
+                                      [](char c) { return c >= 'A' && c <= 'Z'; });
+    if (capitals) {
+        // Spelled out, unless it can be read as a word (NATO).
+        const bool has_vowel = word.find_first_of("AEIOUY") != std::string_view::npos;
+        if (size <= 3 || !has_vowel) return name_begins_with_vowel(word[0]);
+    }
+    std::string folded(word);
+    std::transform(folded.begin(), folded.end(), folded.begin(), ascii_lower);
+    constexpr std::array kSilentH{std::string_view("hour"), std::string_view("honest"),
+                                  std::string_view("honor"), std::string_view("honour"),
+                                  std::string_view("heir")};
+    if (folded[0] == 'h') return begins_with_one_of(folded, kSilentH);
+    constexpr std::array kSpokenW{std::string_view("one"), std::string_view("ones"),
+                                  std::string_view("oneness"), std::string_view("oneself"),
+                                  std::string_view("once"), std::string_view("ouija")};
+    if (folded[0] == 'o') {
+        return std::find(kSpokenW.begin(), kSpokenW.end(), std::string_view(folded)) ==
+               kSpokenW.end();
+    }
+    if (folded[0] == 'e') return !folded.starts_with("eu") && !folded.starts_with("ewe");
+    if (folded[0] == 'u') return !u_sounds_like_you(folded);
+    if (folded[0] == 'y') return folded[1] == 't' || folded[1] == 'l';  // ytterbium, ylem
+    return folded[0] == 'a' || folded[0] == 'i';
+}
+
+}  // namespace ietest::text

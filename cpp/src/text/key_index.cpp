@@ -1,0 +1,65 @@
+#include "ietest/text/key_index.hpp"
+
+#include <stdexcept>
+
+namespace ietest::text {
+
+void KeyIndex::rehash(std::size_t capacity) {
+    std::vector<KeyEntry> old_entries = std::move(entries_);
+    std::vector<std::uint64_t> old_begins = std::move(text_begin_);
+    entries_.assign(capacity, KeyEntry{});
+    text_begin_.assign(capacity, 0);
+    mask_ = capacity - 1;
+    for (std::size_t i = 0; i < old_entries.size(); ++i) {
+        const KeyEntry& moved = old_entries[i];
+        if (moved.size == 0) continue;
+        const Probe probe = this->probe({text_.data() + old_begins[i], moved.size});
+        std::size_t at = slot_of(probe.hash, moved.node);
+        while (entries_[at].size != 0) at = (at + 1) & mask_;
+        entries_[at] = moved;
+        text_begin_[at] = old_begins[i];
+    }
+}
+
+KeyEntry& KeyIndex::entry(std::uint32_t node, std::string_view piece) {
+    if (piece.empty()) throw std::invalid_argument("a key must not be empty");
+    if (piece.size() >= (std::size_t{1} << 31)) throw std::length_error("a key is too long");
+    if (2 * (n_entries_ + 1) > entries_.size()) rehash(entries_.size() * 2);
+    const Probe probe = this->probe(piece);
+    if (const KeyEntry* known = find(probe, piece.data(), node)) {
+        return entries_[static_cast<std::size_t>(known - entries_.data())];
+    }
+    std::size_t at = slot_of(probe.hash, node);
+    while (entries_[at].size != 0) at = (at + 1) & mask_;
+    text_begin_[at] = text_.size();
+    text_ += piece;
+    ++n_entries_;
+    entries_[at] = {probe.head, probe.tail, probe.size, node, kNoValue, 0};
+    return entries_[at];
+}
+
+bool KeyIndex::same_middle(std::size_t at, const char* piece) const {
+    const char* key = text_.data() + text_begin_[at];
+    for (std::size_t i = 8; i + 8 < entries_[at].size; ++i) {
+        const bool same =
+            ignore_case_ ? ascii_lower(key[i]) == ascii_lower(piece[i]) : key[i] == piece[i];
+        if (!same) return false;
+    }
+    return true;
+}
+
+void KeyIndex::build_filter() {
+    // About 13 bits a key, 7% false positives; 32 KiB for 20,000 keys.
+    const std::size_t wanted = std::max<std::size_t>(n_entries_ * 10, 512);
+    const int log2_bits = std::min(24, static_cast<int>(std::bit_width(wanted - 1)));
+    filter_.assign((std::size_t{1} << log2_bits) / 64, 0);
+    filter_shift_ = 64 - log2_bits;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        if (entries_[i].size == 0 || entries_[i].node != 0) continue;
+        const Probe probe = this->probe({text_.data() + text_begin_[i], entries_[i].size});
+        const std::uint64_t bit = probe.hash >> filter_shift_;
+        filter_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+    }
+}
+
+}  // namespace ietest::text

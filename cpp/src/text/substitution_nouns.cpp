@@ -1,0 +1,459 @@
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "chunks.hpp"
+#include "ietest/text/articles.hpp"
+#include "ietest/text/substitution.hpp"
+#include "ietest/text/utf8.hpp"
+
+namespace ietest::text {
+namespace {
+
+std::string folded_ascii(std::string_view text) {
+    std::string folded(text);
+    std::transform(folded.begin(), folded.end(), folded.begin(), ascii_lower);
+    return folded;
+}
+
+std::uint64_t word_hash(std::string_view word) {
+    std::uint64_t hash = 0xCBF29CE484222325ULL;
+    for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+    return hash;
+}
+
+// A run of word characters: what stands between blanks and punctuation.
+struct Run {
+    std::size_t begin;
+    std::size_t end;
+    std::uint64_t hash;
+};
+
+void find_runs(std::string_view folded, std::vector<Run>& runs) {
+    runs.clear();
+    for (std::size_t at = 0; at < folded.size();) {
+        const std::size_t begin = at;
+        while (at < folded.size()) {
+            const CodePoint code = code_point_at(folded, at);
+            if (!is_word_character(code.value)) break;
+            at += code.n_bytes;
+        }
+        if (at > begin) {
+            runs.push_back({begin, at, word_hash(folded.substr(begin, at - begin))});
+        } else {
+            at += code_point_at(folded, at).n_bytes;
+        }
+    }
+}
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_ascii_word(char c) {
+    return is_upper(c) || is_lower(c) || (c >= '0' && c <= '9') || static_cast<signed char>(c) < 0;
+}
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+bool is_all_capitals(std::string_view piece) {
+    const auto n_upper = std::count_if(piece.begin(), piece.end(), is_upper);
+    return n_upper >= 2 && std::none_of(piece.begin(), piece.end(), is_lower);
+}
+
+// Boy -> Lad, BOYS -> LADS, Ice Cream -> Frozen Dessert, Ice cream -> Frozen dessert.
+std::string with_capitals_of(std::string_view piece, std::string_view value) {
+    std::string result(value);
+    if (is_all_capitals(piece)) {
+        std::transform(result.begin(), result.end(), result.begin(), ascii_upper);
+        return result;
+    }
+    if (!is_upper(piece.front()) || result.empty()) return result;
+    bool title = false;
+    bool every_word = true;
+    for (std::size_t i = 1; i < piece.size(); ++i) {
+        if (piece[i - 1] != ' ') continue;
+        title = title || is_upper(piece[i]);
+        every_word = every_word && is_upper(piece[i]);
+    }
+    result[0] = ascii_upper(result[0]);
+    if (title && every_word) {
+        for (std::size_t i = 1; i < result.size(); ++i) {
+            if (result[i - 1] == ' ') result[i] = ascii_upper(result[i]);
+        }
+    }
+    return result;
+}
+
+// One key, standing in a text.
+struct Occurrence {
+    std::size_t begin;
+    std::size_t end;
+    const NounTable::Surface* surface;
+    std::int64_t entry;  // the one to put there; -1: not to be replaced
+};
+
+// One text of the row, taken apart.
+struct RowText {
+    std::string_view text;
+    std::string folded;
+    std::vector<Run> runs;
+    std::vector<Occurrence> occurrences;  // every key that stands here, overlaps included
+
+    bool run_ends_at(std::size_t end) const {
+        const auto run = std::lower_bound(runs.begin(), runs.end(), end,
+                                          [](const Run& r, std::size_t e) { return r.end < e; });
+        return run != runs.end() && run->end == end;
+    }
+};
+
+class NounReplacer {
+  public:
+    NounReplacer(std::span<const StringColumn> columns, std::span<const TokenSpans> tokens,
+                 NounCodes codes, const NounTable& table, bool with_edits)
+        : columns_(columns),
+          tokens_(tokens),
+          codes_(codes),
+          table_(table),
+          with_edits_(with_edits),
+          texts_(columns.size()) {}
+
+    void add_row(std::int64_t row, std::span<ChunkTexts* const> chunks) {
+        candidate_groups_.clear();
+        blocked_groups_.clear();
+        for (std::size_t c = 0; c < columns_.size(); ++c) read(c, row);
+        if (!candidate_groups_.empty()) block_colliding_groups();
+        for (std::size_t c = 0; c < columns_.size(); ++c) write(texts_[c], row, *chunks[c]);
+    }
+
+  private:
+    void read(std::size_t c, std::int64_t row) {
+        RowText& here = texts_[c];
+        here.text = columns_[c].is_valid(row) ? columns_[c][row] : std::string_view{};
+        here.folded.assign(here.text);
+        std::transform(here.folded.begin(), here.folded.end(), here.folded.begin(), ascii_lower);
+        find_runs(here.folded, here.runs);
+        here.occurrences.clear();
+        const TokenSpans& spans = tokens_[c];
+        const std::int64_t first = spans.offsets[row];
+        const std::int64_t last = spans.offsets[row + 1];
+        check_tokens(spans, first, last, here.text.size(), row);
+
+        std::size_t done = 0;
+        const std::string_view folded = here.folded;
+        for (std::size_t r = 0; r < here.runs.size(); ++r) {
+            const std::size_t begin = here.runs[r].begin;
+            const std::uint32_t longest =
+                table_.longest_from(folded.substr(begin, here.runs[r].end - begin));
+            Occurrence best{0, 0, nullptr, -1};
+            for (std::size_t e = r; e < here.runs.size(); ++e) {
+                const std::size_t end = here.runs[e].end;
+                if (end - begin > longest) break;
+                const auto* surface = table_.find_surface(folded.substr(begin, end - begin));
+                if (surface == nullptr) continue;
+                if (best.surface != nullptr) here.occurrences.push_back(best);
+                best = {begin, end, surface, -1};
+            }
+            if (best.surface == nullptr) continue;
+            // The longest one decides, replaceable or not: ice in "ice cream" is no ice.
+            if (begin >= done) {
+                best.entry = entry_for(here.text, spans, first, last, best);
+                done = best.end;
+            }
+            here.occurrences.push_back(best);
+        }
+        for (const Occurrence& found : here.occurrences) {
+            (found.entry < 0 ? blocked_groups_ : candidate_groups_).push_back(found.surface->group);
+        }
+    }
+
+    static void check_tokens(const TokenSpans& spans, std::int64_t first, std::int64_t last,
+                             std::size_t n_bytes, std::int64_t row) {
+        bool fits = first >= 0 && first <= last && last <= spans.n_tokens;
+        std::int64_t before = 0;
+        for (std::int64_t t = first; fits && t < last; ++t) {
+            fits = spans.start[t] >= before && spans.end[t] >= spans.start[t];
+            before = spans.end[t];
+        }
+        if (!fits || before > static_cast<std::int64_t>(n_bytes)) {
+            throw std::invalid_argument("the tokens of row " + std::to_string(row) +
+                                        " do not fit its text");
+        }
+    }
+
+    // The entry to replace an occurrence by; -1 where it has to stay.
+    std::int64_t entry_for(std::string_view text, const TokenSpans& spans, std::int64_t first,
+                           std::int64_t last, const Occurrence& found) const {
+        const auto begin = static_cast<std::int32_t>(found.begin);
+        const auto end = static_cast<std::int32_t>(found.end);
+        const std::int64_t head =
+            std::lower_bound(spans.start + first, spans.start + last, begin) - spans.start;
+        const std::int64_t tail =
+            std::lower_bound(spans.end + head, spans.end + last, end) - spans.end;
+        if (head >= last || tail >= last || spans.start[head] != begin || spans.end[tail] != end) {
+            return -1;
+        }
+        if (spans.pos[tail] != codes_.noun) return -1;
+        for (std::int64_t t = head; t < tail; ++t) {
+            if (spans.pos[t] == codes_.proper_noun) return -1;
+        }
+        if (is_joined(text, found)) return -1;
+        if (is_upper(text[found.begin])) {
+            const bool name_before = head > first && spans.pos[head - 1] == codes_.proper_noun &&
+                                     begin - spans.end[head - 1] <= 1;
+            const bool name_after = tail + 1 < last && spans.pos[tail + 1] == codes_.proper_noun &&
+                                    spans.start[tail + 1] - end <= 1;
+            if (name_before || name_after) return -1;
+        }
+        const auto& by_number = found.surface->by_number;
+        const int number = std::clamp<int>(spans.number[tail], 0, 2);
+        if (number != 0 && by_number[static_cast<std::size_t>(number)] >= 0) {
+            return by_number[static_cast<std::size_t>(number)];
+        }
+        if (by_number[0] >= 0 || number != 0) return by_number[0];
+        // The tagger did not say: the form alone has to.
+        return by_number[1] >= 0 ? by_number[1] : by_number[2];
+    }
+
+    // Part of a hyphenated compound (T-shirt), or behind an apostrophe (l'homme).
+    static bool is_joined(std::string_view text, const Occurrence& found) {
+        if (found.begin >= 2 && is_ascii_word(text[found.begin - 2]) &&
+            (text[found.begin - 1] == '-' || text[found.begin - 1] == '\'')) {
+            return true;
+        }
+        return found.end + 1 < text.size() && text[found.end] == '-' &&
+               is_ascii_word(text[found.end + 1]);
+    }
+
+    void block_colliding_groups() {
+        std::sort(candidate_groups_.begin(), candidate_groups_.end());
+        candidate_groups_.erase(std::unique(candidate_groups_.begin(), candidate_groups_.end()),
+                                candidate_groups_.end());
+        // Collisions are looked for among all candidates, so the outcome has no order.
+        std::vector<std::int32_t>& blocked = blocked_groups_;
+        for (std::size_t i = 0; i < candidate_groups_.size(); ++i) {
+            const std::int32_t group = candidate_groups_[i];
+            for (const std::int64_t e : table_.entries_of_group(group)) {
+                if (stands_already(table_.entry(e), group)) blocked.push_back(group);
+            }
+            for (std::size_t j = i + 1; j < candidate_groups_.size(); ++j) {
+                if (!have_common_value(group, candidate_groups_[j])) continue;
+                blocked.push_back(group);
+                blocked.push_back(candidate_groups_[j]);
+            }
+        }
+        std::sort(blocked.begin(), blocked.end());
+    }
+
+    bool have_common_value(std::int32_t one, std::int32_t other) const {
+        for (const std::int64_t a : table_.entries_of_group(one)) {
+            for (const std::int64_t b : table_.entries_of_group(other)) {
+                if (table_.entry(a).folded_value == table_.entry(b).folded_value) return true;
+            }
+        }
+        return false;
+    }
+
+    // Does the value stand in a text of the row, other than within what it is to replace?
+    bool stands_already(const NounTable::Entry& entry, std::int32_t group) const {
+        for (const RowText& here : texts_) {
+            for (const Run& run : here.runs) {
+                if (run.hash != entry.first_word_hash) continue;
+                const std::string& value = entry.folded_value;
+                if (here.folded.compare(run.begin, value.size(), value) != 0) continue;
+                const std::size_t end = run.begin + value.size();
+                const bool whole = here.run_ends_at(end) || !is_ascii_word(value.back());
+                const auto replaced = [&](const Occurrence& found) {
+                    return found.entry >= 0 && found.surface->group == group &&
+                           found.begin <= run.begin && end <= found.end;
+                };
+                if (whole &&
+                    std::none_of(here.occurrences.begin(), here.occurrences.end(), replaced)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    void write(const RowText& here, std::int64_t row, ChunkTexts& chunk) const {
+        std::size_t done = 0;
+        bool changed = false;
+        const auto edit = [&](std::size_t begin, std::size_t end, std::string_view piece, Rule rule) {
+            chunk.text.insert(chunk.text.end(), here.text.begin() + static_cast<std::ptrdiff_t>(done),
+                              here.text.begin() + static_cast<std::ptrdiff_t>(begin));
+            chunk.text.insert(chunk.text.end(), piece.begin(), piece.end());
+            done = end;
+            changed = true;
+            if (with_edits_) {
+                chunk.edits.add(row, static_cast<std::int64_t>(begin),
+                                static_cast<std::int64_t>(end),
+                                here.text.substr(begin, end - begin), piece, rule);
+            }
+        };
+        for (const Occurrence& found : here.occurrences) {
+            if (found.entry < 0 || std::binary_search(blocked_groups_.begin(), blocked_groups_.end(),
+                                                      found.surface->group)) {
+                continue;
+            }
+            const NounTable::Entry& entry = table_.entry(found.entry);
+            const std::string_view piece = here.text.substr(found.begin, found.end - found.begin);
+            const std::string value = with_capitals_of(piece, entry.value);
+            if (value == piece) continue;
+            repair_article(here, done, found.begin, entry.value, is_all_capitals(piece), edit);
+            edit(found.begin, found.end, value, entry.rule);
+        }
+        chunk.text.insert(chunk.text.end(), here.text.begin() + static_cast<std::ptrdiff_t>(done),
+                          here.text.end());
+        chunk.row_ends.push_back(static_cast<std::int64_t>(chunk.text.size()));
+        chunk.changed.push_back(changed ? 1 : 0);
+    }
+
+    static void repair_article(const RowText& here, std::size_t done, std::size_t word_begin,
+                               std::string_view value, bool capitals, const auto& edit) {
+        std::size_t at = word_begin;
+        while (at > done && std::string_view("\"'([").find(here.text[at - 1]) != std::string_view::npos) {
+            --at;
+        }
+        const std::size_t behind_blanks = at;
+        while (at > done && is_blank(here.text[at - 1])) --at;
+        if (at == behind_blanks) return;
+        const auto run =
+            std::lower_bound(here.runs.begin(), here.runs.end(), at,
+                             [](const Run& r, std::size_t end) { return r.end < end; });
+        if (run == here.runs.end() || run->end != at || run->begin < done) return;
+        if (run->begin > 0 && std::string_view("-'.&").find(here.text[run->begin - 1]) !=
+                                  std::string_view::npos) {
+            return;
+        }
+        const std::string_view article = here.text.substr(run->begin, run->end - run->begin);
+        const std::string_view folded =
+            std::string_view(here.folded).substr(run->begin, run->end - run->begin);
+        if (folded != "a" && folded != "an") return;
+        const bool an = takes_an(value);
+        if (an == (folded == "an")) return;
+        const bool upper = is_upper(article.front());
+        const std::string_view repaired =
+            !an ? (upper ? "A" : "a") : (!upper ? "an" : capitals ? "AN" : "An");
+        edit(run->begin, run->end, repaired, Rule::article);
+    }
+
+    std::span<const StringColumn> columns_;
+    std::span<const TokenSpans> tokens_;
+    NounCodes codes_;
+    const NounTable& table_;
+    bool with_edits_;
+    std::vector<RowText> texts_;
+    std::vector<std::int32_t> candidate_groups_;
+    std::vector<std::int32_t> blocked_groups_;
+};
+
+}  // namespace
+
+NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
+                     std::span<const std::int8_t> number, std::span<const std::int32_t> group,
+                     RuleCodes rules) {
+    const auto n = static_cast<std::size_t>(keys.length);
+    if (values.length != keys.length || number.size() != n || group.size() != n ||
+        (rules.size() != n && rules.size() != 1)) {
+        throw std::invalid_argument("keys, values, numbers, groups and rules differ in length");
+    }
+    std::vector<std::pair<std::string, std::uint32_t>> longest;
+    std::vector<Run> runs;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto at = static_cast<std::int64_t>(i);
+        const std::string which = "key " + std::to_string(i);
+        if (!keys.is_valid(at) || !values.is_valid(at) || keys[at].empty() || values[at].empty()) {
+            throw std::invalid_argument(which + " or its value is missing or empty");
+        }
+        if (number[i] < 0 || number[i] > 2) throw std::invalid_argument(which + ": number is not 0, 1 or 2");
+        if (group[i] < 0) throw std::invalid_argument(which + ": group is negative");
+        const std::string key = folded_ascii(keys[at]);
+        find_runs(key, runs);
+        if (runs.empty() || runs.front().begin != 0) {
+            throw std::invalid_argument(which + " does not begin with a letter or digit");
+        }
+        KeyEntry& slot = surface_index_.entry(0, key);
+        if (slot.value == KeyIndex::kNoValue) {
+            slot.value = static_cast<std::uint32_t>(surfaces_.size());
+            surfaces_.push_back({});
+            surfaces_.back().group = group[i];
+        }
+        Surface& surface = surfaces_[slot.value];
+        if (surface.group != group[i]) throw std::invalid_argument(which + " belongs to two groups");
+        surface.by_number[static_cast<std::size_t>(number[i])] = at;
+
+        KeyEntry& first = first_word_index_.entry(0, std::string_view(key).substr(0, runs.front().end));
+        const auto size = static_cast<std::uint32_t>(key.size());
+        first.value = first.value == KeyIndex::kNoValue ? size : std::max(first.value, size);
+
+        Entry entry{std::string(values[at]), folded_ascii(values[at]), 0, group[i],
+                    static_cast<Rule>(rules[rules.size() == 1 ? 0 : i])};
+        find_runs(entry.folded_value, runs);
+        if (runs.empty() || runs.front().begin != 0) {
+            throw std::invalid_argument(which + ": its value does not begin with a letter or digit");
+        }
+        entry.first_word_hash = runs.front().hash;
+        entries_.push_back(std::move(entry));
+        const auto needed = static_cast<std::size_t>(group[i]) + 1;
+        if (needed > n) throw std::invalid_argument(which + ": groups are not numbered from 0 on");
+        if (groups_.size() < needed) groups_.resize(needed);
+        groups_[needed - 1].push_back(at);
+    }
+    surface_index_.build_filter();
+    first_word_index_.build_filter();
+}
+
+const NounTable::Surface* NounTable::find_surface(std::string_view folded) const {
+    const KeyEntry* entry = surface_index_.find(folded);
+    return entry == nullptr ? nullptr : &surfaces_[entry->value];
+}
+
+std::uint32_t NounTable::longest_from(std::string_view folded_first_word) const {
+    const Probe probe = first_word_index_.probe(folded_first_word);
+    if (!first_word_index_.may_hold(probe)) return 0;
+    const KeyEntry* entry = first_word_index_.find(probe, folded_first_word.data());
+    return entry == nullptr ? 0 : entry->value;
+}
+
+SubstitutedColumns replace_nouns(std::span<const StringColumn> columns,
+                                 std::span<const TokenSpans> tokens, NounCodes codes,
+                                 const NounTable& table, const SubstitutionOptions& options,
+                                 const Execution& execution) {
+    SubstitutedColumns result;
+    if (columns.empty() || columns.size() != tokens.size()) {
+        throw std::invalid_argument("as many token spans as columns are needed, at least one");
+    }
+    const std::int64_t n_rows = columns[0].length;
+    std::int64_t chunk_rows = std::numeric_limits<std::int64_t>::max();
+    for (const StringColumn& column : columns) {
+        if (column.length != n_rows) throw std::invalid_argument("columns differ in length");
+        chunk_rows = std::min(chunk_rows, rows_per_chunk(column));
+    }
+    const auto n_chunks = static_cast<std::size_t>(n_rows == 0 ? 0 : (n_rows - 1) / chunk_rows + 1);
+    std::vector<std::vector<ChunkTexts>> chunks(columns.size());
+    for (auto& of_column : chunks) of_column.resize(n_chunks);
+    result.changed = Buffer(n_rows);
+    std::vector<std::int64_t> n_changed(n_chunks, 0);
+
+    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
+        const auto number = static_cast<std::size_t>(rows.begin / chunk_rows);
+        std::vector<ChunkTexts> written(columns.size());
+        std::vector<ChunkTexts*> pointers;
+        for (ChunkTexts& chunk : written) pointers.push_back(&chunk);
+        NounReplacer replacer(columns, tokens, codes, table, options.with_edits);
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            replacer.add_row(i, pointers);
+            std::uint8_t changed = 0;
+            for (const ChunkTexts& chunk : written) changed |= chunk.changed.back();
+            result.changed.as<std::uint8_t>()[i] = changed;
+            n_changed[number] += changed;
+        }
+        for (std::size_t c = 0; c < columns.size(); ++c) chunks[c][number] = std::move(written[c]);
+    });
+    for (const std::int64_t n : n_changed) result.n_changed += n;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        result.columns.push_back(
+            assemble(columns[c], chunk_rows, std::move(chunks[c]), options, execution));
+    }
+    return result;
+}
+
+}  // namespace ietest::text

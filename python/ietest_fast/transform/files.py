@@ -1,0 +1,223 @@
+"""Transforming whole files, batch by batch, in bounded memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.columns import find_text_columns
+from ietest_fast.corpus.streams import BatchWriter, open_batches
+from ietest_fast.errors import InputError
+from ietest_fast.transform.base import EDIT_SCHEMA, RULES, Transformation, check_text_columns
+from ietest_fast.transform.synonyms import SynonymSubstitution
+
+_SUBSTITUTIONS = ("frequency", "edit_distance")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSummary:
+    """What was done to a file.
+
+    Attributes
+    ----------
+    n_rows
+        Rows read and written.
+    n_changed
+        Rows with a text that is another than it was.
+    text_columns
+        The columns that were transformed.
+    n_edits
+        Edits by rule. ``normalise`` is there only if edits were written.
+    substitutions
+        (old, new) in lower case -> how often.
+    """
+
+    n_rows: int
+    n_changed: int
+    text_columns: tuple[str, ...]
+    n_edits: dict[str, int]
+    substitutions: Counter[tuple[str, str]]
+
+    def most_frequent(self, n: int = 10) -> list[tuple[str, str, int]]:
+        """Give the n most frequent substitutions as (old, new, count), ties in the alphabet."""
+        ranked = sorted(self.substitutions.items(), key=lambda item: (-item[1], item[0]))
+        return [(old, new, count) for (old, new), count in ranked[:n]]
+
+
+def transform_file(
+    source: str | Path,
+    target: str | Path,
+    transformation: Transformation,
+    *,
+    text_columns: Sequence[str] | None = None,
+    edits_path: str | Path | None = None,
+    n_threads: int | None = None,
+    on_progress: Callable[[int, int | None], None] | None = None,
+) -> FileSummary:
+    """Transform the texts of a file into another one.
+
+    The target appears when it is complete; after an error, or a kill, it is not there. Memory
+    does not grow with the number of rows.
+
+    Parameters
+    ----------
+    source, target, edits_path
+        Files whose formats are those of their names (Parquet, CSV, TSV, JSONL); no two are the
+        same. Edits have the columns of :data:`ietest_fast.transform.EDIT_SCHEMA`, rows counted
+        from 0 in the file. None: edits are counted, not written.
+    transformation
+        What to do.
+    text_columns
+        The columns that hold texts; None: premise and hypothesis, or as
+        :func:`ietest_fast.corpus.read_corpus` finds them. All other columns are copied.
+    n_threads
+        Threads to use; None: all cores.
+    on_progress
+        Called with the rows done and, where the format tells, the rows to do.
+
+    Raises
+    ------
+    InputError
+        If a file has no rows, lacks a column or is broken; or if a target is also a source.
+    ResourceError
+        If a target cannot be written.
+    """
+    source, target = Path(source), Path(target)
+    edits_path = None if edits_path is None else Path(edits_path)
+    check_distinct(source, *[path for path in (target, edits_path) if path is not None])
+
+    n_rows = n_changed = 0
+    n_edits: Counter[str] = Counter()
+    substitutions: Counter[tuple[str, str]] = Counter()
+    with contextlib.ExitStack() as stack:
+        reader = stack.enter_context(open_batches(source))
+        names = choose_text_columns(source, reader.schema, text_columns)
+        empty = reader.schema.empty_table()
+        schema = transformation.transform(empty, names, with_edits=False).table.schema
+        writer = stack.enter_context(BatchWriter(target, schema))
+        edit_writer = None
+        if edits_path is not None:
+            edit_writer = stack.enter_context(BatchWriter(edits_path, EDIT_SCHEMA))
+        for batch in reader:
+            table = pa.Table.from_batches([batch])
+            if edit_writer is None and isinstance(transformation, SynonymSubstitution):
+                made = transformation.substitutions_only(table, names, n_threads=n_threads)
+            else:
+                made = transformation.transform(table, names, n_threads=n_threads)
+            writer.write(made.table.cast(schema))
+            edits = made.edits
+            assert edits is not None  # noqa: S101 - asked for
+            _count(edits, n_edits, substitutions)
+            if edit_writer is not None:
+                row = pc.add(edits["row"], n_rows)
+                edit_writer.write(edits.set_column(0, EDIT_SCHEMA.field("row"), row))
+            n_rows += table.num_rows
+            n_changed += int(np.count_nonzero(made.changed))
+            if on_progress is not None:
+                on_progress(n_rows, reader.n_rows)
+        if n_rows == 0:
+            raise InputError("has no rows; at least one is needed", path=source)
+    return FileSummary(
+        n_rows=n_rows,
+        n_changed=n_changed,
+        text_columns=names,
+        n_edits={rule: n_edits[rule] for rule in RULES if n_edits[rule]},
+        substitutions=substitutions,
+    )
+
+
+def read_texts(path: str | Path, text_columns: Sequence[str] | None = None) -> Iterator[pa.Array]:
+    """Read the text columns of a file and nothing else, batch by batch.
+
+    Parameters
+    ----------
+    path
+        Parquet, CSV, TSV or JSONL.
+    text_columns
+        The columns that hold texts, if the file has them all; otherwise, or if None, those that
+        :func:`ietest_fast.corpus.read_corpus` would take.
+
+    Yields
+    ------
+    pyarrow.Array
+        Strings or large strings.
+
+    Raises
+    ------
+    InputError
+        If there are no such columns or no rows.
+    """
+    path = Path(path)
+    with open_batches(path) as reader:
+        schema = reader.schema
+    if text_columns is not None and not set(text_columns) <= set(schema.names):
+        text_columns = None
+    names = choose_text_columns(path, schema, text_columns)
+    n_rows = 0
+    with open_batches(path, columns=names) as reader:
+        for batch in reader:
+            n_rows += batch.num_rows
+            for name in names:
+                column = batch[name]
+                plain = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+                yield column if plain else column.cast(pa.large_string())
+    if n_rows == 0:
+        raise InputError("has no rows; at least one is needed", path=path)
+
+
+def choose_text_columns(
+    path: Path, schema: pa.Schema, text_columns: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Give the columns that hold a file's texts, checked."""
+    names = find_text_columns(path, schema.names)[0] if text_columns is None else text_columns
+    try:
+        check_text_columns(schema, names)
+    except InputError as error:
+        raise InputError(_bare(error), path=path, column=error.column) from error
+    return tuple(names)
+
+
+def check_distinct(source: Path, *targets: Path) -> None:
+    """Raise InputError if a file would be written that is read, or written twice."""
+    for i, target in enumerate(targets):
+        for other in (source, *targets[:i]):
+            same = target.resolve() == other.resolve()
+            if not same and target.exists() and other.exists():
+                same = os.path.samefile(target, other)
+            if same:
+                raise InputError(
+                    "would be overwritten while it is in use; name another file", path=target
+                )
+
+
+def _bare(error: InputError) -> str:
+    prefix = f"column {error.column!r}: "
+    return str(error).removeprefix(prefix)
+
+
+def _count(
+    edits: pa.Table, n_edits: Counter[str], substitutions: Counter[tuple[str, str]]
+) -> None:
+    if len(edits) == 0:
+        return
+    rule = edits["rule"].cast(pa.string())
+    for item in pc.value_counts(rule).to_pylist():
+        n_edits[item["values"]] += item["counts"]
+    chosen = pc.is_in(rule, pa.array(_SUBSTITUTIONS))
+    pairs = pa.table(
+        {
+            "old": pc.ascii_lower(edits["old"].filter(chosen)),
+            "new": pc.ascii_lower(edits["new"].filter(chosen)),
+        }
+    )
+    counted = pairs.group_by(["old", "new"], use_threads=False).aggregate([([], "count_all")])
+    for row in counted.to_pylist():
+        substitutions[row["old"], row["new"]] += row["count_all"]

