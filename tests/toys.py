@@ -69,6 +69,7 @@ class Swap:
     new: str = "slumbers"
     name: str = "swap"
     keeps_labels: bool = True
+    rule: str = "swap"
 
     @property
     def fingerprint(self) -> str:
@@ -91,7 +92,10 @@ class Swap:
             rows += np.flatnonzero(hit).tolist()
             replaced = pc.replace_substring(table[column], self.old, self.new)
             new = new.set_column(new.schema.get_field_index(column), column, replaced)
-        edits = pa.table({"row": pa.array(rows, pa.int64())}) if with_edits else None
+        edits = None
+        if with_edits:
+            edits = pa.table({"row": pa.array(rows, pa.int64()), "rule": [self.rule] * len(rows)})
+            edits = edits.set_column(1, "rule", edits["rule"].cast(pa.string()))
         return Transformed(table=new, changed=changed, edits=edits)
 
 

@@ -41,8 +41,12 @@ def _result(folder, table, *, collapsed=()):
         settings={},
         identity="",
         versions={},
-        data={"test": {"rows": 1000, "share_changed": 0.625}},
-        transformation={"name": "syn.careful", "n_test_edits": 1234},
+        data={"test": {"rows": 1000}},
+        transformation={
+            "name": "syn.careful",
+            "n_test_reworded": 625,
+            "test_edits": {"article": 5, "frequency": 1000, "edit_distance": 234},
+        },
         params={},
         trials=(),
         rhos=tuple(rhos),
@@ -71,7 +75,7 @@ def test_the_table_has_every_number(tmp_path):
     assert rows[0][-1] == "reject"
     assert rows[1][-2:] == ["not", "rejected"]
     assert "α/M = 0.05/2 = 0.025" in text
-    assert "62.5% of them changed by syn.careful (1,234 edits)" in text
+    assert "62.5% of them reworded by syn.careful (1,234 synonyms)" in text
     assert "Signature: ie|n:1000" in text
     assert "Collapsed" not in text
 

@@ -106,7 +106,8 @@ def test_data_is_described(finished):
     assert sum(test["labels"].values()) == 240
     assert test["share_changed"] == test["changed"] / 240
     edits = pq.read_table(next(finished.folder.glob("data/*/test.edits.parquet")))
-    assert finished.transformation["n_test_edits"] == edits.num_rows == test["changed"]
+    assert finished.transformation["test_edits"] == {"swap": edits.num_rows}
+    assert finished.transformation["n_test_reworded"] == test["changed"] == edits.num_rows
 
 
 def test_running_again_trains_nothing(finished):
@@ -212,11 +213,16 @@ def test_a_collapsed_model_is_reported_and_does_not_reject(tmp_path):
 
 
 def test_no_change_at_all_is_an_error_and_leaves_no_results(tmp_path):
-    with pytest.raises(InputError, match="changes none of the 240 test texts"):
+    with pytest.raises(InputError, match="rewords none of the 240 test texts"):
         _run(tmp_path, swap=Swap(old="zebra"))
     assert not (tmp_path / "results.json").exists()
-    with pytest.raises(InputError, match="changes none"):
+    with pytest.raises(InputError, match="rewords none"):
         _run(tmp_path, swap=Swap(old="zebra"))
+
+
+def test_normal_form_alone_is_no_rewording(tmp_path):
+    with pytest.raises(InputError, match="rewords none"):
+        _run(tmp_path, swap=Swap(rule="normalise"))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.config import DataConfig, TransformationConfig
     from ietest_fast.transform import Transformation
 
+# Edits that only bring a text into normal form (lower case, no punctuation) reword nothing.
+NORMALISING_RULE = "normalise"
+
 # Counted up when a transformation of the same settings begins to give other texts.
 _TRANSFORMATION_SCHEME = 1
 
@@ -198,15 +201,18 @@ class TransformedSplits:
         By split: which observations the transformation changed, bool, shape (n,).
     name, fingerprint
         Of the transformation.
-    n_test_edits
-        Number of substitutions in the test set.
+    test_edits
+        Number of edits of the test set by rule.
+    n_test_reworded
+        Number of test observations with an edit that is more than a normalisation.
     """
 
     texts: dict[str, SplitTexts]
     changed: dict[str, NDArray[np.bool_]]
     name: str
     fingerprint: str
-    n_test_edits: int
+    test_edits: dict[str, int]
+    n_test_reworded: int
 
 
 def transform_splits(
@@ -236,7 +242,7 @@ def transform_splits(
     Raises
     ------
     InputError
-        If no test text is changed: then there is nothing to test.
+        If no test text is reworded: then there is nothing to test.
     """
     key = identify({**splits.fingerprints(), "transformation": planned.fingerprint})
     kept = folder / key[:16]
@@ -273,12 +279,25 @@ def _transform_into(
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
             if result.edits is not None:
                 pq.write_table(result.edits, place / f"{name}.edits.parquet", compression="zstd")
-                summary["n_test_edits"] = result.edits.num_rows
+                summary |= _count_edits(result.edits)
             if listener is not None:
                 listener(n_done + 1)
         (place / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
 
     write_folder(kept, fill)
+
+
+def _count_edits(edits: pa.Table) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rules = edits["rule"].cast(pa.string())
+    counts = {item["values"]: item["counts"] for item in pc.value_counts(rules).to_pylist()}
+    rewording = edits["row"].filter(pc.not_equal(rules, NORMALISING_RULE))
+    return {
+        "test_edits": dict(sorted(counts.items())),
+        "n_test_reworded": len(pc.unique(rewording)),
+    }
 
 
 def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
@@ -295,9 +314,9 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
             transformed=table.drop_columns(["changed"]),
             labels=corpus.labels,
         )
-    if not changed["test"].any():
+    if summary["n_test_reworded"] == 0:
         raise InputError(
-            f"the transformation {summary['name']} changes none of the {len(splits.test)} test "
+            f"the transformation {summary['name']} rewords none of the {len(splits.test)} test "
             "texts, so there is nothing to test",
             path=splits.test.source,
         )
@@ -306,5 +325,6 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
         changed=changed,
         name=summary["name"],
         fingerprint=summary["fingerprint"],
-        n_test_edits=int(summary.get("n_test_edits", 0)),
+        test_edits=summary["test_edits"],
+        n_test_reworded=summary["n_test_reworded"],
     )

@@ -167,7 +167,7 @@ class RunResult:
     data
         Rows, what was dropped, how much the transformation changed, by split.
     transformation
-        Name, fingerprint and number of edits in the test set.
+        Name, fingerprint and what it did to the test set.
     params
         The hyperparameters used.
     trials

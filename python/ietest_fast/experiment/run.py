@@ -130,7 +130,8 @@ def run(
             transformation={
                 "name": texts.name,
                 "fingerprint": texts.fingerprint,
-                "n_test_edits": texts.n_test_edits,
+                "test_edits": texts.test_edits,
+                "n_test_reworded": texts.n_test_reworded,
             },
             params=params,
             trials=trials,

@@ -66,11 +66,15 @@ def summary_lines(result: RunResult) -> list[str]:
     decision = result.rhos[0].decision
     test = result.data["test"]
     level = f"α/M = {decision.alpha:g}/{decision.n_tests} = {decision.threshold:g}"
-    phi = f"{result.transformation['name']} ({result.transformation['n_test_edits']:,} edits)"
-    changed = f"{100 * test['share_changed']:.1f}% of them changed by {phi}"
+    phi = result.transformation
+    n_words = sum(phi["test_edits"].get(rule, 0) for rule in ("frequency", "edit_distance"))
+    reworded = (
+        f"{100 * phi['n_test_reworded'] / test['rows']:.1f}% of them reworded by {phi['name']}"
+    )
+    words = f" ({n_words:,} synonyms)" if n_words else ""
     lines = [
         f"H0: equal accuracy on both versions; rejected at a ρ if a p lies below {level}.",
-        f"Test set: {test['rows']:,} rows, {changed}.",
+        f"Test set: {test['rows']:,} rows, {reworded}{words}.",
         f"SNR: {result.snr:.1f}",
     ]
     if result.collapsed:
