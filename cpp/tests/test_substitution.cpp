@@ -1,0 +1,305 @@
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ietest/text/arrow_interface.hpp"
+#include "ietest/text/articles.hpp"
+#include "ietest/text/substitution.hpp"
+
+using namespace ietest;
+using namespace ietest::text;
+
+namespace {
+
+// A string array whose buffers are exactly as long as they must be, so that a sanitizer sees every
+// byte read beyond them.
+struct Strings {
+    std::vector<std::int32_t> offsets{0};
+    std::vector<char> data;
+
+    Strings(std::initializer_list<std::string> rows) {
+        for (const std::string& row : rows) add(row);
+    }
+    explicit Strings(const std::vector<std::string>& rows) {
+        for (const std::string& row : rows) add(row);
+    }
+    void add(const std::string& row) {
+        data.insert(data.end(), row.begin(), row.end());
+        data.shrink_to_fit();
+        offsets.push_back(static_cast<std::int32_t>(data.size()));
+    }
+    StringColumn view() const {
+        StringColumn column;
+        column.length = static_cast<std::int64_t>(offsets.size()) - 1;
+        column.offsets = offsets.data();
+        column.data = data.data();
+        return column;
+    }
+};
+
+std::vector<std::string> rows_of(const StringColumn& column) {
+    std::vector<std::string> rows;
+    for (std::int64_t i = 0; i < column.length; ++i) {
+        rows.push_back(column.is_valid(i) ? std::string(column[i]) : "<null>");
+    }
+    return rows;
+}
+
+const std::int8_t kOneRule[1] = {0};
+
+SubstitutionTable table_of(const Strings& keys, const Strings& values, TableOptions options = {}) {
+    return SubstitutionTable(keys.view(), values.view(), RuleCodes(kOneRule, 1), options);
+}
+
+std::vector<Instructions> available() {
+    std::vector<Instructions> all;
+    for (const auto one : {Instructions::portable, Instructions::sse2, Instructions::avx2}) {
+        if (is_available(one)) all.push_back(one);
+    }
+    return all;
+}
+
+std::vector<std::string> random_rows(std::mt19937_64& bits, const std::vector<std::string>& pieces,
+                                     int n_rows, int most_pieces) {
+    std::vector<std::string> rows;
+    for (int i = 0; i < n_rows; ++i) {
+        std::string row;
+        const int n = static_cast<int>(bits() % static_cast<unsigned>(most_pieces + 1));
+        for (int j = 0; j < n; ++j) row += pieces[bits() % pieces.size()];
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("words end where the annex says") {
+    const auto end = [](std::string_view text) { return next_segment(text, 0).end; };
+    CHECK(end("don't stop") == 5);
+    CHECK(end("3,000.5 x") == 7);
+    CHECK(end("a.b") == 3);
+    CHECK(end("a..b") == 1);
+    CHECK(end("a,b") == 1);
+    CHECK(end("cat_3-x") == 5);
+    CHECK(end("   x") == 3);
+    CHECK(end("\r\nx") == 2);
+    CHECK(end("caf\xC3\xA9 x") == 5);
+    CHECK(end("don\xE2\x80\x99t x") == 7);
+    CHECK(end("\xE2\x80\x9Cx") == 3);
+    CHECK(end("\xFFx") == 1);
+}
+
+TEST_CASE("the longest key wins and rows are kept apart") {
+    const Strings keys{"ice", "ice cream", "cat", "longer than sixteen bytes", "dog"};
+    const Strings values{"frost", "sorbet", "", "x", "hound and more"};
+    const SubstitutionTable table = table_of(keys, values);
+    const Strings texts{"ice", " cream", "ice cream, ice creams", "", "cat", "dog",
+                        "longer than sixteen bytes!", "a dog_ dog"};
+    for (const Instructions instructions : available()) {
+        SubstitutionOptions options;
+        options.instructions = instructions;
+        options.with_edits = true;
+        const Substituted result = replace_words(texts.view(), table, options, {});
+        CHECK(rows_of(result.strings.view()) ==
+              std::vector<std::string>{"frost", " cream", "sorbet, frost creams", "", "",
+                                       "hound and more", "x!", "a dog_ hound and more"});
+        CHECK(result.n_changed == 6);
+        REQUIRE(result.edits.has_value());
+        CHECK(result.edits->size() == 7);
+    }
+}
+
+TEST_CASE("threads, instructions and slices make no difference") {
+    std::mt19937_64 bits(7);
+    const std::vector<std::string> pieces{"cat", "dog", " ", " ", " ", ".", "'", "3", ",", "ice cream",
+                                          "x", "\xC3\xA9", "\xE2\x80\x99", "averyverylongwordindeed",
+                                          "_", "\n", "Cat"};
+    const Strings keys{"cat", "ice cream", "dog", "averyverylongwordindeed", "3"};
+    const Strings values{"feline", "", "d", "short", "three"};
+    const Strings texts(random_rows(bits, pieces, 20000, 20));
+    for (const bool ignore_case : {false, true}) {
+        TableOptions table_options;
+        table_options.ignore_case = ignore_case;
+        const SubstitutionTable table = table_of(keys, values, table_options);
+        SubstitutionOptions options;
+        const auto expected = rows_of(replace_words(texts.view(), table, options, {1}).strings.view());
+        for (const Instructions instructions : available()) {
+            for (const int n_threads : {1, 2, 3, 7}) {
+                options.instructions = instructions;
+                const Substituted got = replace_words(texts.view(), table, options, {n_threads});
+                CHECK(rows_of(got.strings.view()) == expected);
+            }
+        }
+        StringColumn slice = texts.view();
+        slice.offset = 1234;
+        slice.length = 4321;
+        CHECK(rows_of(replace_words(slice, table, options, {2}).strings.view()) ==
+              std::vector<std::string>(expected.begin() + 1234, expected.begin() + 1234 + 4321));
+    }
+}
+
+TEST_CASE("missing texts stay missing and offsets grow when they must") {
+    const Strings texts{"cat", "cat", "dog"};
+    StringColumn column = texts.view();
+    const std::uint8_t validity[1] = {0b101};
+    column.validity = validity;
+    const SubstitutionTable table = table_of({"cat"}, {"a much longer text"});
+    SubstitutionOptions options;
+    options.offset_limit = 10;
+    const Substituted result = replace_words(column, table, options, {});
+    CHECK(result.strings.is_large());
+    CHECK(result.strings.null_count() == 1);
+    CHECK(rows_of(result.strings.view()) ==
+          std::vector<std::string>{"a much longer text", "<null>", "dog"});
+}
+
+TEST_CASE("normalised text") {
+    TableOptions tokens;
+    tokens.by_words = false;
+    const SubstitutionTable table = table_of({"man", "a^b", "kelvin"}, {"adult male", "c", "k"}, tokens);
+    const Strings texts{" A  Man, a man. ", "A^b! 3.5%", "\xE2\x84\xAA" "ELVIN\xC2\xA0x",
+                        "\xC4\xB0zmir \xC3\x89t\xC3\xA9", "...", "", "\xFF\xC4"};
+    SubstitutionOptions options;
+    options.with_edits = true;
+    const Substituted result = replace_normalised(texts.view(), table, options, {2});
+    CHECK(rows_of(result.strings.view()) ==
+          std::vector<std::string>{"a adult male a adult male", "c 35", "k x", "izmir t", "", "", ""});
+    const EditList& edits = *result.edits;
+    std::vector<std::int64_t> starts;
+    Strings pieces{};
+    for (std::size_t e = 0; e < static_cast<std::size_t>(edits.size()); ++e) {
+        pieces.add(std::string(edits.new_text.begin() + edits.new_offsets[e],
+                               edits.new_text.begin() + edits.new_offsets[e + 1]));
+    }
+    const OwnedStrings applied = apply_edits(texts.view(), edits.size(), edits.row.data(),
+                                             edits.start.data(), edits.end.data(), pieces.view());
+    CHECK(rows_of(applied.view()) == rows_of(result.strings.view()));
+    CHECK_THROWS_AS(replace_words(texts.view(), table, options, {}), std::invalid_argument);
+}
+
+TEST_CASE("random bytes are no danger") {
+    std::mt19937_64 bits(11);
+    std::vector<std::string> pieces{" ", "cat"};
+    for (int c = 0; c < 256; ++c) pieces.emplace_back(1, static_cast<char>(c));
+    const Strings texts(random_rows(bits, pieces, 3000, 90));
+    const SubstitutionTable words = table_of({"cat", "a b", ". "}, {"feline", "", "x"});
+    TableOptions tokens;
+    tokens.by_words = false;
+    const SubstitutionTable whole = table_of({"cat", "a"}, {"feline", "much longer than the key"}, tokens);
+    SubstitutionOptions options;
+    options.with_edits = true;
+    for (const Instructions instructions : available()) {
+        options.instructions = instructions;
+        CHECK(replace_words(texts.view(), words, options, {2}).strings.length() == 3000);
+    }
+    CHECK(replace_normalised(texts.view(), whole, options, {2}).strings.length() == 3000);
+}
+
+TEST_CASE("a key without text, or a table of unequal lengths, is refused") {
+    CHECK_THROWS_AS(table_of({""}, {"x"}), std::invalid_argument);
+    CHECK_THROWS_AS(table_of({"a", "b"}, {"x"}), std::invalid_argument);
+}
+
+TEST_CASE("nouns are replaced with their number, capitals and article") {
+    const Strings keys{"boy", "boys", "eel"};
+    const Strings values{"lad", "lads", "snake"};
+    const std::int8_t number[3] = {1, 2, 1};
+    const std::int32_t group[3] = {0, 0, 1};
+    const NounTable table(keys.view(), values.view(), number, group, RuleCodes(kOneRule, 1));
+    const Strings premises{"An Eel, BOYS", "A boy", "a boy's"};
+    const Strings hypotheses{"boys", "the lad", "boy-ish"};
+    // Tokens of the six texts; part of speech 1 is the noun, 2 the name.
+    const std::int64_t offsets1[4] = {0, 4, 6, 8};
+    const std::int32_t start1[8] = {0, 3, 6, 8, 0, 2, 0, 2};
+    const std::int32_t end1[8] = {2, 6, 7, 12, 1, 5, 1, 5};
+    const std::uint8_t pos1[8] = {0, 1, 0, 1, 0, 1, 0, 1};
+    const std::int8_t number1[8] = {0, 1, 0, 2, 0, 1, 0, 1};
+    const std::int64_t offsets2[4] = {0, 1, 3, 4};
+    const std::int32_t start2[4] = {0, 0, 4, 0};
+    const std::int32_t end2[4] = {4, 3, 7, 7};
+    const std::uint8_t pos2[4] = {1, 0, 1, 0};
+    const std::int8_t number2[4] = {2, 0, 1, 0};
+    const StringColumn columns[2] = {premises.view(), hypotheses.view()};
+    TokenSpans spans[2] = {{offsets1, start1, end1, pos1, number1, 8},
+                           {offsets2, start2, end2, pos2, number2, 4}};
+    SubstitutionOptions options;
+    options.with_edits = true;
+    const SubstitutedColumns result = replace_nouns(columns, spans, {1, 2}, table, options, {2});
+    CHECK(rows_of(result.columns[0].strings.view()) ==
+          std::vector<std::string>{"A Snake, LADS", "A boy", "a boy's"});
+    CHECK(rows_of(result.columns[1].strings.view()) ==
+          std::vector<std::string>{"lads", "the lad", "boy-ish"});
+    CHECK(result.n_changed == 1);
+    // Spans of another text are found out, not followed.
+    spans[0].n_tokens = 3;
+    CHECK_THROWS_AS(replace_nouns(columns, spans, {1, 2}, table, options, {1}),
+                    std::invalid_argument);
+}
+
+TEST_CASE("an or a, by sound") {
+    for (const char* word : {"apple", "hour", "honest man", "heir", "umbrella", "urchin", "MRI",
+                             "x-ray", "8-ball", "11 men", "18", "unimportant man", "FBI agent",
+                             "owl", "onion", "usher"}) {
+        CAPTURE(word);
+        CHECK(takes_an(word));
+    }
+    for (const char* word : {"lad", "house", "university", "European", "one", "one-way street",
+                             "unicorn", "user", "NATO", "ukulele", "ewe", "T-shirt", "U-turn",
+                             "yard", "1100", "7", "", "UFO"}) {
+        CAPTURE(word);
+        CHECK_FALSE(takes_an(word));
+    }
+}
+
+TEST_CASE("what is exported is released once, children and all") {
+    ArrowSchema schema;
+    ArrowArray array;
+    const Strings texts{"a cat", "a dog"};
+    SubstitutionOptions options;
+    options.with_edits = true;
+    Substituted result = replace_words(texts.view(), table_of({"cat"}, {"feline"}), options, {});
+    export_strings(std::move(result.strings), &schema, &array);
+    const StringColumn back = view_of(schema, array);
+    CHECK(rows_of(back) == std::vector<std::string>{"a feline", "a dog"});
+    array.release(&array);
+    CHECK((array.release == nullptr));
+    schema.release(&schema);
+    CHECK((schema.release == nullptr));
+
+    export_edits(std::move(*result.edits), &schema, &array);
+    CHECK(array.n_children == 6);
+    CHECK(array.length == 1);
+    // A consumer may move a child out and keep it longer than its parent.
+    ArrowArray child = *array.children[3];
+    array.children[3]->release = nullptr;
+    array.release(&array);
+    schema.release(&schema);
+    CHECK(std::string(static_cast<const char*>(child.buffers[2]), 3) == "cat");
+    child.release(&child);
+}
+
+TEST_CASE("a column with decreasing offsets is refused") {
+    ArrowSchema schema{};
+    schema.format = "u";
+    const std::int32_t offsets[3] = {0, 4, 2};
+    const void* buffers[3] = {nullptr, offsets, "text"};
+    ArrowArray array{};
+    array.length = 2;
+    array.n_buffers = 3;
+    array.buffers = buffers;
+    CHECK_THROWS_AS(view_of(schema, array), MalformedColumn);
+    schema.format = "i";
+    CHECK_THROWS_AS(view_of(schema, array), std::invalid_argument);
+}
+
+TEST_CASE("edits that do not fit are refused") {
+    const Strings texts{"abc"};
+    const Strings pieces{"x"};
+    const std::int64_t row = 0;
+    const std::int64_t start = 2;
+    const std::int64_t end = 4;
+    CHECK_THROWS_AS(apply_edits(texts.view(), 1, &row, &start, &end, pieces.view()),
+                    std::invalid_argument);
+}

