@@ -116,7 +116,6 @@ def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> 
             ("labels", labels),
             ("dropped", _counts(description.dropped)),
             ("duplicates", _duplicates(description)),
-            ),
             ("vocabulary", f"{description.vocabulary_size:,} words"),
             ("fingerprint", description.fingerprint),
         ]

@@ -212,7 +212,7 @@ def _plain_words(texts: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _row_codes(columns: Sequence[pa.ChunkedArray]) -> NDArray[np.int64]:
-    """Number rows so that two are equal where all columns are, from 0 without gaps."""
+    """Number the rows from 0 without gaps, alike where all columns are alike."""
     codes: NDArray[np.int64] | None = None
     for column in columns:
         encoded = column.dictionary_encode().unify_dictionaries()

@@ -191,7 +191,15 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
         kept = negated & (deciding != slots.index(slot))
         hypothesis[slot][kept] = ABSENT
 
-    _even_out_premises(premise, hypothesis, label, ~negated, deciding, code, draws)
+    _even_out_premises(
+        premise,
+        hypothesis,
+        draws,
+        label=label,
+        affirmed=~negated,
+        deciding=deciding,
+        code=code,
+    )
     style = _table(_STYLE_WEIGHTS)
     return Scenes(
         premise=premise,
@@ -208,11 +216,12 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
 def _even_out_premises(
     premise: dict[str, NDArray[np.int16]],
     hypothesis: dict[str, NDArray[np.int16]],
+    draws: _Draws,
+    *,
     label: NDArray[np.int8],
     affirmed: NDArray[np.bool_],
     deciding: NDArray[np.int8],
     code: NDArray[np.int64],
-    draws: _Draws,
 ) -> None:
     """Change premises, without a change of label, so that they too say little by themselves."""
     slots = list(TAXONOMIES)
@@ -234,23 +243,22 @@ def _even_out_premises(
     for slot, values in premise.items():
         same &= values == hypothesis[slot]
     says_when = np.where(label == ENTAILMENT, same, draws.next(1000) < _SAYS_WHEN)
-    _add(premise, "time", says_when, code, hypothesis, draws)
+    _add(premise, draws, slot="time", rows=says_when, domain=_tables("time").domain_of(code, {}))
     # Neutral premises lack what the hypothesis adds, so more of them say where.
     says_where = (label == NEUTRAL) & (draws.next(1000) < _SAYS_WHERE)
     says_where &= hypothesis["place"] == ABSENT
-    _add(premise, "place", says_where, code, hypothesis, draws)
+    _add(premise, draws, slot="place", rows=says_where, domain=_tables("place").domain_of(code, {}))
 
 
 def _add(
     scene: dict[str, NDArray[np.int16]],
+    draws: _Draws,
+    *,
     slot: str,
     rows: NDArray[np.bool_],
-    code: NDArray[np.int64],
-    hypothesis: dict[str, NDArray[np.int16]],
-    draws: _Draws,
+    domain: NDArray[np.int64],
 ) -> None:
-    tables = _tables(slot)
-    value = tables.drawn[tables.domain_of(code, hypothesis), draws.next(_RESOLUTION)]
+    value = _tables(slot).drawn[domain, draws.next(_RESOLUTION)]
     scene[slot] = np.where(rows & (scene[slot] == ABSENT), value, scene[slot]).astype(np.int16)
 
 
@@ -267,9 +275,10 @@ class _Draws:
 
     def next(self, below: int) -> NDArray[np.int64]:
         """Integers in [0, below), one for each pair."""
-        column = self._columns[self._used].astype(np.int64)
+        column: NDArray[np.int64] = self._columns[self._used].astype(np.int64)
         self._used += 1
-        return (column * below) >> 16
+        scaled: NDArray[np.int64] = (column * below) >> 16
+        return scaled
 
     def choose(self, table: NDArray[np.int16]) -> NDArray[np.int64]:
         """Draw from a table of :func:`_table`."""
@@ -280,7 +289,8 @@ def _table(weights: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int16]:
     """Quantiles of a discrete law: entry k is the value at (k + ½) / size."""
     cumulative = np.cumsum(np.asarray(weights, np.float64))
     points = (np.arange(_RESOLUTION) + 0.5) / _RESOLUTION * cumulative[-1]
-    return np.searchsorted(cumulative, points, side="right").astype(np.int16)
+    table: NDArray[np.int16] = np.searchsorted(cumulative, points, side="right").astype(np.int16)
+    return table
 
 
 def _split_code(code: NDArray[np.int64], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -414,8 +414,8 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     "sight": (
         None,
         (
-            "castle bridge waterfall mountain volcano cottage cliff lighthouse pond statue windmill "
-            "stadium steeple canyon fort"
+            "castle bridge waterfall mountain volcano cottage cliff lighthouse pond statue "
+            "windmill stadium steeple canyon fort"
         ),
         {},
     ),
