@@ -212,7 +212,7 @@ def _plain_words(texts: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _row_codes(columns: Sequence[pa.ChunkedArray]) -> NDArray[np.int64]:
-    """Number the rows from 0 without gaps, alike where all columns are alike."""
+    """Give every row a number (from 0, without gaps), the same where all columns are."""
     codes: NDArray[np.int64] | None = None
     for column in columns:
         encoded = column.dictionary_encode().unify_dictionaries()
