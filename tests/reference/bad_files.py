@@ -1,4 +1,4 @@
-"""Broken dataset files, and what has to be said about each: name -> (file name, bytes, patterns)."""
+"""Broken dataset files: name -> (file name, its bytes, what has to be said about them)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def _parquet(table: pa.Table) -> bytes:
 _GOOD = pa.table({"premise": ["a", "b"], "hypothesis": ["c", "d"], "label": [0, 1]})
 _WHOLE = _parquet(_GOOD)
 _NULL = _parquet(_GOOD.set_column(0, "premise", pa.array(["a", None])))
-_TWICE = _parquet(pa.table([["a"], ["b"], ["c"], [0]], ["premise", "premise", "hypothesis", "label"]))
+_TWICE = _parquet(
+    pa.table([["a"], ["b"], ["c"], [0]], ["premise", "premise", "hypothesis", "label"])
+)
 _NOT_UTF8 = _parquet(
     _GOOD.set_column(
         0, "premise", pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"b\xff"]).buffers())

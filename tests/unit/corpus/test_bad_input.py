@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from reference.bad_files import BAD_FILES
 
 from ietest_fast.cli.main import main
 from ietest_fast.corpus import open_batches, read_corpus
 from ietest_fast.errors import InputError
+from reference.bad_files import BAD_FILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def check(message: str, path: Path, patterns: tuple[str, ...]) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,9 @@ import pytest
 
 from ietest_fast.cli.main import main
 from ietest_fast.corpus import Corpus, corpus_from_table, demo_corpus, describe, find_overlap
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ROWS = [
     ("A man sleeps.", "He  rests", 0),

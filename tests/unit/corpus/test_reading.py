@@ -3,7 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,9 @@ from ietest_fast.corpus import (
     require_trainable,
 )
 from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAIRS = [
     ("A man sleeps.", 'He says "no".', "entailment"),
@@ -113,7 +116,9 @@ def test_reads_the_original_snli_files(tmp_path: Path) -> None:
         ],
     )
     text = tmp_path / "snli_1.0_dev.txt"
-    header = "gold_label sentence1_parse sentence1 sentence2 pairID label1 label2 label3 label4 label5"
+    header = (
+        "gold_label sentence1_parse sentence1 sentence2 pairID label1 label2 label3 label4 label5"
+    )
     lines = [header.split()]
     for gold, first, second, labels in rows:
         # Single annotators' columns at the end are often left out.
@@ -157,9 +162,7 @@ def test_parquet_may_hold_dictionaries_floats_and_names_of_labels(tmp_path: Path
         }
     )
     features = {"info": {"features": {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}}}
-    pq.write_table(
-        table.replace_schema_metadata({"huggingface": json.dumps(features)}), path
-    )
+    pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps(features)}), path)
     corpus = read_corpus(path)
     assert corpus.label_names == ("no", "yes")
     assert corpus.labels.tolist() == [1, 0]
@@ -204,7 +207,7 @@ def test_splits_share_the_labels_of_the_first(tmp_path: Path) -> None:
     test.write_text("text,label\na,z\n", encoding="utf-8")
     other.write_text("text,label\na,z\nb,w\n", encoding="utf-8")
     assert read_corpora([train, test])[1].labels.tolist() == [2]
-    with pytest.raises(InputError, match="line 3.*'label'.*unknown label 'w'"):
+    with pytest.raises(InputError, match=r"line 3.*'label'.*unknown label 'w'"):
         read_corpora([train, other])
 
 

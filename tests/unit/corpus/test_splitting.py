@@ -17,9 +17,7 @@ def corpus(n: int) -> Corpus:
             "row": list(range(n)),
         }
     )
-    return corpus_from_table(
-        table, text_columns=["premise", "hypothesis"], keep_columns=["row"]
-    )
+    return corpus_from_table(table, text_columns=["premise", "hypothesis"], keep_columns=["row"])
 
 
 def rows(part: Corpus) -> list[int]:
@@ -40,7 +38,7 @@ def test_parts_are_disjoint_and_depend_on_the_seed(how: dict[str, object]) -> No
 
 def test_shares_that_add_up_to_one_leave_no_row_out() -> None:
     parts = split(corpus(101), [1 / 3, 1 / 3, 1 / 3])
-    assert sorted(sum((rows(part) for part in parts), [])) == list(range(101))
+    assert sorted(row for part in parts for row in rows(part)) == list(range(101))
     assert [len(part) for part in parts] == [34, 33, 34]
 
 
@@ -70,8 +68,6 @@ def test_groups_stay_together() -> None:
         ([29, 1], {"group_by": "premise"}, "too few groups"),
     ],
 )
-def test_what_cannot_be_split(
-    sizes: list[float], options: dict[str, object], problem: str
-) -> None:
+def test_what_cannot_be_split(sizes: list[float], options: dict[str, object], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         split(corpus(30), sizes, **options)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +12,9 @@ import pytest
 
 from ietest_fast.corpus import BatchWriter, open_batches
 from ietest_fast.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLE = pa.table(
     {
@@ -78,16 +81,21 @@ def test_columns_are_chosen_in_the_order_asked_for(tmp_path: Path, suffix: str) 
     table = read(path, columns=["label", "premise"])
     assert table.column_names == ["label", "premise"]
     assert table.column("premise").to_pylist() == TABLE.column("premise").to_pylist()
-    with pytest.raises(InputError, match="no such column.*did you mean 'premise'"):
+    with pytest.raises(InputError, match=r"no such column.*did you mean 'premise'"):
         open_batches(path, columns=["premis"])
 
 
 def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("old", encoding="utf-8")
-    with pytest.raises(RuntimeError, match="stop"), BatchWriter(path, TABLE.schema) as writer:
-        writer.write(TABLE)
-        raise RuntimeError("stop")
+
+    def fail_half_way() -> None:
+        with BatchWriter(path, TABLE.schema) as writer:
+            writer.write(TABLE)
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        fail_half_way()
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -95,7 +103,7 @@ def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_a_tab_cannot_be_written_to_tsv(tmp_path: Path) -> None:
     table = pa.table({"text": ["a", "b\tc"]})
     with (
-        pytest.raises(InputError, match="row 1.*'text'.*tab"),
+        pytest.raises(InputError, match=r"row 1.*'text'.*tab"),
         BatchWriter(tmp_path / "a.tsv", table.schema) as writer,
     ):
         writer.write(table)

@@ -243,6 +243,7 @@ def _even_out_premises(
     for slot, values in premise.items():
         same &= values == hypothesis[slot]
     says_when = np.where(label == ENTAILMENT, same, draws.next(1000) < _SAYS_WHEN)
+    says_when &= hypothesis["time"] == ABSENT
     _add(premise, draws, slot="time", rows=says_when, domain=_tables("time").domain_of(code, {}))
     # Neutral premises lack what the hypothesis adds, so more of them say where.
     says_where = (label == NEUTRAL) & (draws.next(1000) < _SAYS_WHERE)
