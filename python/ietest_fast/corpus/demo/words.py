@@ -329,7 +329,9 @@ def actions() -> Taxonomy:
         make.add(verb, _verb(verb), parent="moving", parts="motion-people motion-animal")
     for verb in ("dance", "march", "skip"):
         make.add(verb, _verb(verb), parent="moving", parts="motion-people")
-    make.add("sleep", _verb("sleep", "slept"), parent="resting", parts="motion-people motion-animal")
+    make.add(
+        "sleep", _verb("sleep", "slept"), parent="resting", parts="motion-people motion-animal"
+    )
     make.add("kneel", _verb("kneel", "knelt"), parent="resting", parts="motion-people")
     make.add("stand still", _verb("stand still"), parent="resting", parts="motion-animal")
     for activity, (verbs, _) in _ACTIVITIES.items():
@@ -358,8 +360,10 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     # activity: what all are, those that are nothing closer, and families of others
     "food": (
         None,
-        "hamburger pancake bagel cookie omelet doughnut muffin pizza dumpling lollipop "
-        "cake sausage taco pie",
+        (
+            "hamburger pancake bagel cookie omelet doughnut muffin pizza dumpling lollipop "
+            "cake sausage taco pie"
+        ),
         {
             "fruit": "banana apple papaya avocado cantaloupe pear melon orange",
             "vegetable": "carrot cabbage potato eggplant zucchini onion turnip leek",
@@ -372,8 +376,10 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     ),
     "instrument": (
         "instrument",
-        "piano guitar violin trumpet drum cello saxophone harmonica xylophone tuba oboe "
-        "harpsichord flute accordion banjo kettledrum zither gong",
+        (
+            "piano guitar violin trumpet drum cello saxophone harmonica xylophone tuba oboe "
+            "harpsichord flute accordion banjo kettledrum zither gong"
+        ),
         {},
     ),
     "vehicle": (
@@ -398,15 +404,19 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     ),
     "text": (
         None,
-        "newspaper letter magazine postcard diary dictionary menu poem catalog novel pamphlet "
-        "textbook manuscript encyclopedia poster advertisement",
+        (
+            "newspaper letter magazine postcard diary dictionary menu poem catalog novel pamphlet "
+            "textbook manuscript encyclopedia poster advertisement"
+        ),
         {},
     ),
     "pet": ("animal", "dog horse rabbit kitten pig cow goat sheep rooster turtle", {}),
     "sight": (
         None,
-        "castle bridge waterfall mountain volcano cottage cliff lighthouse pond statue windmill "
-        "stadium steeple canyon fort",
+        (
+            "castle bridge waterfall mountain volcano cottage cliff lighthouse pond statue "
+            "windmill stadium steeple canyon fort"
+        ),
         {},
     ),
     "flower": ("flower", "rose tulip daisy carnation dandelion buttercup anemone orchid lily", {}),
@@ -419,8 +429,10 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     "weapon": ("weapon", "sword spear pistol dagger shotgun bow slingshot cannon", {}),
     "room": (
         None,
-        "bedroom kitchen bathroom attic hallway cellar classroom stable laboratory elevator "
-        "greenhouse office",
+        (
+            "bedroom kitchen bathroom attic hallway cellar classroom stable laboratory elevator "
+            "greenhouse office"
+        ),
         {},
     ),
 }
@@ -499,9 +511,7 @@ def places() -> Taxonomy:
     make.add("indoors", {"text": " indoors"}, parts="inside anywhere yard")
     make.add("outdoors", {"text": " outdoors"}, parts="outside anywhere yard")
     for place in _INDOORS.split():
-        make.add(
-            place, {"text": f" in the {place}"}, parent="indoors", parts="inside anywhere"
-        )
+        make.add(place, {"text": f" in the {place}"}, parent="indoors", parts="inside anywhere")
     for place in _BARNS:
         make.add(place, {"text": f" in the {place}"}, parent="indoors", parts="yard")
     for entry in _OUTDOORS.split():
