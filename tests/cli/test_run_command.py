@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from ietest_fast.cli.main import cli
+from ietest_fast.corpus import demo_splits
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main import main; main()"]
 

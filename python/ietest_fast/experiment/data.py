@@ -97,7 +97,7 @@ def _read(config: DataConfig) -> Splits:
     from ietest_fast.corpus import read_corpora, split
 
     if config.demo is not None:
-        from ietest_fast.corpus.demo.generator import demo_splits
+        from ietest_fast.corpus import demo_splits
 
         train, valid, test = demo_splits(
             n_train=config.demo.n_train,
