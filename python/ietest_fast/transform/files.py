@@ -203,9 +203,7 @@ def _bare(error: InputError) -> str:
     return str(error).removeprefix(prefix)
 
 
-def _count(
-    edits: pa.Table, n_edits: Counter[str], substitutions: Counter[tuple[str, str]]
-) -> None:
+def _count(edits: pa.Table, n_edits: Counter[str], substitutions: Counter[tuple[str, str]]) -> None:
     if len(edits) == 0:
         return
     rule = edits["rule"].cast(pa.string())
