@@ -215,9 +215,14 @@ class _CarefulRules:
             if n_verb > _CLEARLY * max(1, noun.n_tags):
                 return False
         if noun.is_plural:
-            # Rather a noun of its own (woods) than a plural (arms).
+            # Rather a noun of its own (woods, sunglasses) than a plural (arms, buns).
             for base in self._wordnet.base_forms(lemma, "n")[1:]:
-                if sum(self._wordnet.sense_numbers(base, "n")[1]) > noun.n_tags:
+                n_base = sum(self._wordnet.sense_numbers(base, "n")[1])
+                n_plural = self._corpus.get(noun.text, 0)
+                n_singular = self._corpus.get(base, 0)
+                if n_base > noun.n_tags or (
+                    n_base == noun.n_tags and n_plural < _CLEARLY * max(1, n_singular)
+                ):
                     return False
         if len(noun.counts) == 1:
             return True
