@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,8 @@ class _ArrowStrings(Protocol):
 class ExportedArray:
     def __arrow_c_array__(self, requested_schema: Any = ...) -> tuple[Any, Any]: ...
 
-_Substituted = tuple[ExportedArray, npt.NDArray[np.bool_], int, ExportedArray | None]
-_Tokens = tuple[
+_Substituted: TypeAlias = tuple[ExportedArray, npt.NDArray[np.bool_], int, ExportedArray | None]
+_Tokens: TypeAlias = tuple[
     npt.NDArray[np.int64],
     npt.NDArray[np.int32],
     npt.NDArray[np.int32],
