@@ -44,7 +44,9 @@ def write(path: Path, rows=ROWS) -> Path:
             quoting_style="none" if path.suffix == ".tsv" else "needed",
         )
         if path.suffix == ".tsv":
-            lines = ["\t".join(map(str, row)) for row in [list(rows[0]), *(r.values() for r in rows)]]
+            lines = [
+                "\t".join(map(str, row)) for row in [list(rows[0]), *(r.values() for r in rows)]
+            ]
             path.write_text("\n".join(lines) + "\n")
         else:
             pacsv.write_csv(table, path, options)
@@ -106,7 +108,9 @@ def test_the_summary_says_what_happened(tmp_path, capsys):
 
 
 def test_block_list_and_columns(tmp_path, capsys):
-    source = write(tmp_path / "in.jsonl", [{"premise": ROWS[0]["premise"], "hypothesis": "A child."}])
+    source = write(
+        tmp_path / "in.jsonl", [{"premise": ROWS[0]["premise"], "hypothesis": "A child."}]
+    )
     block = tmp_path / "block.csv"
     block.write_text("car,\n\n")
     target = tmp_path / "out.jsonl"
@@ -171,13 +175,13 @@ def _bad_utf8(path: Path) -> Path:
     ],
 )
 @pytest.mark.parametrize("as_train", [False, True])
-def test_bad_files(tmp_path, capsys, make, name, message, as_train):
+def test_bad_files(  # noqa: PLR0917 - three of them are fixtures
+    tmp_path, capsys, make, name, message, as_train
+):
     bad, good = make(tmp_path / name), write(tmp_path / "good.jsonl")
     target, edits = tmp_path / "out.parquet", tmp_path / "edits.parquet"
     source, train = (good, bad) if as_train else (bad, good)
-    status, out, err = run(
-        capsys, source, target, "--lexicon-from", train, "--edits", edits
-    )
+    status, out, err = run(capsys, source, target, "--lexicon-from", train, "--edits", edits)
     assert (status, out) == (1, "")
     assert err.startswith("Error: ")
     import re
@@ -192,7 +196,13 @@ def test_bad_files(tmp_path, capsys, make, name, message, as_train):
 def test_missing_column_is_named(tmp_path, capsys):
     source = write(tmp_path / "in.csv")
     status, _, err = run(
-        capsys, source, tmp_path / "out.csv", "--lexicon-from", source, "--text-columns", "premise,x"
+        capsys,
+        source,
+        tmp_path / "out.csv",
+        "--lexicon-from",
+        source,
+        "--text-columns",
+        "premise,x",
     )
     assert status == 1
     assert "in.csv, column 'x'" in err

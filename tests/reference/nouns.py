@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 WORD = re.compile(r"[A-Za-z0-9_]+")
+ARTICLE = re.compile(r"(?<![A-Za-z0-9_\-'.&])(an?)(\s+[\"'(\[]*)\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def _occurrences(text: str, entries: list[Entry]) -> list[tuple[int, int, list[E
     return found
 
 
-def _entry_for(
+def _entry_for(  # noqa: PLR0911 - one reason after the other
     text: str, tokens: list[Token], begin: int, end: int, entries: list[Entry]
 ) -> Entry | None:
     inside = [t for t in tokens if begin <= t.start and t.end <= end]
@@ -74,7 +75,7 @@ def _capitals(piece: str, value: str) -> str:
     return value[0].upper() + value[1:]
 
 
-def replace_row(
+def replace_row(  # noqa: PLR0912 - a definition, step by step
     texts: list[str], tokens: list[list[Token]], entries: list[Entry], takes_an
 ) -> list[str]:
     """Replace the nouns of one row."""
@@ -125,7 +126,9 @@ def replace_row(
             if entry.group in blocked or value == piece:
                 continue
             between = text[done:begin]
-            article = re.search(r"(?<![A-Za-z0-9_\-'.&])(an?)(\s+[\"'(\[]*)\Z", between, re.I)
+            article = re.search(
+                r"(?<![A-Za-z0-9_\-'.&])(an?)(\s+[\"'(\[]*)\Z", between, re.IGNORECASE
+            )
             if article is not None and takes_an(entry.value) != (article[1].lower() == "an"):
                 if takes_an(entry.value):
                     capitals = piece.isupper() and sum(c.isupper() for c in piece) >= 2

@@ -163,9 +163,9 @@ class TestEveryTransformation:
         assert len(made.table) == len(made.changed) == len(made.edits) == 0
 
     def test_bad_columns(self, transformation):
-        with pytest.raises(InputError, match="column 'nothing'.*once expected"):
+        with pytest.raises(InputError, match=r"column 'nothing'.*once expected"):
             transformation.transform(TABLE, ["nothing"])
-        with pytest.raises(InputError, match="column 'id'.*text expected"):
+        with pytest.raises(InputError, match=r"column 'id'.*text expected"):
             transformation.transform(TABLE, ["id"])
         with pytest.raises(InputError, match="twice"):
             transformation.transform(TABLE, ["premise", "premise"])
@@ -287,9 +287,7 @@ def test_on_real_pairs(shared):
     assert made.undo().equals(table)
     assert 0.1 < made.changed.mean() < 0.9
     known = set(
-        zip(
-            substitution.table.keys.to_pylist(), substitution.table.values.to_pylist(), strict=True
-        )
+        zip(substitution.table.keys.to_pylist(), substitution.table.values.to_pylist(), strict=True)
     )
     edits = made.edits.to_pylist()
     assert {

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
     from ietest_fast.transform import FileSummary, SynonymSubstitution
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -56,7 +57,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--threads", metavar="N", type=click.IntRange(min=1), help="[default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def command(
+def command(  # noqa: PLR0917 - click calls it by keywords
     source: Path,
     target: Path,
     rules: str,

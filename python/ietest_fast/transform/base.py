@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,9 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import load_core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # In the order of the core's codes.
 RULES = ("frequency", "edit_distance", "article", "normalise")

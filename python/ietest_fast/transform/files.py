@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +17,9 @@ from ietest_fast.corpus.streams import BatchWriter, open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.transform.base import EDIT_SCHEMA, RULES, Transformation, check_text_columns
 from ietest_fast.transform.synonyms import SynonymSubstitution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 _SUBSTITUTIONS = ("frequency", "edit_distance")
 
@@ -191,7 +193,7 @@ def check_distinct(source: Path, *targets: Path) -> None:
         for other in (source, *targets[:i]):
             same = target.resolve() == other.resolve()
             if not same and target.exists() and other.exists():
-                same = os.path.samefile(target, other)
+                same = target.samefile(other)
             if same:
                 raise InputError(
                     "would be overwritten while it is in use; name another file", path=target

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +26,8 @@ from ietest_fast.transform.base import (
 from ietest_fast.transform.words import transform_each
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from ietest_fast.corpus import Corpus
     from ietest_fast.lexicon import SynonymTable, Tagger, TokenTags, WordNet
 
@@ -39,10 +40,10 @@ _SINGULAR, _PLURAL = 1, 2
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SynonymSubstitution:
-    """Replace words by synonyms.
+    r"""Replace words by synonyms.
 
     By the ``paper`` rules a text is normalised (lower case; characters outside
-    ``[a-zA-z0-9\\s]`` deleted; words joined by one blank) and every word that is a key is
+    ``[a-zA-z0-9\s]`` deleted; words joined by one blank) and every word that is a key is
     replaced (Salvatore et al. 2023). By the ``careful`` rules a key is replaced where it is
     tagged as a common noun of its number and stands between word boundaries, outside names and
     hyphenated compounds; capitals are kept and "a" or "an" before it repaired. Within a row all
@@ -330,7 +331,7 @@ def normalise(texts: pa.Array, *, n_threads: int | None = None) -> pa.Array:
 
 
 def group_forms(table: SynonymTable, wordnet: WordNet) -> npt.NDArray[np.int32]:
-    """Number the words of a table so that singular and plural forms get the same number.
+    """Give each word of a table a number, such that singular and plural forms get the same number.
 
     Returns
     -------

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +20,9 @@ from ietest_fast.transform.base import (
     make_edits,
     replace_columns,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 # Edits by a table that the user made count as its own choice.
 _RULE = np.zeros(1, np.int8)
