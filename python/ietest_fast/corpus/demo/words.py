@@ -169,7 +169,7 @@ _ROLES = (
 _BIRDS = "rooster owl seagull parakeet woodpecker robin lark duck penguin crow"
 _INSECTS = "grasshopper ladybug bumblebee cockroach ant butterfly"
 _BEASTS = (
-    "dog horse rabbit kitten pig cow monkey goat sheep turtle snake frog giraffe elephant "
+    "dog horse rabbit kitten pig cow monkey goat sheep turtle frog giraffe elephant "
     "cheetah jaguar chimpanzee moose reindeer hippopotamus rhinoceros opossum porcupine walrus "
     "lion bear tiger cougar wildebeest anteater"
 )
@@ -493,7 +493,7 @@ def thing_traits() -> Taxonomy:
 _INDOORS = (
     "kitchen hospital classroom library restaurant gym bedroom theater office factory museum "
     "airport attic church jail cellar bathroom garage nightclub supermarket laboratory courtroom "
-    "dormitory synagogue drugstore bakery hallway elevator greenhouse morgue"
+    "dormitory synagogue drugstore bakery hallway elevator greenhouse"
 )
 _OUTDOORS = (
     "in:park on:beach in:garden in:forest in:street=on:street on:mountain in:desert in:swamp "
@@ -501,7 +501,7 @@ _OUTDOORS = (
     "in:driveway in:jungle in:quarry in:valley"
 )
 _ON = {"beach", "street", "mountain", "sidewalk", "pier"}
-_BARNS = ("barn", "stable")
+_FOR_ANIMALS = {"garage", "greenhouse"}
 
 
 @cache
@@ -511,9 +511,9 @@ def places() -> Taxonomy:
     make.add("indoors", {"text": " indoors"}, parts="inside anywhere yard")
     make.add("outdoors", {"text": " outdoors"}, parts="outside anywhere yard")
     for place in _INDOORS.split():
-        make.add(place, {"text": f" in the {place}"}, parent="indoors", parts="inside anywhere")
-    for place in _BARNS:
-        make.add(place, {"text": f" in the {place}"}, parent="indoors", parts="yard")
+        parts = "inside anywhere yard" if place in _FOR_ANIMALS else "inside anywhere"
+        make.add(place, {"text": f" in the {place}"}, parent="indoors", parts=parts)
+    make.add("barn", {"text": " in the barn"}, parent="indoors", parts="yard")
     for entry in _OUTDOORS.split():
         place = entry.rpartition(":")[2]
         make.add(
