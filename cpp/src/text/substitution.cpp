@@ -91,8 +91,8 @@ class Finder {
         std::size_t n_wide = n_words;
         while (n_wide > 0 && begins[n_wide - 1] + 8 > n_readable) --n_wide;
         for (std::size_t word = 0; word < n_wide; ++word) {
-            const Probe probe = KeyIndex::make_probe<ignores_case>(from + begins[word],
-                                                                   ends[word] - begins[word]);
+            const Probe probe =
+                KeyIndex::make_probe<ignores_case>(from + begins[word], ends[word] - begins[word]);
             *candidate = {probe.hash, static_cast<std::uint32_t>(word)};
             candidate += filter.may_hold(probe.hash) ? 1 : 0;
         }
