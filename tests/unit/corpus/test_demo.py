@@ -1,13 +1,10 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import tracemalloc
-import warnings
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +15,9 @@ from ietest_fast.corpus.demo.scenes import draw_scenes
 from ietest_fast.corpus.demo.sentences import say
 from ietest_fast.corpus.demo.words import TAXONOMIES, nouns, plural
 from ietest_fast.errors import InputError
+from ietest_fast.lexicon import WordNet
 from reference.nli_oracle import LABELS, label_of
+from reference.nltk_wordnet import dict_folder, reader
 
 
 def tokens(text: str) -> list[str]:
@@ -256,25 +255,8 @@ def test_a_big_corpus_takes_bounded_memory() -> None:
 
 @pytest.fixture(scope="module")
 def wordnet(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """NLTK's reader on the dict folder of WordNet 3.0 named by IETEST_WORDNET_DICT."""
-    folder = os.environ.get("IETEST_WORDNET_DICT")
-    if folder is None or not Path(folder).is_dir():
-        pytest.skip("needs WordNet 3.0's dict folder in IETEST_WORDNET_DICT")
-    nltk_data = pytest.importorskip("nltk.data")
-    # NLTK reads files of its own data folders only, and only if nobody else can write to them.
-    root = tmp_path_factory.mktemp("nltk")
-    private = root / "corpora" / "wordnet"
-    private.mkdir(parents=True)
-    for file in Path(folder).iterdir():
-        if file.is_file():
-            (private / file.name).write_bytes(file.read_bytes())
-            (private / file.name).chmod(0o600)
-    nltk_data.path.append(str(root))
-    from nltk.corpus.reader.wordnet import WordNetCorpusReader
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return WordNetCorpusReader(nltk_data.FileSystemPathPointer(str(private)), None)
+    """NLTK's reader of WordNet 3.0's own files."""
+    return reader(dict_folder(tmp_path_factory.mktemp("dict")), tmp_path_factory.mktemp("nltk"))
 
 
 def _check_synonyms(synonyms_of: object) -> None:
@@ -299,10 +281,7 @@ def test_hundreds_of_nouns_have_synonyms(wordnet: object) -> None:
 
 
 def test_hundreds_of_nouns_have_synonyms_in_the_packaged_lexicon() -> None:
-    lexicon = pytest.importorskip("ietest_fast.lexicon")
-    if not hasattr(lexicon, "WordNet"):
-        pytest.skip("needs the packaged WordNet")
-    packaged = lexicon.WordNet.packaged()
+    packaged = WordNet.packaged()
     _check_synonyms(lambda noun: packaged.first_synset_lemmas(noun, "n"))
 
 
