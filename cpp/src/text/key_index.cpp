@@ -48,18 +48,16 @@ bool KeyIndex::same_middle(std::size_t at, const char* piece) const {
     return true;
 }
 
+KeyIndex::Filter::Filter(std::size_t n_pieces) {
+    const std::size_t n_words = std::max<std::size_t>(n_pieces * 10 / 64, 8);
+    const int log2_words = std::min(20, static_cast<int>(std::bit_width(n_words - 1)));
+    words_.assign(std::size_t{1} << log2_words, 0);
+    shift_ = 64 - log2_words;
+}
+
 void KeyIndex::build_filter() {
-    // About 13 bits a key, 7% false positives; 32 KiB for 20,000 keys.
-    const std::size_t wanted = std::max<std::size_t>(n_entries_ * 10, 512);
-    const int log2_bits = std::min(24, static_cast<int>(std::bit_width(wanted - 1)));
-    filter_.assign((std::size_t{1} << log2_bits) / 64, 0);
-    filter_shift_ = 64 - log2_bits;
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-        if (entries_[i].size == 0 || entries_[i].node != 0) continue;
-        const Probe probe = this->probe({text_.data() + text_begin_[i], entries_[i].size});
-        const std::uint64_t bit = probe.hash >> filter_shift_;
-        filter_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
-    }
+    filter_ = Filter(n_entries_);
+    for_each_first([&](const KeyEntry&, std::uint64_t hash) { filter_.add(hash); });
 }
 
 }  // namespace ietest::text

@@ -6,14 +6,11 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "ietest/text/dispatch.hpp"
 #include "ietest/text/utf8.hpp"
 
-#if defined(__x86_64__) || defined(_M_X64)
-#define IETEST_X86 1
+#if defined(IETEST_X86)
 #include <immintrin.h>
-#endif
-#if defined(IETEST_X86) && (defined(__GNUC__) || defined(__clang__))
-#define IETEST_AVX2 1
 #endif
 
 namespace ietest::text {
@@ -282,12 +279,12 @@ void classify_sse2(const char* bytes, BlockMasks* masks) {
 #endif
 
 #if defined(IETEST_AVX2)
-__attribute__((target("avx2"))) std::uint64_t bits_avx2(__m256i mask, int part) {
+IETEST_TARGET_AVX2 std::uint64_t bits_avx2(__m256i mask, int part) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(mask)))
            << (32 * part);
 }
 
-__attribute__((target("avx2"))) void classify_avx2(const char* bytes, BlockMasks* masks) {
+IETEST_TARGET_AVX2 void classify_avx2(const char* bytes, BlockMasks* masks) {
     BlockMasks result;
     for (int part = 0; part < 2; ++part) {
         const __m256i c = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32 * part));
@@ -312,6 +309,60 @@ __attribute__((target("avx2"))) void classify_avx2(const char* bytes, BlockMasks
         result.beyond_ascii |= bits_avx2(c, part);
     }
     *masks = result;
+}
+#endif
+
+// ---- From bits to positions -----------------------------------------------------------------
+
+// Behind the last position this many more may be written.
+constexpr std::size_t kListSlack = 16;
+
+// Appends the positions of set bits; how many there are in 64 bytes cannot be foretold, that there
+// are more than 8 and at most 16 can.
+IETEST_ALWAYS_INLINE std::uint32_t* list_bits(std::uint64_t bits, std::uint32_t offset,
+                                              std::uint32_t* out) {
+    std::uint32_t* const end = out + std::popcount(bits);
+    const auto eight = [&] {
+        for (int i = 0; i < 8; ++i) {
+            *out++ = offset + static_cast<std::uint32_t>(std::countr_zero(bits));
+            bits &= bits - 1;
+        }
+    };
+    eight();
+    while (out < end) eight();
+    return end;
+}
+
+struct BlockBits {
+    const std::uint64_t* words;
+    const std::uint64_t* row_begins;
+    std::size_t n_blocks;  // there is one more, empty but for the end of the last row
+};
+
+IETEST_ALWAYS_INLINE std::size_t list_words_anyhow(const BlockBits& blocks, std::uint32_t* begins,
+                                                   std::uint32_t* ends) {
+    const std::uint32_t* const first = begins;
+    std::uint64_t carry = 0;
+    for (std::size_t block = 0; block <= blocks.n_blocks; ++block) {
+        const std::uint64_t words = blocks.words[block];
+        const std::uint64_t rows = blocks.row_begins[block];
+        const std::uint64_t shifted = (words << 1) | carry;
+        carry = words >> 63;
+        const auto offset = static_cast<std::uint32_t>(64 * block);
+        begins = list_bits(words & (~shifted | rows), offset, begins);
+        ends = list_bits(shifted & (~words | rows), offset, ends);
+    }
+    return static_cast<std::size_t>(begins - first);
+}
+
+std::size_t list_words(const BlockBits& blocks, std::uint32_t* begins, std::uint32_t* ends) {
+    return list_words_anyhow(blocks, begins, ends);
+}
+
+#if defined(IETEST_AVX2)
+IETEST_TARGET_AVX2 std::size_t list_words_avx2(const BlockBits& blocks, std::uint32_t* begins,
+                                               std::uint32_t* ends) {
+    return list_words_anyhow(blocks, begins, ends);
 }
 #endif
 
@@ -344,7 +395,8 @@ bool is_available(Instructions instructions) {
 #endif
         case Instructions::avx2:
 #if defined(IETEST_AVX2)
-            return __builtin_cpu_supports("avx2") != 0;
+            return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
+                   __builtin_cpu_supports("bmi2") != 0;
 #else
             return false;
 #endif
@@ -462,16 +514,21 @@ void WordScanner::mark_words(std::string_view text) {
 
 // Every word has a byte of its own, so there are at most as many as bytes.
 void WordScanner::make_room(std::size_t n_bytes) {
-    const auto needed = static_cast<std::int64_t>((n_bytes + 1) * sizeof(std::uint32_t));
+    const auto needed =
+        static_cast<std::int64_t>((n_bytes + 1 + kListSlack) * sizeof(std::uint32_t));
     if (begins_.size() >= needed) return;
     begins_ = Buffer(needed);
     ends_ = Buffer(needed);
 }
 
+void WordScanner::mark_rows(std::string_view text, const std::vector<std::uint32_t>& row_begins) {
+    row_begin_bits_.assign((text.size() + 63) / 64 + 2, 0);
+    for (const std::uint32_t begin : row_begins) set_bit(row_begin_bits_, begin);
+}
+
 void WordScanner::scan(std::string_view text, const std::vector<std::uint32_t>& row_begins) {
     const std::size_t n_blocks = (text.size() + 63) / 64;
-    row_begin_bits_.assign(n_blocks + 2, 0);
-    for (const std::uint32_t begin : row_begins) set_bit(row_begin_bits_, begin);
+    mark_rows(text, row_begins);
     mark_words(text);
 
     for (std::size_t block = 0; block < n_blocks; ++block) {
@@ -486,26 +543,52 @@ void WordScanner::scan(std::string_view text, const std::vector<std::uint32_t>& 
     }
 
     make_room(text.size());
+    const BlockBits bits{is_word_.data(), row_begin_bits_.data(), n_blocks};
     auto* begins = begins_.as<std::uint32_t>();
     auto* ends = ends_.as<std::uint32_t>();
-    std::uint64_t carry = 0;
-    for (std::size_t block = 0; block <= n_blocks; ++block) {
-        const std::uint64_t words = is_word_[block];
-        const std::uint64_t rows = row_begin_bits_[block];
-        const std::uint64_t shifted = (words << 1) | carry;
-        carry = words >> 63;
-        const auto offset = static_cast<std::uint32_t>(64 * block);
-        for (std::uint64_t bits = words & (~shifted | rows); bits != 0; bits &= bits - 1) {
-            *begins++ = offset + static_cast<std::uint32_t>(std::countr_zero(bits));
-        }
-        for (std::uint64_t bits = shifted & (~words | rows); bits != 0; bits &= bits - 1) {
-            *ends++ = offset + static_cast<std::uint32_t>(std::countr_zero(bits));
-        }
+#if defined(IETEST_AVX2)
+    if (is_wide_) {
+        n_words_ = list_words_avx2(bits, begins, ends);
+        return;
     }
-    n_words_ = static_cast<std::size_t>(begins - begins_.as<std::uint32_t>());
+#endif
+    n_words_ = list_words(bits, begins, ends);
+}
+
+void WordScanner::add_pieces(std::string_view text, const std::array<bool, 128>& first_characters) {
+    if (more_begins_.size() < begins_.size()) {
+        more_begins_ = Buffer(begins_.size());
+        more_ends_ = Buffer(begins_.size());
+    }
+    auto* begins = more_begins_.as<std::uint32_t>();
+    auto* ends = more_ends_.as<std::uint32_t>();
+    std::uint32_t at = 0;
+    for (std::size_t word = 0; word <= n_words_; ++word) {
+        const bool is_last = word == n_words_;
+        const std::uint32_t next =
+            is_last ? static_cast<std::uint32_t>(text.size()) : this->begins()[word];
+        // Such a character is a piece of its own, with the accents that may follow it.
+        for (; at < next; ++at) {
+            const auto c = static_cast<unsigned char>(text[at]);
+            if (c >= 0x80 || !first_characters[c]) continue;
+            *begins++ = at;
+            std::size_t end = at + std::size_t{1};
+            if (end < text.size() && static_cast<unsigned char>(text[end]) >= 0x80) {
+                end = next_segment(text.substr(0, row_end_after(at)), at).end;
+            }
+            *ends++ = static_cast<std::uint32_t>(end);
+        }
+        if (is_last) break;
+        *begins++ = next;
+        *ends++ = at = this->ends()[word];
+    }
+    n_words_ = static_cast<std::size_t>(begins - more_begins_.as<std::uint32_t>());
+    std::swap(begins_, more_begins_);
+    std::swap(ends_, more_ends_);
 }
 
 void WordScanner::scan_all(std::string_view text, const std::vector<std::uint32_t>& row_begins) {
+    mark_rows(text, row_begins);
     make_room(text.size());
     auto* begins = begins_.as<std::uint32_t>();
     auto* ends = ends_.as<std::uint32_t>();

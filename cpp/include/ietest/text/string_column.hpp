@@ -41,8 +41,7 @@ struct StringColumn {
 class Buffer {
   public:
     Buffer() = default;
-    explicit Buffer(std::int64_t n_bytes)
-        : bytes_(new char[static_cast<std::size_t>(n_bytes > 0 ? n_bytes : 1)]), size_(n_bytes) {}
+    explicit Buffer(std::int64_t n_bytes);
 
     char* data() { return bytes_.get(); }
     const char* data() const { return bytes_.get(); }
@@ -58,7 +57,10 @@ class Buffer {
     explicit operator bool() const { return bytes_ != nullptr; }
 
   private:
-    std::unique_ptr<char[]> bytes_;
+    struct Free {
+        void operator()(char* bytes) const;
+    };
+    std::unique_ptr<char[], Free> bytes_;
     std::int64_t size_ = 0;
 };
 

@@ -55,13 +55,37 @@ class SubstitutionTable {
     std::int64_t size() const { return n_keys_; }
     const TableOptions& options() const { return options_; }
     const KeyIndex& index() const { return index_; }
-    // True when a key begins with something that is not a word.
-    bool begins_outside_words() const { return begins_outside_words_; }
+    // Where keys may begin besides words: at these characters, or (rarely) anywhere.
+    const std::array<bool, 128>& first_characters() const { return first_characters_; }
+    bool has_first_characters() const { return has_first_characters_; }
+    bool begins_anywhere() const { return begins_anywhere_; }
+    // True when keys hold "blank, word" as one piece; if so, a node may also have an edge for a
+    // blank alone, which is then the end of its key.
+    bool joins_blanks() const { return !begins_anywhere_; }
+    bool has_blank_edges() const { return has_blank_edges_; }
+    bool goes_on_with_blank(std::uint32_t node) const { return goes_on_with_blank_[node]; }
+    // True when keys go on from this node otherwise than by one blank and a word.
+    bool goes_on_otherwise(std::uint32_t node) const { return goes_on_otherwise_[node] != 0; }
+    // True when one of those ways begins with a blank, too.
+    bool goes_on_with_odd_blanks() const { return goes_on_with_odd_blanks_; }
+    // What lets a word through that may be a key, or go on otherwise than with a blank and a word;
+    // and a word with the one behind it that may begin a key together.
+    const KeyIndex::Filter& word_filter() const { return word_filter_; }
+    const KeyIndex::Filter& pair_filter() const { return pair_filter_; }
+    bool has_pairs() const { return has_pairs_; }
     // True when a key may match a text that is its value already.
     bool may_change_nothing() const { return may_change_nothing_; }
+    // kValueSlack bytes behind it can be read, too.
+    static constexpr std::size_t kValueSlack = 32;
     std::string_view value(std::uint32_t id) const {
-        return std::string_view(values_).substr(value_begins_[id],
-                                                value_begins_[id + 1] - value_begins_[id]);
+        return {values_.data() + value_begins_[id], value_begins_[id + 1] - value_begins_[id]};
+    }
+    void prefetch_value(std::uint32_t id) const {
+#if defined(__GNUC__) || defined(__clang__)
+        __builtin_prefetch(&value_begins_[id]);
+#else
+        (void)id;
+#endif
     }
     Rule rule(std::uint32_t id) const { return static_cast<Rule>(rules_[id]); }
 
@@ -72,8 +96,17 @@ class SubstitutionTable {
     std::vector<std::size_t> value_begins_{0};
     std::vector<std::int8_t> rules_;
     std::int64_t n_keys_ = 0;
-    bool begins_outside_words_ = false;
+    std::array<bool, 128> first_characters_{};
+    bool has_first_characters_ = false;
+    bool begins_anywhere_ = false;
     bool may_change_nothing_ = false;
+    bool has_blank_edges_ = false;
+    bool goes_on_with_odd_blanks_ = false;
+    std::vector<bool> goes_on_with_blank_;  // of each node
+    std::vector<std::uint8_t> goes_on_otherwise_;
+    KeyIndex::Filter word_filter_;
+    KeyIndex::Filter pair_filter_;
+    bool has_pairs_ = false;
 };
 
 struct SubstitutionOptions {

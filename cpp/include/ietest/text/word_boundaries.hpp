@@ -6,6 +6,8 @@
 // short list of ranges replaces the annex's tables: see class_of() in the source.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -51,13 +53,30 @@ bool is_word_character(std::uint32_t code);
 // The words of consecutive rows that lie one behind the other in memory.
 class WordScanner {
   public:
-    explicit WordScanner(Instructions instructions) : classify_(classifier(instructions)) {}
+    explicit WordScanner(Instructions instructions)
+        : classify_(classifier(instructions)), is_wide_(instructions == Instructions::avx2) {}
 
     // text: the rows' bytes; row_begins: where each row begins in it, then where the last ends.
     // Sets begins() and ends(), n_words() of each, in order; no word crosses a row.
     void scan(std::string_view text, const std::vector<std::uint32_t>& row_begins);
+    // After scan(): puts the pieces that begin with certain ASCII characters, none of them a word's
+    // or white space, among the words.
+    void add_pieces(std::string_view text, const std::array<bool, 128>& first_characters);
     // The same for every piece, words or not. Slow: for tables with keys that begin outside words.
     void scan_all(std::string_view text, const std::vector<std::uint32_t>& row_begins);
+
+    // True where a row begins; at up to the length of the text.
+    bool row_begins_at(std::size_t at) const {
+        return ((row_begin_bits_[at >> 6] >> (at & 63)) & 1) != 0;
+    }
+
+    // Where the row ends that holds the character at `at`.
+    std::size_t row_end_after(std::size_t at) const {
+        std::size_t block = (at + 1) >> 6;
+        std::uint64_t bits = row_begin_bits_[block] & (~std::uint64_t{0} << ((at + 1) & 63));
+        while (bits == 0) bits = row_begin_bits_[++block];
+        return 64 * block + static_cast<std::size_t>(std::countr_zero(bits));
+    }
 
     std::size_t n_words() const { return n_words_; }
     const std::uint32_t* begins() const { return begins_.as<std::uint32_t>(); }
@@ -65,15 +84,19 @@ class WordScanner {
 
   private:
     void make_room(std::size_t n_bytes);
+    void mark_rows(std::string_view text, const std::vector<std::uint32_t>& row_begins);
     void mark_words(std::string_view text);
     void mark_row_by_code_points(std::string_view text, std::size_t begin, std::size_t end);
 
     ClassifyBlock classify_;
+    bool is_wide_;
     std::vector<std::uint64_t> is_word_;
     std::vector<std::uint64_t> row_begin_bits_;
     std::vector<std::uint64_t> beyond_ascii_;
     Buffer begins_;
     Buffer ends_;
+    Buffer more_begins_;
+    Buffer more_ends_;
     std::size_t n_words_ = 0;
 };
 
