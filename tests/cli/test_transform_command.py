@@ -60,13 +60,35 @@ def read(path: Path) -> list[dict]:
         return [row for batch in reader for row in batch.to_pylist()]
 
 
+# The published tagger need not be installed.
+PAPER = ("--rules", "paper", "--tagger", "packaged")
+
+
+def test_paper_rules_use_the_published_tagger_as_a_run_does(tmp_path, capsys, monkeypatch):
+    from ietest_fast.errors import ResourceError
+    from ietest_fast.lexicon import tagging
+
+    def find(name):
+        raise ResourceError(f"looked for {name}")
+
+    monkeypatch.setattr(tagging, "_find_pipeline", find)
+    source = write(tmp_path / "in.csv")
+    arguments = [source, tmp_path / "out.csv", "--lexicon-from", source]
+    status, _, err = run(capsys, *arguments, "--rules", "paper")
+    assert (status, err) == (1, "Error: looked for en_core_web_sm\n")
+    assert run(capsys, *arguments, "--rules", "careful")[0] == 0
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv", ".jsonl"])
 @pytest.mark.parametrize("rules", ["careful", "paper"])
 def test_every_format(tmp_path, capsys, suffix, rules):
     source = write(tmp_path / f"in{suffix}")
     target = tmp_path / f"out{suffix}"
     status, out, err = run(
-        capsys, source, target, "--rules", rules, "--lexicon-from", source, "--json"
+        capsys,
+        source,
+        target,
+        *("--rules", rules, "--tagger", "packaged", "--lexicon-from", source, "--json"),
     )
     assert (status, err) == (0, "")
     facts = json.loads(out)
@@ -89,7 +111,7 @@ def test_edits_file_undoes_the_output(tmp_path, capsys):
     source = write(tmp_path / "in.parquet", rows)
     target, edits_path = tmp_path / "out.parquet", tmp_path / "edits.parquet"
     arguments = ["--lexicon-from", write(tmp_path / "train.csv"), "--edits", edits_path]
-    status, out, _ = run(capsys, source, target, *arguments, "--rules", "paper", "--json")
+    status, out, _ = run(capsys, source, target, *arguments, *PAPER, "--json")
     assert status == 0
     old, new, edits = pq.read_table(source), pq.read_table(target), pq.read_table(edits_path)
     assert new.schema == old.schema
@@ -273,7 +295,7 @@ def test_stopped_half_way_there_is_no_output(tmp_path, stop):
     train = write(tmp_path / "train.csv")
     target, edits = tmp_path / "out.parquet", tmp_path / "edits.parquet"
     command = [sys.executable, "-c", "from ietest_fast.cli.main import main; main()", "transform"]
-    command += [source, target, "--rules", "paper", "--lexicon-from", train, "--edits", edits]
+    command += [source, target, *PAPER, "--lexicon-from", train, "--edits", edits]
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     # As soon as there is a temporary file it is writing.

@@ -42,7 +42,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--tagger",
     metavar="NAME",
-    help="An installed spaCy pipeline, or its folder.  [default: the packaged one]",
+    help="packaged, an installed spaCy pipeline, or its folder.  [default: packaged; paper: "
+    "en_core_web_sm]",
 )
 @click.option(
     "--block-list",
@@ -76,7 +77,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     """
     from ietest_fast.lexicon import Tagger, read_block_list
     from ietest_fast.transform.files import check_distinct, read_texts, transform_file
-    from ietest_fast.transform.synonyms import build_from_texts
+    from ietest_fast.transform.synonyms import build_from_texts, default_tagger
 
     outputs = [path for path in (target, edits_path) if path is not None]
     for read in (source, *trains, *([] if block_list is None else [block_list])):
@@ -90,7 +91,8 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     # Mistakes in IN should not wait until the nouns of TRAIN are counted.
     _check_source(source, columns)
 
-    with _stopped_by_sigterm(), _progress() as progress, Tagger.load(tagger) as loaded:
+    name = default_tagger(rules) if tagger is None else tagger  # type: ignore[arg-type]
+    with _stopped_by_sigterm(), _progress() as progress, Tagger.load(name) as loaded:
         count = progress("Counting nouns")
         texts = (array for train in trains for array in read_texts(train, columns))
         substitution = build_from_texts(

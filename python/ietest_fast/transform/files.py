@@ -104,6 +104,14 @@ def transform_file(
         names = choose_text_columns(source, reader.schema, text_columns)
         empty = reader.schema.empty_table()
         schema = transformation.transform(empty, names, with_edits=False).table.schema
+        complete = False
+        if edits_path is not None:
+            # Files get their names in reverse. If OUT cannot get its own, the edits go, too.
+            def take_back(kind: type[BaseException] | None, *_: object) -> None:
+                if kind is not None and complete:
+                    edits_path.unlink(missing_ok=True)
+
+            stack.push(take_back)
         writer = stack.enter_context(BatchWriter(target, schema))
         edit_writer = None
         if edits_path is not None:
@@ -127,6 +135,7 @@ def transform_file(
                 on_progress(n_rows, reader.n_rows)
         if n_rows == 0:
             raise InputError("has no rows; at least one is needed", path=source)
+        complete = True
     return FileSummary(
         n_rows=n_rows,
         n_changed=n_changed,

@@ -223,6 +223,15 @@ class SynonymSubstitution:
         ]
 
 
+def default_tagger(rules: RuleSet) -> str:
+    """Name the pipeline that a rule set uses if the user names none.
+
+    The published experiments used en_core_web_sm; with other nouns the ``paper`` rules would not
+    be theirs.
+    """
+    return "en_core_web_sm" if rules == "paper" else "packaged"
+
+
 def build_synonym_substitution(
     corpora: Sequence[Corpus],
     *,
@@ -240,7 +249,7 @@ def build_synonym_substitution(
     rules
         ``"careful"`` or ``"paper"``; by the latter nouns are counted in normalised text.
     tagger
-        Finds the nouns; None: the packaged one.
+        Finds the nouns; None: :func:`default_tagger` of the rules.
     wordnet
         Gives the synonyms; None: the packaged WordNet 3.0.
     block_list
@@ -285,7 +294,7 @@ def build_from_texts(
 
     if rules not in {"paper", "careful"}:
         raise InputError(f"the rules are 'paper' or 'careful', not {rules!r}")
-    tagger = lexicon.Tagger.load() if tagger is None else tagger
+    tagger = lexicon.Tagger.load(default_tagger(rules)) if tagger is None else tagger
     wordnet = lexicon.WordNet.packaged() if wordnet is None else wordnet
     counts: Counter[str] = Counter()
     n_done = 0
