@@ -26,7 +26,8 @@ NAMES = ("exact", "multinomial", "substitution", "tagging", "sweep")
 def _row(line: Comparison) -> tuple[str, ...]:
     if line.ratio is None:
         goal = "" if line.goal is None else f"≤ {format_seconds(line.goal)}"
-        return line.path, format_seconds(line.ours_seconds), "", "", "", goal, _mark(line), line.note
+        ours = format_seconds(line.ours_seconds)
+        return line.path, ours, "", "", "", goal, _mark(line), line.note
     goal = "" if line.goal is None else f"≥ {line.goal:g}×"
     peer_seconds = format_seconds(line.peer_seconds or 0)
     return (

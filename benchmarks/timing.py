@@ -75,7 +75,7 @@ def interleaved(
 
 def format_seconds(value: float) -> str:
     """Write a duration with a fitting unit."""
-    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+    for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
         if value < limit:
             return f"{value * factor:.3g} {unit}"
     return f"{value:.3g} s"

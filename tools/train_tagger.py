@@ -75,17 +75,21 @@ def example_of(nlp: Language, sentence: Sentence, kept: list[int], *, lower: boo
     """Give a training example of the kept tokens."""
     words = [sentence.words[i].lower() if lower else sentence.words[i] for i in kept]
     spaces = [sentence.spaces[i] for i in kept]
-    # An absent annotation has to be None: a list of empty strings would be taught as a label.
-    upos = [sentence.upos[i] for i in kept] if any(sentence.upos) else None
-    number = [sentence.number[i] for i in kept] if upos is not None else None
+    upos = [sentence.upos[i] for i in kept]
+    if lower:
+        # A name in small letters would teach that any noun in small letters may be a name.
+        upos = ["" if tag == "PROPN" else tag for tag in upos]
     gold = Doc(
         nlp.vocab,
         words=words,
         spaces=spaces,
         tags=[sentence.penn[i] for i in kept],
-        pos=upos,
-        morphs=None if number is None else [f"Number={n}" if n else "" for n in number],
+        pos=upos if any(upos) else None,
     )
+    for token, i in zip(gold, kept, strict=True):
+        # Where morphology is not set, and that is not the same as empty, nothing is taught.
+        if token.pos:
+            token.set_morph(f"Number={sentence.number[i]}" if sentence.number[i] else "")
     return Example(Doc(nlp.vocab, words=words, spaces=spaces), gold)
 
 

@@ -20,7 +20,8 @@ class BorrowedStrings {
                 "an Arrow string array (an object with __arrow_c_array__) is needed");
         }
         const pybind11::tuple capsules = source.attr("__arrow_c_array__")();
-        if (capsules.size() != 2) throw pybind11::type_error("__arrow_c_array__ gives two capsules");
+        if (capsules.size() != 2)
+            throw pybind11::type_error("__arrow_c_array__ gives two capsules");
         schema_ = capsules[0];
         array_ = capsules[1];
         const auto* schema =
@@ -43,7 +44,8 @@ class BorrowedStrings {
 // takes is released with it.
 class ExportedArray {
   public:
-    ExportedArray() : schema_(std::make_unique<ArrowSchema>()), array_(std::make_unique<ArrowArray>()) {}
+    ExportedArray()
+        : schema_(std::make_unique<ArrowSchema>()), array_(std::make_unique<ArrowArray>()) {}
     ExportedArray(ExportedArray&&) = default;
     ExportedArray& operator=(ExportedArray&&) = default;
     ~ExportedArray() {

@@ -39,7 +39,8 @@ py::array_t<bool> bool_array(text::Buffer&& buffer) {
     auto owner = std::make_unique<text::Buffer>(std::move(buffer));
     const auto size = static_cast<py::ssize_t>(owner->size());
     auto* data = owner->as<bool>();
-    const py::capsule base(owner.release(), [](void* kept) { delete static_cast<text::Buffer*>(kept); });
+    const py::capsule base(owner.release(),
+                           [](void* kept) { delete static_cast<text::Buffer*>(kept); });
     return py::array_t<bool>(size, data, base);
 }
 
@@ -109,11 +110,10 @@ py::tuple replace_nouns(const text::NounTable& table, const std::vector<py::obje
         if (tokens[c].size() != 5) {
             throw py::value_error("tokens are (offsets, start, end, pos, number)");
         }
-        kept.push_back({tokens[c][0].cast<Array<std::int64_t>>(),
-                        tokens[c][1].cast<Array<std::int32_t>>(),
-                        tokens[c][2].cast<Array<std::int32_t>>(),
-                        tokens[c][3].cast<Array<std::uint8_t>>(),
-                        tokens[c][4].cast<Array<std::int8_t>>()});
+        kept.push_back(
+            {tokens[c][0].cast<Array<std::int64_t>>(), tokens[c][1].cast<Array<std::int32_t>>(),
+             tokens[c][2].cast<Array<std::int32_t>>(), tokens[c][3].cast<Array<std::uint8_t>>(),
+             tokens[c][4].cast<Array<std::int8_t>>()});
         spans.push_back(kept.back().spans(columns[c].length));
     }
     text::SubstitutionOptions options;

@@ -95,8 +95,8 @@ TEST_CASE("the longest key wins and rows are kept apart") {
     const Strings keys{"ice", "ice cream", "cat", "longer than sixteen bytes", "dog"};
     const Strings values{"frost", "sorbet", "", "x", "hound and more"};
     const SubstitutionTable table = table_of(keys, values);
-    const Strings texts{"ice", " cream", "ice cream, ice creams", "", "cat", "dog",
-                        "longer than sixteen bytes!", "a dog_ dog"};
+    const Strings texts{"ice", " cream", "ice cream, ice creams",      "",
+                        "cat", "dog",    "longer than sixteen bytes!", "a dog_ dog"};
     for (const Instructions instructions : available()) {
         SubstitutionOptions options;
         options.instructions = instructions;
@@ -113,9 +113,23 @@ TEST_CASE("the longest key wins and rows are kept apart") {
 
 TEST_CASE("threads, instructions and slices make no difference") {
     std::mt19937_64 bits(7);
-    const std::vector<std::string> pieces{"cat", "dog", " ", " ", " ", ".", "'", "3", ",", "ice cream",
-                                          "x", "\xC3\xA9", "\xE2\x80\x99", "averyverylongwordindeed",
-                                          "_", "\n", "Cat"};
+    const std::vector<std::string> pieces{"cat",
+                                          "dog",
+                                          " ",
+                                          " ",
+                                          " ",
+                                          ".",
+                                          "'",
+                                          "3",
+                                          ",",
+                                          "ice cream",
+                                          "x",
+                                          "\xC3\xA9",
+                                          "\xE2\x80\x99",
+                                          "averyverylongwordindeed",
+                                          "_",
+                                          "\n",
+                                          "Cat"};
     const Strings keys{"cat", "ice cream", "dog", "averyverylongwordindeed", "3"};
     const Strings values{"feline", "", "d", "short", "three"};
     const Strings texts(random_rows(bits, pieces, 20000, 20));
@@ -124,7 +138,8 @@ TEST_CASE("threads, instructions and slices make no difference") {
         table_options.ignore_case = ignore_case;
         const SubstitutionTable table = table_of(keys, values, table_options);
         SubstitutionOptions options;
-        const auto expected = rows_of(replace_words(texts.view(), table, options, {1}).strings.view());
+        const auto expected =
+            rows_of(replace_words(texts.view(), table, options, {1}).strings.view());
         for (const Instructions instructions : available()) {
             for (const int n_threads : {1, 2, 3, 7}) {
                 options.instructions = instructions;
@@ -158,14 +173,22 @@ TEST_CASE("missing texts stay missing and offsets grow when they must") {
 TEST_CASE("normalised text") {
     TableOptions tokens;
     tokens.by_words = false;
-    const SubstitutionTable table = table_of({"man", "a^b", "kelvin"}, {"adult male", "c", "k"}, tokens);
-    const Strings texts{" A  Man, a man. ", "A^b! 3.5%", "\xE2\x84\xAA" "ELVIN\xC2\xA0x",
-                        "\xC4\xB0zmir \xC3\x89t\xC3\xA9", "...", "", "\xFF\xC4"};
+    const SubstitutionTable table =
+        table_of({"man", "a^b", "kelvin"}, {"adult male", "c", "k"}, tokens);
+    const Strings texts{" A  Man, a man. ",
+                        "A^b! 3.5%",
+                        "\xE2\x84\xAA"
+                        "ELVIN\xC2\xA0x",
+                        "\xC4\xB0zmir \xC3\x89t\xC3\xA9",
+                        "...",
+                        "",
+                        "\xFF\xC4"};
     SubstitutionOptions options;
     options.with_edits = true;
     const Substituted result = replace_normalised(texts.view(), table, options, {2});
-    CHECK(rows_of(result.strings.view()) ==
-          std::vector<std::string>{"a adult male a adult male", "c 35", "k x", "izmir t", "", "", ""});
+    CHECK(rows_of(result.strings.view()) == std::vector<std::string>{"a adult male a adult male",
+                                                                     "c 35", "k x", "izmir t", "",
+                                                                     "", ""});
     const EditList& edits = *result.edits;
     std::vector<std::int64_t> starts;
     Strings pieces{};
@@ -187,7 +210,8 @@ TEST_CASE("random bytes are no danger") {
     const SubstitutionTable words = table_of({"cat", "a b", ". "}, {"feline", "", "x"});
     TableOptions tokens;
     tokens.by_words = false;
-    const SubstitutionTable whole = table_of({"cat", "a"}, {"feline", "much longer than the key"}, tokens);
+    const SubstitutionTable whole =
+        table_of({"cat", "a"}, {"feline", "much longer than the key"}, tokens);
     SubstitutionOptions options;
     options.with_edits = true;
     for (const Instructions instructions : available()) {
@@ -239,15 +263,15 @@ TEST_CASE("nouns are replaced with their number, capitals and article") {
 }
 
 TEST_CASE("an or a, by sound") {
-    for (const char* word : {"apple", "hour", "honest man", "heir", "umbrella", "urchin", "MRI",
-                             "x-ray", "8-ball", "11 men", "18", "unimportant man", "FBI agent",
-                             "owl", "onion", "usher"}) {
+    for (const char* word :
+         {"apple", "hour", "honest man", "heir", "umbrella", "urchin", "MRI", "x-ray", "8-ball",
+          "11 men", "18", "unimportant man", "FBI agent", "owl", "onion", "usher"}) {
         CAPTURE(word);
         CHECK(takes_an(word));
     }
-    for (const char* word : {"lad", "house", "university", "European", "one", "one-way street",
-                             "unicorn", "user", "NATO", "ukulele", "ewe", "T-shirt", "U-turn",
-                             "yard", "1100", "7", "", "UFO"}) {
+    for (const char* word :
+         {"lad", "house", "university", "European", "one", "one-way street", "unicorn", "user",
+          "NATO", "ukulele", "ewe", "T-shirt", "U-turn", "yard", "1100", "7", "", "UFO"}) {
         CAPTURE(word);
         CHECK_FALSE(takes_an(word));
     }

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from ietest_fast.cli.main import cli
-from toys import toy_splits
+from ietest_fast.corpus import demo_splits
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main import main; main()"]
 
@@ -63,13 +63,14 @@ def test_mistakes_are_told_at_once_with_status_1(ietest, tmp_path):
     assert not (tmp_path / "ietest-run").exists()
 
 
-def _write_toys(folder):
-    for name, corpus in toy_splits().items():
+def _write_data(folder):
+    splits = demo_splits(n_train=400, n_valid=100, n_test=400, seed=1)
+    for name, corpus in splits._asdict().items():
         pq.write_table(corpus.table, folder / f"{name}.parquet")
 
 
 def test_a_file_with_the_wrong_columns_is_named(ietest, tmp_path):
-    _write_toys(tmp_path)
+    _write_data(tmp_path)
     table = pq.read_table(tmp_path / "test.parquet").rename_columns(["a", "b", "label"])
     pq.write_table(table, tmp_path / "test.parquet")
     files = [
@@ -83,7 +84,7 @@ def test_a_file_with_the_wrong_columns_is_named(ietest, tmp_path):
 
 
 def test_one_class_data_is_refused(ietest, tmp_path):
-    _write_toys(tmp_path)
+    _write_data(tmp_path)
     table = pq.read_table(tmp_path / "train.parquet")
     import pyarrow.compute as pc
 
@@ -101,9 +102,9 @@ SMALL = ["--rho", "0,1", "-M", "2", *PARAMS, "--n-jobs", "1"]
 
 
 def _toml(folder):
-    _write_toys(folder)
+    _write_data(folder)
     (folder / "run.toml").write_text(
-        'rho = "0:1:0.5"\nn_resamples = 2\nn_jobs = 1\n[data]\nname = "toys"\n'
+        'rho = "0:1:0.5"\nn_resamples = 2\nn_jobs = 1\n[data]\nname = "small"\n'
         'train = "train.parquet"\nvalid = "valid.parquet"\ntest = "test.parquet"\n'
     )
     return folder / "run.toml"
@@ -114,7 +115,7 @@ def test_a_small_run_prints_a_table_and_writes_its_files(ietest, tmp_path):
     assert errors == ""
     assert "smallest p" in out
     assert "SNR" in out
-    assert "Signature: ie|n:240|" in out
+    assert "Signature: ie|n:400|" in out
     written = json.loads((tmp_path / "here" / "results.json").read_text())
     assert [rho["rho"] for rho in written["rhos"]] == [0.0, 0.5, 1.0]
     names = {path.name for path in (tmp_path / "here").iterdir()}

@@ -95,6 +95,7 @@ def test_all_instructions_find_the_same_words_in_any_text(texts, mapping):
 
 
 @pytest.mark.filterwarnings("default")
+@pytest.mark.peer
 @given(
     texts=st.lists(AWKWARD_ASCII, max_size=6),
     mapping=st.dictionaries(

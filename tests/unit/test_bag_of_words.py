@@ -29,6 +29,7 @@ def _encode(model, swap=None):
     )
 
 
+@pytest.mark.peer
 def test_tfidf_agrees_with_scikit_learn():
     text = pytest.importorskip("sklearn.feature_extraction.text")
     from ietest_fast.models.bag_of_words import inverse_document_frequency, weight_tfidf

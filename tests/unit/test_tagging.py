@@ -213,6 +213,7 @@ def test_a_pipeline_without_tags_is_refused(tmp_path: Path) -> None:
         Tagger.load(tmp_path / "pipeline")
 
 
+@pytest.mark.peer
 def test_official_small_pipeline_keeps_its_nouns(shared: Path) -> None:
     import pyarrow.parquet as pq
 

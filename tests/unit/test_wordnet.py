@@ -210,6 +210,7 @@ LMF = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
+@pytest.mark.peer
 def test_takes_a_lexicon_of_the_wn_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wn = pytest.importorskip("wn")
     monkeypatch.setattr(wn.config, "data_directory", tmp_path / "wn")

@@ -142,7 +142,8 @@ void export_strings(OwnedStrings&& strings, ArrowSchema* schema, ArrowArray* arr
     content->strings = std::move(strings);
     const OwnedStrings& kept = content->strings;
     content->buffers = {kept.validity_buffer() ? kept.validity_buffer().data() : nullptr,
-                        not_null(kept.offsets_buffer().data()), not_null(kept.data_buffer().data())};
+                        not_null(kept.offsets_buffer().data()),
+                        not_null(kept.data_buffer().data())};
     const std::int64_t length = kept.length();
     const std::int64_t null_count = kept.null_count();
     fill_schema(schema, kept.is_large() ? "U" : "u", "", {}, kNullable);
@@ -150,12 +151,8 @@ void export_strings(OwnedStrings&& strings, ArrowSchema* schema, ArrowArray* arr
 }
 
 void export_edits(EditList&& edits, ArrowSchema* schema, ArrowArray* array) {
-    const std::array<std::pair<const char*, const char*>, 6> fields{{{"l", "row"},
-                                                                     {"l", "start"},
-                                                                     {"l", "end"},
-                                                                     {"U", "old"},
-                                                                     {"U", "new"},
-                                                                     {"c", "rule"}}};
+    const std::array<std::pair<const char*, const char*>, 6> fields{
+        {{"l", "row"}, {"l", "start"}, {"l", "end"}, {"U", "old"}, {"U", "new"}, {"c", "rule"}}};
     std::vector<ArrowSchema> child_schemas(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) {
         fill_schema(&child_schemas[i], fields[i].first, fields[i].second);

@@ -9,12 +9,20 @@
 namespace ietest::text {
 namespace {
 
-bool is_letter(char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+bool is_letter(char c) {
+    return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_one_of(char c, std::string_view set) {
+    return set.find(c) != std::string_view::npos;
+}
 
 // Letters whose names begin with a vowel: an F, an MRI, an x-ray.
-bool name_begins_with_vowel(char letter) { return is_one_of(ascii_lower(letter), "aefhilmnorsx"); }
+bool name_begins_with_vowel(char letter) {
+    return is_one_of(ascii_lower(letter), "aefhilmnorsx");
+}
 
 // Numbers that begin with eight, eleven or eighteen when read out.
 bool number_begins_with_vowel(std::string_view digits) {
@@ -36,12 +44,13 @@ bool u_sounds_like_you(std::string_view word) {
         return !begins_with_one_of(word, kNegated);
     }
     constexpr std::array kPrefixes{
-        std::string_view("ubiq"), std::string_view("uke"),  std::string_view("ukr"),
-        std::string_view("uku"),  std::string_view("unani"), std::string_view("ura"),  std::string_view("ure"),
-        std::string_view("uri"),  std::string_view("uro"),  std::string_view("usa"),
-        std::string_view("use"),  std::string_view("usi"),  std::string_view("usu"),
-        std::string_view("ute"),  std::string_view("uti"),  std::string_view("uto"),
-        std::string_view("uva"),  std::string_view("uve"),  std::string_view("uvu")};
+        std::string_view("ubiq"), std::string_view("uke"),   std::string_view("ukr"),
+        std::string_view("uku"),  std::string_view("unani"), std::string_view("ura"),
+        std::string_view("ure"),  std::string_view("uri"),   std::string_view("uro"),
+        std::string_view("usa"),  std::string_view("use"),   std::string_view("usi"),
+        std::string_view("usu"),  std::string_view("ute"),   std::string_view("uti"),
+        std::string_view("uto"),  std::string_view("uva"),   std::string_view("uve"),
+        std::string_view("uvu")};
     return begins_with_one_of(word, kPrefixes);
 }
 
@@ -55,8 +64,8 @@ bool takes_an(std::string_view phrase) {
     if (size == 0) return false;
     const std::string_view word = phrase.substr(0, size);
     if (size == 1) return name_begins_with_vowel(word[0]);
-    const bool capitals = std::all_of(word.begin(), word.end(),
-                                      [](char c) { return c >= 'A' && c <= 'Z'; });
+    const bool capitals =
+        std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
     if (capitals) {
         // Spelled out, unless it can be read as a word (NATO).
         const bool has_vowel = word.find_first_of("AEIOUY") != std::string_view::npos;
@@ -68,9 +77,9 @@ bool takes_an(std::string_view phrase) {
                                   std::string_view("honor"), std::string_view("honour"),
                                   std::string_view("heir")};
     if (folded[0] == 'h') return begins_with_one_of(folded, kSilentH);
-    constexpr std::array kSpokenW{std::string_view("one"), std::string_view("ones"),
+    constexpr std::array kSpokenW{std::string_view("one"),     std::string_view("ones"),
                                   std::string_view("oneness"), std::string_view("oneself"),
-                                  std::string_view("once"), std::string_view("ouija")};
+                                  std::string_view("once"),    std::string_view("ouija")};
     if (folded[0] == 'o') {
         return std::find(kSpokenW.begin(), kSpokenW.end(), std::string_view(folded)) ==
                kSpokenW.end();

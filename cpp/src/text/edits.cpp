@@ -22,8 +22,11 @@ void EditList::append(EditList&& other) {
         *this = std::move(other);
         return;
     }
-    const auto take = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-    const auto take_offsets = [](std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
+    const auto take = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+    };
+    const auto take_offsets = [](std::vector<std::int64_t>& to,
+                                 const std::vector<std::int64_t>& from) {
         const std::int64_t base = to.back();
         for (std::size_t i = 1; i < from.size(); ++i) to.push_back(base + from[i]);
     };

@@ -26,7 +26,9 @@ Buffer::Buffer(std::int64_t n_bytes) : size_(n_bytes) {
     bytes_.reset(static_cast<char*>(bytes));
 }
 
-void Buffer::Free::operator()(char* bytes) const { std::free(bytes); }
+void Buffer::Free::operator()(char* bytes) const {
+    std::free(bytes);
+}
 
 Validity copy_validity(const StringColumn& column) {
     Validity result;

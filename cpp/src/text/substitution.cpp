@@ -158,9 +158,11 @@ class Finder {
         // Eight bytes can be read from all words but the column's last few.
         std::size_t n_wide = n_words;
         while (n_wide > 0 && scanner_.begins()[n_wide - 1] + 8 > n_readable) --n_wide;
-        const Sieve find_candidates = choose_sieve(instructions_, index_.ignore_case(), table_.has_pairs());
-        Candidate* end = find_candidates(text.data(), scanner_.begins(), scanner_.ends(), n_wide,
-                               table_.word_filter().view(), table_.pair_filter().view(), candidates);
+        const Sieve find_candidates =
+            choose_sieve(instructions_, index_.ignore_case(), table_.has_pairs());
+        Candidate* end =
+            find_candidates(text.data(), scanner_.begins(), scanner_.ends(), n_wide,
+                            table_.word_filter().view(), table_.pair_filter().view(), candidates);
         // The last wide word was judged without the word behind it.
         for (std::size_t word = n_wide - (n_wide > 0 ? 1 : 0); word < n_words; ++word) {
             if (end != candidates && (end - 1)->word == word) --end;

@@ -46,12 +46,18 @@ void find_runs(std::string_view folded, std::vector<Run>& runs) {
     }
 }
 
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
+}
 bool is_ascii_word(char c) {
     return is_upper(c) || is_lower(c) || (c >= '0' && c <= '9') || static_cast<signed char>(c) < 0;
 }
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_blank(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 bool is_all_capitals(std::string_view piece) {
     const auto n_upper = std::count_if(piece.begin(), piece.end(), is_upper);
@@ -276,8 +282,10 @@ class NounReplacer {
     void write(const RowText& here, std::int64_t row, ChunkTexts& chunk) const {
         std::size_t done = 0;
         bool changed = false;
-        const auto edit = [&](std::size_t begin, std::size_t end, std::string_view piece, Rule rule) {
-            chunk.text.insert(chunk.text.end(), here.text.begin() + static_cast<std::ptrdiff_t>(done),
+        const auto edit = [&](std::size_t begin, std::size_t end, std::string_view piece,
+                              Rule rule) {
+            chunk.text.insert(chunk.text.end(),
+                              here.text.begin() + static_cast<std::ptrdiff_t>(done),
                               here.text.begin() + static_cast<std::ptrdiff_t>(begin));
             chunk.text.insert(chunk.text.end(), piece.begin(), piece.end());
             done = end;
@@ -289,8 +297,9 @@ class NounReplacer {
             }
         };
         for (const Occurrence& found : here.occurrences) {
-            if (found.entry < 0 || std::binary_search(blocked_groups_.begin(), blocked_groups_.end(),
-                                                      found.surface->group)) {
+            if (found.entry < 0 ||
+                std::binary_search(blocked_groups_.begin(), blocked_groups_.end(),
+                                   found.surface->group)) {
                 continue;
             }
             const NounTable::Entry& entry = table_.entry(found.entry);
@@ -309,7 +318,8 @@ class NounReplacer {
     static void repair_article(const RowText& here, std::size_t done, std::size_t word_begin,
                                std::string_view value, bool capitals, const auto& edit) {
         std::size_t at = word_begin;
-        while (at > done && std::string_view("\"'([").find(here.text[at - 1]) != std::string_view::npos) {
+        while (at > done &&
+               std::string_view("\"'([").find(here.text[at - 1]) != std::string_view::npos) {
             --at;
         }
         const std::size_t behind_blanks = at;
@@ -319,8 +329,8 @@ class NounReplacer {
             std::lower_bound(here.runs.begin(), here.runs.end(), at,
                              [](const Run& r, std::size_t end) { return r.end < end; });
         if (run == here.runs.end() || run->end != at || run->begin < done) return;
-        if (run->begin > 0 && std::string_view("-'.&").find(here.text[run->begin - 1]) !=
-                                  std::string_view::npos) {
+        if (run->begin > 0 &&
+            std::string_view("-'.&").find(here.text[run->begin - 1]) != std::string_view::npos) {
             return;
         }
         const std::string_view article = here.text.substr(run->begin, run->end - run->begin);
@@ -330,8 +340,10 @@ class NounReplacer {
         const bool an = takes_an(value);
         if (an == (folded == "an")) return;
         const bool upper = is_upper(article.front());
-        const std::string_view repaired =
-            !an ? (upper ? "A" : "a") : (!upper ? "an" : capitals ? "AN" : "An");
+        const std::string_view repaired = !an ? (upper ? "A" : "a")
+                                              : (!upper     ? "an"
+                                                 : capitals ? "AN"
+                                                            : "An");
         edit(run->begin, run->end, repaired, Rule::article);
     }
 
@@ -363,7 +375,8 @@ NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
         if (!keys.is_valid(at) || !values.is_valid(at) || keys[at].empty() || values[at].empty()) {
             throw std::invalid_argument(which + " or its value is missing or empty");
         }
-        if (number[i] < 0 || number[i] > 2) throw std::invalid_argument(which + ": number is not 0, 1 or 2");
+        if (number[i] < 0 || number[i] > 2)
+            throw std::invalid_argument(which + ": number is not 0, 1 or 2");
         if (group[i] < 0) throw std::invalid_argument(which + ": group is negative");
         const std::string key = folded_ascii(keys[at]);
         find_runs(key, runs);
@@ -377,10 +390,12 @@ NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
             surfaces_.back().group = group[i];
         }
         Surface& surface = surfaces_[slot.value];
-        if (surface.group != group[i]) throw std::invalid_argument(which + " belongs to two groups");
+        if (surface.group != group[i])
+            throw std::invalid_argument(which + " belongs to two groups");
         surface.by_number[static_cast<std::size_t>(number[i])] = at;
 
-        KeyEntry& first = first_word_index_.entry(0, std::string_view(key).substr(0, runs.front().end));
+        KeyEntry& first =
+            first_word_index_.entry(0, std::string_view(key).substr(0, runs.front().end));
         const auto size = static_cast<std::uint32_t>(key.size());
         first.value = first.value == KeyIndex::kNoValue ? size : std::max(first.value, size);
 
@@ -388,7 +403,8 @@ NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
                     static_cast<Rule>(rules[rules.size() == 1 ? 0 : i])};
         find_runs(entry.folded_value, runs);
         if (runs.empty() || runs.front().begin != 0) {
-            throw std::invalid_argument(which + ": its value does not begin with a letter or digit");
+            throw std::invalid_argument(which +
+                                        ": its value does not begin with a letter or digit");
         }
         entry.first_word_hash = runs.front().hash;
         entries_.push_back(std::move(entry));

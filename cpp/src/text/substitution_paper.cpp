@@ -184,8 +184,10 @@ Substituted replace_normalised(const StringColumn& column, const SubstitutionTab
         static_cast<std::size_t>(column.length == 0 ? 0 : (column.length - 1) / chunk_rows + 1));
     parallel_chunks(column.length, chunk_rows, execution, [&](Range rows) {
         ChunkTexts chunk;
-        chunk.text.resize(static_cast<std::size_t>(column.begin_of(rows.end) -
-                                                   column.begin_of(rows.begin)) * 5 / 4 + 256);
+        chunk.text.resize(
+            static_cast<std::size_t>(column.begin_of(rows.end) - column.begin_of(rows.begin)) * 5 /
+                4 +
+            256);
         Normaliser normaliser(table, chunk, options.normalise_edits);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             if (options.with_edits) {

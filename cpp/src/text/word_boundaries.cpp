@@ -292,9 +292,9 @@ IETEST_TARGET_AVX2 void classify_avx2(const char* bytes, BlockMasks* masks) {
         const __m256i letter = _mm256_cmpgt_epi8(
             _mm256_set1_epi8(static_cast<char>(-128 + 26)),
             _mm256_add_epi8(folded, _mm256_set1_epi8(static_cast<char>(0x80 - 'a'))));
-        const __m256i digit = _mm256_cmpgt_epi8(
-            _mm256_set1_epi8(static_cast<char>(-128 + 10)),
-            _mm256_add_epi8(c, _mm256_set1_epi8(static_cast<char>(0x80 - '0'))));
+        const __m256i digit =
+            _mm256_cmpgt_epi8(_mm256_set1_epi8(static_cast<char>(-128 + 10)),
+                              _mm256_add_epi8(c, _mm256_set1_epi8(static_cast<char>(0x80 - '0'))));
         const __m256i underscore = _mm256_cmpeq_epi8(c, _mm256_set1_epi8('_'));
         const __m256i both = _mm256_or_si256(_mm256_cmpeq_epi8(c, _mm256_set1_epi8('.')),
                                              _mm256_cmpeq_epi8(c, _mm256_set1_epi8('\'')));
@@ -303,8 +303,7 @@ IETEST_TARGET_AVX2 void classify_avx2(const char* bytes, BlockMasks* masks) {
                                               _mm256_cmpeq_epi8(c, _mm256_set1_epi8(';')));
         result.letter |= bits_avx2(letter, part);
         result.digit |= bits_avx2(digit, part);
-        result.word |=
-            bits_avx2(_mm256_or_si256(_mm256_or_si256(letter, digit), underscore), part);
+        result.word |= bits_avx2(_mm256_or_si256(_mm256_or_si256(letter, digit), underscore), part);
         result.joins_letters |= bits_avx2(_mm256_or_si256(both, colon), part);
         result.joins_digits |= bits_avx2(_mm256_or_si256(both, comma), part);
         result.beyond_ascii |= bits_avx2(c, part);
@@ -448,7 +447,8 @@ Segment next_segment(std::string_view text, std::size_t begin) {
             return {skip_extending(text, end), false};
         }
         case CharClass::carriage_return:
-            return {first.end + (first.end < text.size() && text[first.end] == '\n' ? 1 : 0), false};
+            return {first.end + (first.end < text.size() && text[first.end] == '\n' ? 1 : 0),
+                    false};
         case CharClass::line_break:
             return {first.end, false};
         default:
@@ -555,8 +555,7 @@ void WordScanner::scan(std::string_view text, const std::vector<std::uint32_t>& 
     n_words_ = list_words(bits, begins, ends);
 }
 
-void WordScanner::add_pieces(std::string_view text,
-                             const std::array<bool, 128>& first_characters) {
+void WordScanner::add_pieces(std::string_view text, const std::array<bool, 128>& first_characters) {
     if (more_begins_.size() < begins_.size()) {
         more_begins_ = Buffer(begins_.size());
         more_ends_ = Buffer(begins_.size());

@@ -14,6 +14,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.console import Console
+
     from ietest_fast.experiment.run import Progress
 
 _STAGES = {
@@ -26,6 +28,13 @@ _STAGES = {
 }
 
 _FILE = click.Path(path_type=Path)
+
+
+def _wide_enough(console: Console) -> Console:
+    """Widen a console that is no terminal: a table in a file or a pipe needs no 80 columns."""
+    if not console.is_terminal:
+        console.width = max(console.width, 100)
+    return console
 
 
 def _pairs(values: tuple[str, ...], option: str) -> dict[str, Any] | None:
@@ -196,7 +205,7 @@ def command(
     else:
         from rich.console import Console
 
-        print_summary(result, Console())
+        print_summary(result, _wide_enough(Console()))
         names = ", ".join(path.name for path in figures)
         click.echo(f"In {out}: results.json, {names}")
     if fail_on_reject and result.reject:

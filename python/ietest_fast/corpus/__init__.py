@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.dataset import Corpus as Corpus
     from ietest_fast.corpus.dataset import corpus_from_table as corpus_from_table
     from ietest_fast.corpus.dataset import require_trainable as require_trainable
+    from ietest_fast.corpus.demo.generator import demo_batches as demo_batches
+    from ietest_fast.corpus.demo.generator import demo_corpus as demo_corpus
+    from ietest_fast.corpus.demo.generator import demo_splits as demo_splits
+    from ietest_fast.corpus.description import Description as Description
+    from ietest_fast.corpus.description import Overlap as Overlap
+    from ietest_fast.corpus.description import describe as describe
+    from ietest_fast.corpus.description import find_overlap as find_overlap
     from ietest_fast.corpus.reading import read_corpora as read_corpora
     from ietest_fast.corpus.reading import read_corpus as read_corpus
     from ietest_fast.corpus.splitting import split as split
@@ -22,7 +29,14 @@ _LAZY = {
     "BatchReader": "streams",
     "BatchWriter": "streams",
     "Corpus": "dataset",
+    "Description": "description",
+    "Overlap": "description",
     "corpus_from_table": "dataset",
+    "demo_batches": "demo.generator",
+    "demo_corpus": "demo.generator",
+    "demo_splits": "demo.generator",
+    "describe": "description",
+    "find_overlap": "description",
     "open_batches": "streams",
     "read_corpora": "reading",
     "read_corpus": "reading",
@@ -34,7 +48,14 @@ __all__ = [
     "BatchReader",
     "BatchWriter",
     "Corpus",
+    "Description",
+    "Overlap",
     "corpus_from_table",
+    "demo_batches",
+    "demo_corpus",
+    "demo_splits",
+    "describe",
+    "find_overlap",
     "open_batches",
     "read_corpora",
     "read_corpus",

@@ -181,9 +181,8 @@ def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
             return NLI_LABELS
     if all(_is_integer(value) for value in present):
         return tuple(str(number) for number in sorted({int(value) for value in present}))
-    spellings: dict[str, str] = {}
-    for value in present:
-        spellings.setdefault(_fold(value), value)
+    # Of several spellings the last in order: "pos", not "Pos" or "POS".
+    spellings = {_fold(value): value for value in present}
     return tuple(spellings[key] for key in sorted(spellings))
 
 

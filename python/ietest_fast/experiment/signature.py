@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import ietest_fast
+from ietest_fast.stats.signature import clean_field, write_signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def _plain(text: str) -> str:
-    # The separators of the line cannot stand inside it.
-    return "".join("_" if c in "|:@" or c.isspace() else c for c in text)
 
 
 def _numbers(values: Sequence[float]) -> str:
@@ -72,24 +67,24 @@ def sign(
         if len(set(discordant)) == 1
         else f"{min(discordant)}-{max(discordant)}"
     )
-    replicates = method if n_replicates is None else f"{n_replicates}.{method}"
-    return "|".join(
-        (
-            "ie",
-            f"n:{n}",
-            f"k:{k}",
-            f"S:{replicates}",
-            "stat:t",
-            "alt:two",
-            f"mc:{correction}",
-            f"M:{n_resamples}",
-            f"alpha:{alpha:g}",
-            f"phi:{_plain(transformation)}@{transformation_fingerprint[:4]}",
-            f"rho:{_numbers(rho)}",
-            f"data:{_plain(data)}@{data_fingerprint[:4]}",
-            f"model:{_plain(model)}@{model_fingerprint[:4]}",
-            f"be:{_plain(backend)}",
-            f"seed:{seed}",
-            f"v:{ietest_fast.__version__}",
-        )
+    return write_signature(
+        "ie",
+        n=n,
+        k=k,
+        S=method if n_replicates is None else f"{n_replicates}.{method}",
+        stat="t",
+        alt="two",
+        mc=correction,
+        M=n_resamples,
+        alpha=f"{alpha:g}",
+        phi=_named(transformation, transformation_fingerprint),
+        rho=_numbers(rho),
+        data=_named(data, data_fingerprint),
+        model=_named(model, model_fingerprint),
+        be=backend,
+        seed=seed,
     )
+
+
+def _named(name: str, fingerprint: str) -> str:
+    return f"{clean_field(name)}@{fingerprint[:4]}"

@@ -34,8 +34,10 @@ _KEY_SHARE = 0.55
 _VALUE_SHARE = {0: 0.45, 1: 0.35}
 # Each further sense counts as if seen that often: a word tagged once or twice proves little.
 _PRIOR = 0.2
-# A corpus that uses a word this often would use its synonym too, if it meant that sense.
+# A corpus that uses a word this often would use its synonym too, if it meant that sense ...
 _OFTEN = 20
+# ... unless the synonym is so well attested in that sense that the corpus may just prefer the word.
+_ATTESTED = 4
 # Of two readings of a plural form (arms), one has to be this much more frequent than the other.
 _CLEARLY = 4
 # Fewer plurals than this might be missing from a corpus by chance.
@@ -215,9 +217,14 @@ class _CarefulRules:
             if n_verb > _CLEARLY * max(1, noun.n_tags):
                 return False
         if noun.is_plural:
-            # Rather a noun of its own (woods) than a plural (arms).
+            # Rather a noun of its own (woods, sunglasses) than a plural (arms, buns).
             for base in self._wordnet.base_forms(lemma, "n")[1:]:
-                if sum(self._wordnet.sense_numbers(base, "n")[1]) > noun.n_tags:
+                n_base = sum(self._wordnet.sense_numbers(base, "n")[1])
+                n_plural = self._corpus.get(noun.text, 0)
+                n_singular = self._corpus.get(base, 0)
+                if n_base > noun.n_tags or (
+                    n_base == noun.n_tags and n_plural < _CLEARLY * max(1, n_singular)
+                ):
                     return False
         if len(noun.counts) == 1:
             return True
@@ -242,7 +249,7 @@ class _CarefulRules:
             n_corpus, n_semcor = self._n_used.get(name, 0), value.counts[rank]
             if n_semcor == 0 and n_corpus < 2:
                 continue  # chapeau, terpsichore
-            if n_used >= _OFTEN and n_corpus == 0:
+            if n_used >= _OFTEN and n_corpus == 0 and n_semcor < _ATTESTED:
                 continue  # court -> tribunal, in texts about sport
             if not _is_meant(value, rank) or name in self._unwelcome:
                 continue

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def clean_field(text: object) -> str:
-    """Make a text fit for a field of a signature: its separators cannot stand inside it."""
-    return "".join("_" if c in "|@" or c.isspace() else c for c in str(text))
+    """Make a text fit for a name in a signature: the separators cannot stand inside it."""
+    return "".join("_" if c in "|:@" or c.isspace() else c for c in str(text))
 
 
 def write_signature(kind: str, **fields: object) -> str:
     """Join fields to ``kind|name:value|...|v:VERSION``; None leaves a field out."""
-    parts = [f"{name}:{clean_field(value)}" for name, value in fields.items() if value is not None]
+    parts = [f"{name}:{value}" for name, value in fields.items() if value is not None]
     return "|".join([kind, *parts, f"v:{ietest_fast.__version__}"])
 
 

@@ -35,8 +35,12 @@ inline std::uint64_t ascii_lower8(std::uint64_t bytes) {
     return bytes | (is_upper >> 2);
 }
 
-inline char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-inline char ascii_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c & ~0x20) : c; }
+inline char ascii_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+inline char ascii_upper(char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c & ~0x20) : c;
+}
 
 // A piece as the table sees it.
 struct Probe {

@@ -68,8 +68,8 @@ class Buffer {
 class OwnedStrings {
   public:
     OwnedStrings() = default;
-    // Room for `length` rows of n_bytes in all; copies validity from `like` (rows of the same number).
-    // The result is large when `like` is, or when n_bytes is beyond `limit`.
+    // Room for `length` rows of n_bytes in all; copies validity from `like` (rows of the same
+    // number). The result is large when `like` is, or when n_bytes is beyond `limit`.
     OwnedStrings(const StringColumn& like, std::int64_t n_bytes,
                  std::int64_t limit = std::numeric_limits<std::int32_t>::max());
 

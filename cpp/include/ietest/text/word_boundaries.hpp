@@ -28,7 +28,7 @@ bool is_available(Instructions instructions);
 struct BlockMasks {
     std::uint64_t letter = 0;
     std::uint64_t digit = 0;
-    std::uint64_t word = 0;         // letters, digits, underscores
+    std::uint64_t word = 0;  // letters, digits, underscores
     std::uint64_t joins_letters = 0;
     std::uint64_t joins_digits = 0;
     std::uint64_t beyond_ascii = 0;

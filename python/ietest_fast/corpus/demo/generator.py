@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
@@ -12,6 +11,9 @@ from ietest_fast.corpus.demo.scenes import draw_scenes
 from ietest_fast.corpus.demo.sentences import say
 from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DEMO_SCHEMA = pa.schema(
     [("premise", pa.string()), ("hypothesis", pa.string()), ("label", pa.int8())]

@@ -8,12 +8,11 @@ the label, exactly; and every word occurs with every label.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ietest_fast.corpus.demo.words import (
     ABSENT,
@@ -23,6 +22,11 @@ from ietest_fast.corpus.demo.words import (
     TAXONOMIES,
     Taxonomy,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 
@@ -37,24 +41,22 @@ _OBLIGATORY = frozenset({"agent", "number", "action", "thing"})
 _RELATIONS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}
 
 # How often an activity is drawn, and by whom it is done.
-_FRAME_WEIGHTS = dict(
-    zip(FRAMES, (30, 9, 6, 9, 7, 7, 5, 6, 6, 7, 3, 3, 3, 3, 3, 3), strict=True)
-)
-_KIND_WEIGHTS = {"plain": 0.6, "role": 0.4}
+_FRAME_WEIGHTS = dict(zip(FRAMES, (30, 9, 6, 9, 7, 7, 5, 6, 6, 7, 3, 3, 3, 3, 3, 3), strict=True))
+_KIND_WEIGHTS = {"plain": 0.65, "role": 0.35}
 _MOTION_KIND_WEIGHTS = {"plain": 0.4, "role": 0.2, "animal": 0.4}
 
 # How often a slot decides; and, where it does not, is in both sentences or in the premise alone.
 _DECIDES = {
     "agent": 18,
-    "number": 10,
-    "trait": 12,
+    "number": 13,
+    "trait": 18,
     "outfit": 6,
-    "action": 16,
+    "action": 13,
     "voice": 8,
-    "thing": 22,
+    "thing": 20,
     "thing_trait": 8,
     "place": 18,
-    "time": 7,
+    "time": 12,
     "company": 4,
 }
 _IN_BOTH = {
@@ -76,11 +78,11 @@ _IN_PREMISE = {
     "company": 0.06,
 }
 # Per mille; see _even_out_premises.
-_SAYS_WHEN = 180
-_SAYS_WHERE = 220
+_SAYS_WHEN = 90
+_SAYS_WHERE = 120
 _STYLE_WEIGHTS = (46, 12, 14, 10, 8, 10)
 _NUMBERS = {"one": 0.62, "some": 0.12, "two": 0.13, "three": 0.08, "four": 0.05}
-_ZIPF = 1.1
+_ZIPF = {"agent": 1.2, "thing": 1.3, "place": 1.7, "time": 1.6}
 _GENERAL_SHARE = {"agent": 0.2, "action": 0.12, "thing": 0.2, "place": 0.15, "outfit": 0.3}
 
 
@@ -180,16 +182,24 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
     about_action = np.isin(
         deciding, [slots.index(s) for s in ("action", "voice", "thing", "thing_trait")]
     )
-    only_there = (
-        (hypothesis["place"] != ABSENT) & ~about_action & (draws.next(100) < 15)
-    ) | (negated & place_decides)
+    only_there = ((hypothesis["place"] != ABSENT) & ~about_action & (draws.next(100) < 15)) | (
+        negated & place_decides
+    )
     for slot in ("action", "voice", "thing", "thing_trait"):
         hypothesis[slot][only_there] = ABSENT
     for slot in ("trait", "outfit", "voice", "place", "time", "company"):
         kept = negated & (deciding != slots.index(slot))
         hypothesis[slot][kept] = ABSENT
 
-    _even_out_premises(premise, hypothesis, label, ~negated, deciding, code, draws)
+    _even_out_premises(
+        premise,
+        hypothesis,
+        draws,
+        label=label,
+        affirmed=~negated,
+        deciding=deciding,
+        code=code,
+    )
     style = _table(_STYLE_WEIGHTS)
     return Scenes(
         premise=premise,
@@ -206,11 +216,12 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
 def _even_out_premises(
     premise: dict[str, NDArray[np.int16]],
     hypothesis: dict[str, NDArray[np.int16]],
+    draws: _Draws,
+    *,
     label: NDArray[np.int8],
     affirmed: NDArray[np.bool_],
     deciding: NDArray[np.int8],
     code: NDArray[np.int64],
-    draws: _Draws,
 ) -> None:
     """Change premises, without a change of label, so that they too say little by themselves."""
     slots = list(TAXONOMIES)
@@ -221,7 +232,7 @@ def _even_out_premises(
         & affirmed
         & np.isin(deciding, [slots.index("action"), slots.index("thing")])
         & (premise["place"] != ABSENT)
-        & (draws.next(100) < 65)
+        & (draws.next(100) < 50)
     )
     for slot in ("action", "voice", "thing", "thing_trait"):
         premise[slot][vague] = ABSENT
@@ -232,23 +243,23 @@ def _even_out_premises(
     for slot, values in premise.items():
         same &= values == hypothesis[slot]
     says_when = np.where(label == ENTAILMENT, same, draws.next(1000) < _SAYS_WHEN)
-    _add(premise, "time", says_when, code, hypothesis, draws)
+    says_when &= hypothesis["time"] == ABSENT
+    _add(premise, draws, slot="time", rows=says_when, domain=_tables("time").domain_of(code, {}))
     # Neutral premises lack what the hypothesis adds, so more of them say where.
     says_where = (label == NEUTRAL) & (draws.next(1000) < _SAYS_WHERE)
     says_where &= hypothesis["place"] == ABSENT
-    _add(premise, "place", says_where, code, hypothesis, draws)
+    _add(premise, draws, slot="place", rows=says_where, domain=_tables("place").domain_of(code, {}))
 
 
 def _add(
     scene: dict[str, NDArray[np.int16]],
+    draws: _Draws,
+    *,
     slot: str,
     rows: NDArray[np.bool_],
-    code: NDArray[np.int64],
-    hypothesis: dict[str, NDArray[np.int16]],
-    draws: _Draws,
+    domain: NDArray[np.int64],
 ) -> None:
-    tables = _tables(slot)
-    value = tables.drawn[tables.domain_of(code, hypothesis), draws.next(_RESOLUTION)]
+    value = _tables(slot).drawn[domain, draws.next(_RESOLUTION)]
     scene[slot] = np.where(rows & (scene[slot] == ABSENT), value, scene[slot]).astype(np.int16)
 
 
@@ -265,9 +276,10 @@ class _Draws:
 
     def next(self, below: int) -> NDArray[np.int64]:
         """Integers in [0, below), one for each pair."""
-        column = self._columns[self._used].astype(np.int64)
+        column: NDArray[np.int64] = self._columns[self._used].astype(np.int64)
         self._used += 1
-        return (column * below) >> 16
+        scaled: NDArray[np.int64] = (column * below) >> 16
+        return scaled
 
     def choose(self, table: NDArray[np.int16]) -> NDArray[np.int64]:
         """Draw from a table of :func:`_table`."""
@@ -278,12 +290,11 @@ def _table(weights: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int16]:
     """Quantiles of a discrete law: entry k is the value at (k + ½) / size."""
     cumulative = np.cumsum(np.asarray(weights, np.float64))
     points = (np.arange(_RESOLUTION) + 0.5) / _RESOLUTION * cumulative[-1]
-    return np.searchsorted(cumulative, points, side="right").astype(np.int16)
+    table: NDArray[np.int16] = np.searchsorted(cumulative, points, side="right").astype(np.int16)
+    return table
 
 
-def _split_code(
-    code: NDArray[np.int64], width: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split_code(code: NDArray[np.int64], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return code // width, code % width
 
 
@@ -443,7 +454,7 @@ class _SlotTables:
             return np.array([_NUMBERS[self._taxonomy.values[i].name] for i in members])
         is_general = np.isin(members, general)
         n_specific = int((~is_general).sum())
-        weights[~is_general] = 1 / (np.arange(n_specific) + 2.0) ** _ZIPF
+        weights[~is_general] = 1 / (np.arange(n_specific) + 2.0) ** _ZIPF.get(self._slot, 1.3)
         if is_general.any():
             share = _GENERAL_SHARE.get(self._slot, 0.25)
             weights[is_general] = weights.sum() * share / (1 - share) / is_general.sum()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ietest_fast.corpus.demo.scenes import STYLES, Scenes
 from ietest_fast.corpus.demo.words import ABSENT, TAXONOMIES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _PROGRESSIVE, _THERE, _PRESENT, _PASSIVE, _PLACE_FIRST, _FRAGMENT = range(len(STYLES))
 

@@ -169,7 +169,7 @@ _ROLES = (
 _BIRDS = "rooster owl seagull parakeet woodpecker robin lark duck penguin crow"
 _INSECTS = "grasshopper ladybug bumblebee cockroach ant butterfly"
 _BEASTS = (
-    "dog horse rabbit kitten pig cow monkey goat sheep turtle snake frog giraffe elephant "
+    "dog horse rabbit kitten pig cow monkey goat sheep turtle frog giraffe elephant "
     "cheetah jaguar chimpanzee moose reindeer hippopotamus rhinoceros opossum porcupine walrus "
     "lion bear tiger cougar wildebeest anteater"
 )
@@ -329,7 +329,9 @@ def actions() -> Taxonomy:
         make.add(verb, _verb(verb), parent="moving", parts="motion-people motion-animal")
     for verb in ("dance", "march", "skip"):
         make.add(verb, _verb(verb), parent="moving", parts="motion-people")
-    make.add("sleep", _verb("sleep", "slept"), parent="resting", parts="motion-people motion-animal")
+    make.add(
+        "sleep", _verb("sleep", "slept"), parent="resting", parts="motion-people motion-animal"
+    )
     make.add("kneel", _verb("kneel", "knelt"), parent="resting", parts="motion-people")
     make.add("stand still", _verb("stand still"), parent="resting", parts="motion-animal")
     for activity, (verbs, _) in _ACTIVITIES.items():
@@ -358,8 +360,10 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     # activity: what all are, those that are nothing closer, and families of others
     "food": (
         None,
-        "hamburger pancake bagel cookie omelet doughnut muffin pizza dumpling lollipop "
-        "cake sausage taco pie",
+        (
+            "hamburger pancake bagel cookie omelet doughnut muffin pizza dumpling lollipop "
+            "cake sausage taco pie"
+        ),
         {
             "fruit": "banana apple papaya avocado cantaloupe pear melon orange",
             "vegetable": "carrot cabbage potato eggplant zucchini onion turnip leek",
@@ -372,8 +376,10 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     ),
     "instrument": (
         "instrument",
-        "piano guitar violin trumpet drum cello saxophone harmonica xylophone tuba oboe "
-        "harpsichord flute accordion banjo kettledrum zither gong",
+        (
+            "piano guitar violin trumpet drum cello saxophone harmonica xylophone tuba oboe "
+            "harpsichord flute accordion banjo kettledrum zither gong"
+        ),
         {},
     ),
     "vehicle": (
@@ -398,15 +404,19 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     ),
     "text": (
         None,
-        "newspaper letter magazine postcard diary dictionary menu poem catalog novel pamphlet "
-        "textbook manuscript encyclopedia poster advertisement",
+        (
+            "newspaper letter magazine postcard diary dictionary menu poem catalog novel pamphlet "
+            "textbook manuscript encyclopedia poster advertisement"
+        ),
         {},
     ),
     "pet": ("animal", "dog horse rabbit kitten pig cow goat sheep rooster turtle", {}),
     "sight": (
         None,
-        "castle bridge waterfall mountain volcano cottage cliff lighthouse pond statue windmill "
-        "stadium steeple canyon fort",
+        (
+            "castle bridge waterfall mountain volcano cottage cliff lighthouse pond statue "
+            "windmill stadium steeple canyon fort"
+        ),
         {},
     ),
     "flower": ("flower", "rose tulip daisy carnation dandelion buttercup anemone orchid lily", {}),
@@ -419,8 +429,10 @@ _OBJECTS: dict[str, tuple[str | None, str, dict[str, str]]] = {
     "weapon": ("weapon", "sword spear pistol dagger shotgun bow slingshot cannon", {}),
     "room": (
         None,
-        "bedroom kitchen bathroom attic hallway cellar classroom stable laboratory elevator "
-        "greenhouse office",
+        (
+            "bedroom kitchen bathroom attic hallway cellar classroom stable laboratory elevator "
+            "greenhouse office"
+        ),
         {},
     ),
 }
@@ -481,7 +493,7 @@ def thing_traits() -> Taxonomy:
 _INDOORS = (
     "kitchen hospital classroom library restaurant gym bedroom theater office factory museum "
     "airport attic church jail cellar bathroom garage nightclub supermarket laboratory courtroom "
-    "dormitory synagogue drugstore bakery hallway elevator greenhouse morgue"
+    "dormitory synagogue drugstore bakery hallway elevator greenhouse"
 )
 _OUTDOORS = (
     "in:park on:beach in:garden in:forest in:street=on:street on:mountain in:desert in:swamp "
@@ -489,7 +501,7 @@ _OUTDOORS = (
     "in:driveway in:jungle in:quarry in:valley"
 )
 _ON = {"beach", "street", "mountain", "sidewalk", "pier"}
-_BARNS = ("barn", "stable")
+_FOR_ANIMALS = {"garage", "greenhouse"}
 
 
 @cache
@@ -499,11 +511,9 @@ def places() -> Taxonomy:
     make.add("indoors", {"text": " indoors"}, parts="inside anywhere yard")
     make.add("outdoors", {"text": " outdoors"}, parts="outside anywhere yard")
     for place in _INDOORS.split():
-        make.add(
-            place, {"text": f" in the {place}"}, parent="indoors", parts="inside anywhere"
-        )
-    for place in _BARNS:
-        make.add(place, {"text": f" in the {place}"}, parent="indoors", parts="yard")
+        parts = "inside anywhere yard" if place in _FOR_ANIMALS else "inside anywhere"
+        make.add(place, {"text": f" in the {place}"}, parent="indoors", parts=parts)
+    make.add("barn", {"text": " in the barn"}, parent="indoors", parts="yard")
     for entry in _OUTDOORS.split():
         place = entry.rpartition(":")[2]
         make.add(

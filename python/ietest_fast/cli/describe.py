@@ -1,0 +1,173 @@
+"""``ietest-fast describe``: what is in a dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.corpus import Corpus, Description, Overlap
+
+
+@click.command("describe")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option(
+    "--text-column",
+    "text_columns",
+    multiple=True,
+    metavar="NAME",
+    help="A column of texts; give it twice for pairs.  [default: premise and hypothesis, "
+    "sentence1 and sentence2, text, or sentence]",
+)
+@click.option(
+    "--label-column", metavar="NAME", help="The column of labels.  [default: label or gold_label]"
+)
+@click.option(
+    "--label-names",
+    metavar="A,B,...",
+    help="Names of the labels 0, 1, ...  [default: found in the files]",
+)
+@click.option(
+    "--drop-missing-texts",
+    is_flag=True,
+    help="Drop and count rows without a text, instead of stopping.",
+)
+@click.option(
+    "--quoted/--not-quoted",
+    default=None,
+    help="Whether double quotes enclose fields.  [default: in CSV yes, in TSV no]",
+)
+@click.option(
+    "--demo", type=click.IntRange(min=1), metavar="N", help="Describe N demonstration pairs."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the demonstration pairs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
+def command(
+    *,
+    files: tuple[str, ...],
+    text_columns: tuple[str, ...],
+    label_column: str | None,
+    label_names: str | None,
+    drop_missing_texts: bool,
+    quoted: bool | None,
+    demo: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Say what is in FILEs (train, valid, test, ...), what would be dropped, and what they share.
+
+    Files are Parquet, CSV, TSV or JSON lines, among them the original SNLI and MNLI files.
+    """
+    if (demo is None) == (not files):
+        raise click.UsageError("Give files to describe, or --demo N.")
+
+    import itertools
+    import json
+
+    from ietest_fast.corpus import demo_corpus, describe, find_overlap, read_corpora
+
+    if demo is not None:
+        corpora: tuple[Corpus, ...] = (demo_corpus(demo, seed=seed),)
+    else:
+        corpora = read_corpora(
+            files,
+            text_columns=text_columns or None,
+            label_column=label_column,
+            label_names=None if label_names is None else label_names.split(","),
+            missing_text="drop" if drop_missing_texts else "error",
+            quoted=quoted,
+        )
+    descriptions = [describe(corpus) for corpus in corpora]
+    overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
+    if as_json:
+        import dataclasses
+
+        click.echo(
+            json.dumps(
+                {
+                    "corpora": [description.to_dict() for description in descriptions],
+                    "overlaps": [dataclasses.asdict(overlap) for overlap in overlaps],
+                },
+                indent=2,
+                ensure_ascii=False,
+            )
+        )
+    else:
+        _print(descriptions, overlaps)
+
+
+def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(soft_wrap=True, highlight=False)
+    for description in descriptions:
+        console.print(Text(description.source, style="bold"))
+        labels = ", ".join(
+            f"{name} {count:,} ({count / max(description.n_rows, 1):.1%})"
+            for name, count in description.labels.items()
+        )
+        lines = [
+            ("rows", f"{description.n_rows:,}"),
+            ("labels", labels),
+            ("dropped", _counts(description.dropped)),
+            ("duplicates", _duplicates(description)),
+            ("vocabulary", f"{description.vocabulary_size:,} words"),
+            ("fingerprint", description.fingerprint),
+        ]
+        if description.is_one_class:
+            lines.append(("warning", "all rows have the same label: nothing can be learned here"))
+        facts = Table.grid(padding=(0, 2))
+        for name, value in lines:
+            facts.add_row(f"  {name}", Text(value))
+        console.print(facts)
+
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+        for heading in ("  length of", "min", "mean", "median", "p95", "max"):
+            table.add_column(heading, justify="left" if heading[0] == " " else "right")
+        for column in description.columns:
+            for unit, lengths in (("words", column.words), ("characters", column.characters)):
+                table.add_row(
+                    Text(f"  {column.name}, in {unit}"),
+                    str(lengths.min),
+                    f"{lengths.mean:.1f}",
+                    f"{lengths.median:g}",
+                    f"{lengths.p95:g}",
+                    str(lengths.max),
+                )
+        console.print(table)
+        for column in description.columns:
+            blank = f", {column.n_blank:,} blank" if column.n_blank > 0 else ""
+            console.print(
+                Text(
+                    f"  {column.name}: {column.n_distinct:,} different texts{blank}; "
+                    f"{column.repeated_share:.1%} of the rows have one that others have, too"
+                )
+            )
+        console.print()
+    for overlap in overlaps:
+        console.print(
+            Text(
+                f"{overlap.second} shares {overlap.n_same_words:,} rows with {overlap.first}, and "
+                f"{overlap.n_shared_texts:,} first texts (case and final period aside)"
+            )
+        )
+
+
+def _duplicates(description: Description) -> str:
+    if description.n_same_words == 0:
+        return "none"
+    conflicts = description.n_conflicts
+    return (
+        f"{description.n_duplicates:,} exact; {description.n_same_words:,} with the same words "
+        "(case and final period aside)"
+        + (f", {conflicts:,} of them with another label" if conflicts > 0 else "")
+    )
+
+
+def _counts(dropped: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "none"

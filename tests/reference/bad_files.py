@@ -1,0 +1,142 @@
+"""Broken dataset files: name -> (file name, its bytes, what has to be said about them)."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def _parquet(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+_GOOD = pa.table({"premise": ["a", "b"], "hypothesis": ["c", "d"], "label": [0, 1]})
+_WHOLE = _parquet(_GOOD)
+_NULL = _parquet(_GOOD.set_column(0, "premise", pa.array(["a", None])))
+_TWICE = _parquet(
+    pa.table([["a"], ["b"], ["c"], [0]], ["premise", "premise", "hypothesis", "label"])
+)
+_NOT_UTF8 = _parquet(
+    _GOOD.set_column(
+        0, "premise", pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"b\xff"]).buffers())
+    )
+)
+_CUT_GZIP = gzip.compress(b"text,label\n" + b"abc,1\n" * 1000)[:-20]
+
+BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
+    "empty csv": ("a.csv", b"", ("the file is empty",)),
+    "empty jsonl": ("a.jsonl", b"", ("the file is empty",)),
+    "empty parquet": ("a.parquet", b"", ("the file is empty",)),
+    "blank jsonl": ("a.jsonl", b"\n\n", ("no objects|no columns",)),
+    "header alone": ("a.csv", b"text,label\n", ("no rows",)),
+    "unknown suffix": ("a.xlsx", b"PK", ("format is not clear", r"\.parquet")),
+    "latin-1 csv": (
+        "a.csv",
+        b"text,label\nabc,1\ncaf\xe9,0\n",
+        ("line 3", "not UTF-8", "0xe9 at offset 20"),
+    ),
+    "latin-1 tsv": ("a.tsv", b"text\tlabel\ncaf\xe9\t0\n", ("line 2", "not UTF-8", "offset 14")),
+    "latin-1 jsonl": (
+        "a.jsonl",
+        b'{"text": "a", "label": 0}\n{"text": "caf\xe9", "label": 1}\n',
+        ("line 2", "not UTF-8", "offset 39"),
+    ),
+    "wrong utf-8 in parquet": ("a.parquet", _NOT_UTF8, ("row 1", "'premise'", "0xff at offset 1")),
+    "utf-16": ("a.csv", "text,label\na,1\n".encode("utf-16"), ("UTF-16", "UTF-8 expected")),
+    "missing text column": (
+        "a.csv",
+        b"premise,hypotesis,label\na,b,0\n",
+        ("column 'hypothesis'", "'premise', 'hypotesis', 'label'", "did you mean 'hypotesis'"),
+    ),
+    "missing label column": (
+        "a.jsonl",
+        b'{"text": "a", "Label": 0}\n',
+        ("column 'label'", "did you mean 'Label'"),
+    ),
+    "no text column at all": ("a.csv", b"x;y;z\n1;2;3\n", ("'x;y;z'", "--text-column")),
+    "null text in parquet": ("a.parquet", _NULL, ("row 1", "'premise'", "text is missing")),
+    "null text in jsonl": (
+        "a.jsonl",
+        b'{"text": "a", "label": 0}\n\n{"text": null, "label": 1}\n',
+        ("line 3", "'text'", "text is missing"),
+    ),
+    "text left out in csv": (
+        "a.csv",
+        b'text,label\n"a\nb",0\n,1\n',
+        ("line 4", "'text'", "text is missing"),
+    ),
+    "number for a text": (
+        "a.jsonl",
+        b'{"text": "a", "label": 0}\n{"text": 5, "label": 1}\n',
+        ("line 2", "'text'", "is 5, text expected"),
+    ),
+    "unknown label": (
+        "a.csv",
+        b'premise,hypothesis,label\n"a\n",b,neutral\nc,d,entailmnt\n',
+        ("line 4", "'label'", "unknown label 'entailmnt'", "did you mean 'entailment'"),
+    ),
+    "label out of range": (
+        "a.tsv",
+        b"premise\thypothesis\tlabel\na\tb\t0\nc\td\t3\n",
+        ("line 3", "unknown label '3'", "2 contradiction"),
+    ),
+    "label with a fraction": (
+        "a.parquet",
+        _parquet(pa.table({"text": ["a", "b"], "label": [1.0, 0.5]})),
+        ("row 1", "'label'", "0.5 is not an integer"),
+    ),
+    "label that is a list": (
+        "a.parquet",
+        _parquet(pa.table({"text": ["a"], "label": [[1]]})),
+        ("'label'", "integers or names"),
+    ),
+    "texts for labels": (
+        "a.jsonl",
+        b"".join(b'{"text": "a", "label": "t%d"}\n' % i for i in range(200)),
+        ("200 different labels", "at most 127"),
+    ),
+    "all labels missing": (
+        "a.csv",
+        b"text,label\na,-\nb,-1\nc,\n",
+        ("no rows are left", "2 no gold label", "1 label missing"),
+    ),
+    "duplicated column in csv": ("a.csv", b"text,text,label\na,b,0\n", ("'text'", "2 columns")),
+    "duplicated column in parquet": ("a.parquet", _TWICE, ("'premise'", "2 columns")),
+    "duplicated key": (
+        "a.jsonl",
+        b'{"text": "a", "label": 0}\n{"text": "a", "text": "b", "label": 0}\n',
+        ("line 2", "'text' stands there twice"),
+    ),
+    "ragged csv": ("a.csv", b"text,label\na,0\nb\nc,1\n", ("line 3", "1 fields, 2 expected")),
+    "ragged tsv": (
+        "a.tsv",
+        b"text\tlabel\na\t0\nb\t1\tc\n",
+        ("line 3", "3 fields, 2 expected"),
+    ),
+    "open quote": (
+        "a.csv",
+        b'text,label\na,0\n"b,1\nc,0\n',
+        ("line 3", "1 fields, 2 expected", "quote left open"),
+    ),
+    "broken json": (
+        "a.jsonl",
+        b'{"text": "a", "label": 0}\n{"text": "b", "label": 0\n',
+        ("line 2", "not JSON"),
+    ),
+    "broken first json": ("a.jsonl", b'{"text": \n', ("line 1", "not JSON")),
+    "json array": ("a.json", b'[{"text": "a", "label": 0}]\n', ("line 1", "one object")),
+    "truncated parquet": ("a.parquet", _WHOLE[: len(_WHOLE) // 2], ("not a whole Parquet file",)),
+    "damaged parquet": (
+        "a.parquet",
+        _WHOLE[:4] + b"\x00" * 60 + _WHOLE[64:],
+        ("not a whole Parquet file",),
+    ),
+    "text called parquet": ("a.parquet", b"text,label\na,0\n", ("not a whole Parquet file",)),
+    "truncated gzip": ("a.csv.gz", _CUT_GZIP, ("cannot be read",)),
+    "text called gzip": ("a.csv.gz", b"text,label\na,0\n", ("cannot be read",)),
+}

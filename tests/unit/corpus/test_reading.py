@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.corpus import (
+    Corpus,
+    corpus_from_table,
+    read_corpora,
+    read_corpus,
+    require_trainable,
+)
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAIRS = [
+    ("A man sleeps.", 'He says "no".', "entailment"),
+    ("Two dogs, one cat", "zero\x00byte", "neutral"),
+    ("Größe\n", "n/a", "contradiction"),
+    ("A man sleeps.", "NA", "entailment"),
+]
+CODES = [0, 1, 2, 0]
+
+
+def texts(corpus: Corpus) -> list[tuple[str, ...]]:
+    columns = [corpus.texts(name).to_pylist() for name in corpus.text_columns]
+    return list(zip(*columns, strict=True))
+
+
+def write_jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_reads_jsonl(tmp_path: Path, by_name: bool) -> None:
+    rows = [
+        {"premise": p, "hypothesis": h, "label": name if by_name else code, "other": [1, {"a": 2}]}
+        for (p, h, name), code in zip(PAIRS, CODES, strict=True)
+    ]
+    corpus = read_corpus(write_jsonl(tmp_path / "a.jsonl", rows))
+    assert texts(corpus) == [(p, h) for p, h, _ in PAIRS]
+    assert corpus.labels.tolist() == CODES
+    assert corpus.labels.dtype == np.int8
+    assert corpus.label_names == ("entailment", "neutral", "contradiction")
+    assert corpus.dropped == {}
+    assert corpus.table.column_names == ["premise", "hypothesis", "label"]
+
+
+def test_reads_jsonl_with_labels_of_two_types(tmp_path: Path) -> None:
+    rows = [
+        {"premise": "a", "hypothesis": "b", "label": 0},
+        {"premise": "c", "hypothesis": "d", "label": "-"},
+        {"premise": "e", "hypothesis": "f", "label": "Neutral"},
+        {"premise": "g", "hypothesis": "h"},
+    ]
+    corpus = read_corpus(write_jsonl(tmp_path / "a.jsonl", rows))
+    assert corpus.labels.tolist() == [0, 1]
+    assert corpus.dropped == {"no gold label": 1, "label missing": 1}
+
+
+def test_reads_csv_with_quotes_line_ends_and_commas(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(
+        b'\xef\xbb\xbfpremise,hypothesis,label\r\n"a, ""b""","c\nd",entailment\r\n\r\n'
+        b'NA,"",CONTRADICTION\r\n'
+    )
+    corpus = read_corpus(path)
+    assert texts(corpus) == [('a, "b"', "c\nd"), ("NA", "")]
+    assert corpus.labels.tolist() == [0, 2]
+
+
+def test_quotes_are_ordinary_characters_in_tsv(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text(
+        'index\tsentence1\tsentence2\tgold_label\n0\t"Yes he said\t"No"\tneutral\n'
+        "1\tA'b\tc\tentailment\n",
+        encoding="utf-8",
+    )
+    corpus = read_corpus(path)
+    assert texts(corpus) == [('"Yes he said', '"No"'), ("A'b", "c")]
+    assert corpus.text_columns == ("premise", "hypothesis")
+    quoted = tmp_path / "b.tsv"
+    quoted.write_text('text\tlabel\n"a\tb"\tx\n', encoding="utf-8")
+    assert texts(read_corpus(quoted, quoted=True)) == [("a\tb",)]
+
+
+def test_reads_the_original_snli_files(tmp_path: Path) -> None:
+    rows = [
+        ("neutral", "A man plays.", "A man wins.", ["neutral"]),
+        ("-", "A man plays.", "A boy.", ["neutral", "entailment"]),
+        ("contradiction", "Dogs run.", "Dogs sleep.", ["contradiction"] * 5),
+    ]
+    jsonl = write_jsonl(
+        tmp_path / "snli_1.0_dev.jsonl",
+        [
+            {
+                "annotator_labels": labels,
+                "captionID": "1.jpg#0",
+                "gold_label": gold,
+                "pairID": "1.jpg#0r1n",
+                "sentence1": first,
+                "sentence1_binary_parse": "( A man )",
+                "sentence2": second,
+            }
+            for gold, first, second, labels in rows
+        ],
+    )
+    text = tmp_path / "snli_1.0_dev.txt"
+    header = (
+        "gold_label sentence1_parse sentence1 sentence2 pairID label1 label2 label3 label4 label5"
+    )
+    lines = [header.split()]
+    for gold, first, second, labels in rows:
+        # Single annotators' columns at the end are often left out.
+        lines.append([gold, '(ROOT ("A))', first, second, "1.jpg", *labels])
+    text.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
+    for path in (jsonl, text):
+        corpus = read_corpus(path)
+        assert texts(corpus) == [("A man plays.", "A man wins."), ("Dogs run.", "Dogs sleep.")]
+        assert corpus.labels.tolist() == [1, 2]
+        assert corpus.dropped == {"no gold label": 1}
+    assert read_corpus(jsonl).fingerprint == read_corpus(text).fingerprint
+
+
+def test_reads_compressed_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    with gzip.open(path, "wb") as stream:
+        stream.write(b"sentence,label\na,1\nb,0\n")
+    corpus = read_corpus(path)
+    assert texts(corpus) == [("a",), ("b",)]
+    assert corpus.text_columns == ("text",)
+
+
+def test_a_line_longer_than_a_block_is_read(tmp_path: Path) -> None:
+    long = "x" * (9 << 20)
+    path = write_jsonl(
+        tmp_path / "a.jsonl", [{"text": long, "label": 0}, {"text": "y", "label": 1}]
+    )
+    assert texts(read_corpus(path))[0] == (long,)
+    path = tmp_path / "a.csv"
+    path.write_text(f"text,label\n{long},0\ny,1\n", encoding="utf-8")
+    assert texts(read_corpus(path))[0] == (long,)
+
+
+def test_parquet_may_hold_dictionaries_floats_and_names_of_labels(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    table = pa.table(
+        {
+            "sentence1": pa.array(["a", "b", "a"]).dictionary_encode(),
+            "sentence2": pa.array(["c", "d", "e"], pa.large_string()),
+            "label": pa.array([1.0, float("nan"), 0.0]),
+        }
+    )
+    features = {"info": {"features": {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}}}
+    pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps(features)}), path)
+    corpus = read_corpus(path)
+    assert corpus.label_names == ("no", "yes")
+    assert corpus.labels.tolist() == [1, 0]
+    assert corpus.dropped == {"label missing": 1}
+    assert texts(corpus) == [("a", "c"), ("a", "e")]
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "codes"),
+    [
+        (["pos", "neg", "Pos "], ("neg", "pos"), [1, 0, 1]),
+        ([5, 1, 3], ("1", "3", "5"), [2, 0, 1]),
+        (["10", "9", "10"], ("9", "10"), [1, 0, 1]),
+        ([True, False, True], ("false", "true"), [1, 0, 1]),
+    ],
+)
+def test_finds_the_labels_of_other_tasks(
+    labels: list[object], names: tuple[str, ...], codes: list[int]
+) -> None:
+    table = pa.table({"text": ["a", "b", "c"], "label": labels})
+    corpus = corpus_from_table(table, text_columns=["text"])
+    assert corpus.label_names == names
+    assert corpus.labels.tolist() == codes
+
+
+def test_pairs_with_two_way_labels_keep_them() -> None:
+    table = pa.table({"a": ["x", "y"], "b": ["x", "y"], "label": ["not_entailment", "entailment"]})
+    corpus = corpus_from_table(table, text_columns=["a", "b"])
+    assert corpus.label_names == ("entailment", "not_entailment")
+
+
+def test_a_name_is_looked_up_before_an_index() -> None:
+    table = pa.table({"text": ["a", "b"], "label": [-1, 1]})
+    corpus = corpus_from_table(table, text_columns=["text"], label_names=["-1", "1"])
+    assert corpus.labels.tolist() == [0, 1]
+    assert corpus.dropped == {}
+
+
+def test_splits_share_the_labels_of_the_first(tmp_path: Path) -> None:
+    train, test, other = (tmp_path / f"{name}.csv" for name in ("train", "test", "other"))
+    train.write_text("text,label\na,x\nb,y\nc,z\n", encoding="utf-8")
+    test.write_text("text,label\na,z\n", encoding="utf-8")
+    other.write_text("text,label\na,z\nb,w\n", encoding="utf-8")
+    assert read_corpora([train, test])[1].labels.tolist() == [2]
+    with pytest.raises(InputError, match=r"line 3.*'label'.*unknown label 'w'"):
+        read_corpora([train, other])
+
+
+def test_missing_texts_can_be_dropped_and_are_counted(tmp_path: Path) -> None:
+    path = write_jsonl(
+        tmp_path / "a.jsonl",
+        [
+            {"text": None, "label": 7},
+            {"text": "a", "label": None},
+            {"text": "b", "label": 1},
+            {"text": "c", "label": 0},
+        ],
+    )
+    corpus = read_corpus(path, missing_text="drop")
+    assert corpus.dropped == {"text missing": 1, "label missing": 1}
+    assert texts(corpus) == [("b",), ("c",)]
+
+
+def test_keeps_columns_and_names_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,q,a,kind\n1,x,y,yes\n2,z,w,no\n", encoding="utf-8")
+    corpus = read_corpus(path, text_columns=["q", "a"], label_column="kind", keep_columns=["id"])
+    assert corpus.table.column_names == ["q", "a", "label", "id"]
+    assert corpus.is_pair
+    with pytest.raises(InputError, match="asked for twice"):
+        read_corpus(path, text_columns=["q", "q"], label_column="kind")
+
+
+def test_take_keeps_order_and_repeats(tmp_path: Path) -> None:
+    table = pa.table({"text": ["a", "b", "c"], "label": [0, 1, 0]})
+    corpus = corpus_from_table(table, text_columns=["text"])
+    assert texts(corpus.take([2, 0, 2])) == [("c",), ("a",), ("c",)]
+    assert len(corpus.take([])) == 0
+    with pytest.raises(InputError, match="integers"):
+        corpus.take(np.array([True, False, True]))
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ({"text": ["a"]}, "0 times"),
+        ({"text": [1], "label": pa.array([0], pa.int8())}, "text expected"),
+        ({"text": ["a"], "label": [0]}, "int8 expected"),
+        ({"text": [None, "a"], "label": pa.array([0, 0], pa.int8())}, "1 nulls"),
+        ({"text": ["a"], "label": pa.array([2], pa.int8())}, "from 2 to 2"),
+    ],
+)
+def test_a_corpus_cannot_be_made_wrongly(table: dict[str, object], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        Corpus(table=pa.table(table), text_columns=("text",), label_names=("x", "y"))
+
+
+def test_one_class_reads_but_cannot_be_trained_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("premise,hypothesis,label\na,b,neutral\nc,d,1\ne,f,-1\n", encoding="utf-8")
+    corpus = read_corpus(path)
+    with pytest.raises(InputError, match="all 2 rows have one, neutral; 1 rows dropped"):
+        require_trainable(corpus)
+    require_trainable(
+        corpus_from_table(pa.table({"t": ["a", "b"], "label": [0, 1]}), text_columns=["t"])
+    )
+
+
+def test_the_fingerprint_is_that_of_the_content() -> None:
+    table = pa.table({"text": ["a", "bc", "", "d"], "label": [0, 1, 0, 1]})
+    corpus = corpus_from_table(table, text_columns=["text"])
+    whole = corpus.fingerprint
+    assert len(whole) == 64
+    chunked = pa.concat_tables([table.slice(0, 1), table.slice(1, 0), table.slice(1, 3)])
+    large = chunked.cast(pa.schema([("text", pa.large_string()), ("label", pa.int64())]))
+    for same in (chunked, large, table.rename_columns(["x", "label"])):
+        name = same.column_names[0]
+        assert corpus_from_table(same, text_columns=[name]).fingerprint == whole
+    for texts_, labels in (
+        (["ab", "c", "", "d"], [0, 1, 0, 1]),
+        (["a", "bc", "d", ""], [0, 1, 0, 1]),
+        (["a", "bc", "", "d"], [0, 1, 1, 1]),
+    ):
+        other = pa.table({"text": texts_, "label": labels})
+        assert corpus_from_table(other, text_columns=["text"]).fingerprint != whole
+    renamed = corpus_from_table(table, text_columns=["text"], label_names=["n", "y"])
+    assert renamed.fingerprint != whole
+
+
+def test_reads_real_pairs_quickly(shared: Path) -> None:
+    path = shared / "data" / "snli" / "train.parquet"
+    read_corpus(path)
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        corpus = read_corpus(path)
+        seconds.append(time.perf_counter() - start)
+    assert len(corpus) == 29_622
+    assert corpus.label_counts.sum() == 29_622
+    assert min(seconds) < 1.0

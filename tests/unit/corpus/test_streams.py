@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.corpus import BatchWriter, open_batches
+from ietest_fast.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = pa.table(
+    {
+        "premise": ["A man.", 'He "says"', "Größe, ja", "back\\slash", "n/a", "x"],
+        "hypothesis": pa.array(["b", "c", "", "d\x01", None, "y"], pa.large_string()),
+        "label": pa.array([0, 1, 2, None, 1, 0], pa.int8()),
+    }
+)
+SUFFIXES = ["parquet", "csv", "tsv", "jsonl", "csv.gz", "jsonl.gz", "tsv.zst"]
+
+
+def written(path: Path, table: pa.Table, batch_rows: int = 2) -> Path:
+    with BatchWriter(path, table.schema) as writer:
+        for batch in table.to_batches(max_chunksize=batch_rows):
+            writer.write(batch)
+        assert writer.n_rows == len(table)
+    return path
+
+
+def read(path: Path, **options: object) -> pa.Table:
+    with open_batches(path, **options) as reader:  # type: ignore[arg-type]
+        return pa.Table.from_batches(list(reader), reader.schema)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_is_written_is_read_again(tmp_path: Path, suffix: str) -> None:
+    path = written(tmp_path / f"a.{suffix}", TABLE)
+    back = read(path)
+    assert back.column_names == TABLE.column_names
+    expected = {
+        name: [None if v is None else str(v) for v in TABLE.column(name).to_pylist()]
+        for name in TABLE.column_names
+    }
+    if suffix.startswith("tsv"):
+        expected["hypothesis"][2] = None  # without quotes, nothing is a null
+    got = {
+        name: [None if v is None else str(v) for v in back.column(name).to_pylist()]
+        for name in back.column_names
+    }
+    assert got == expected
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_json_lines_are_json(tmp_path: Path) -> None:
+    table = TABLE.append_column("score", pa.array([0.5, None, 1e300, -0.0, 2.0, 3.0]))
+    table = table.append_column("tags", pa.array([["a"], [], None, ["b", "c"], ["d"], []]))
+    table = table.append_column("flag", pa.array([True, False, None, True, True, False]))
+    path = written(tmp_path / "a.jsonl", table)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == table.to_pylist()
+
+
+def test_parquet_batches_are_gathered_into_row_groups(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.parquet", pa.concat_tables([TABLE] * 50), batch_rows=7)
+    assert pq.ParquetFile(path).num_row_groups == 1
+    with open_batches(path, batch_rows=100) as reader:
+        assert reader.n_rows == 300
+        assert [batch.num_rows for batch in reader] == [100, 100, 100]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_columns_are_chosen_in_the_order_asked_for(tmp_path: Path, suffix: str) -> None:
+    path = written(tmp_path / f"a.{suffix}", TABLE)
+    table = read(path, columns=["label", "premise"])
+    assert table.column_names == ["label", "premise"]
+    assert table.column("premise").to_pylist() == TABLE.column("premise").to_pylist()
+    with pytest.raises(InputError, match=r"no such column.*did you mean 'premise'"):
+        open_batches(path, columns=["premis"])
+
+
+def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("old", encoding="utf-8")
+
+    def fail_half_way() -> None:
+        with BatchWriter(path, TABLE.schema) as writer:
+            writer.write(TABLE)
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        fail_half_way()
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_tab_cannot_be_written_to_tsv(tmp_path: Path) -> None:
+    table = pa.table({"text": ["a", "b\tc"]})
+    with (
+        pytest.raises(InputError, match=r"row 1.*'text'.*tab"),
+        BatchWriter(tmp_path / "a.tsv", table.schema) as writer,
+    ):
+        writer.write(table)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_columns_are_an_error(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match="expected premise, hypothesis, label"),
+        BatchWriter(tmp_path / "a.csv", TABLE.schema) as writer,
+    ):
+        writer.write(TABLE.select(["label", "premise"]))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with (
+        pytest.raises(ResourceError, match="cannot be written"),
+        BatchWriter(tmp_path / "none" / "a.csv", TABLE.schema),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl", "csv.gz"])
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are POSIX")
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, suffix: str) -> None:
+    # A limit on the size of files stands for the disk.
+    script = f"""
+        import resource
+        import pyarrow as pa
+        from ietest_fast.corpus import BatchWriter
+        from ietest_fast.errors import ResourceError
+        import random
+        rng = random.Random(0)
+        table = pa.table({{"text": [rng.randbytes(30).hex() for _ in range(20_000)]}})
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        try:
+            with BatchWriter({str(tmp_path / f"a.{suffix}")!r}, table.schema) as writer:
+                for batch in table.to_batches(max_chunksize=1000):
+                    writer.write(batch)
+        except ResourceError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True
+    )
+    assert "cannot be written" in done.stdout, done
+    assert list(tmp_path.iterdir()) == []
