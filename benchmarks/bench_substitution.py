@@ -43,7 +43,7 @@ def make_mapping(texts: pa.Array) -> dict[str, str]:
     nouns = {}
     for lemma in sorted(wordnet.words_with_synonyms("n")):
         others = [w for w in wordnet.first_synset_lemmas(lemma, "n") if w.lower() != lemma]
-        if others and lemma.isascii() and len(lemma) > 2:
+        if others and re.match("[a-z0-9]{3}", lemma) and lemma.isascii():
             nouns[lemma.replace("_", " ")] = others[0].replace("_", " ")
     ranked = sorted(nouns, key=lambda noun: (not set(noun.split()) <= used, noun))
     return {noun: nouns[noun] for noun in ranked[:N_KEYS]}

@@ -119,6 +119,7 @@ class Finder {
         const std::uint32_t* begins = scanner_.begins();
         const std::uint32_t* ends = scanner_.ends();
         const auto* candidates = candidates_.as<Candidate>();
+        const std::uint32_t odd_blanks = table_.goes_on_with_odd_blanks() ? 1 : 0;
         std::uint32_t done = 0;
         for (std::size_t c = 0; c < n_candidates_; ++c) {
             if (c + kAhead < n_candidates_) index_.prefetch(candidates[c + kAhead].probe.hash);
@@ -129,8 +130,12 @@ class Finder {
             if (entry == nullptr) continue;
             Match match{begin, ends[word], entry->value};
             done = match.end;
-            if (candidates[c].may_go_on != 0 ||
-                (table_.goes_on_otherwise(entry->next_node) && may_go_on_otherwise(text, done))) {
+            // Rarely true, and one branch: whether a key could go on from here otherwise than with
+            // a blank cannot be foretold, that nothing but a blank is there can.
+            const bool blank_behind = done >= n_readable || text.data()[done] == ' ';
+            const std::uint32_t otherwise = table_.goes_on_otherwise(entry->next_node);
+            if ((candidates[c].may_go_on |
+                 (otherwise & (odd_blanks | (blank_behind ? 0U : 1U)))) != 0) {
                 done = follow(text, n_readable, word, *entry, match);
             }
             if (match.value == kNoValue) continue;
@@ -216,10 +221,6 @@ class Finder {
         return found ? match.end : first_end;
     }
 
-    // Does something stand at `at` that is no blank?
-    bool may_go_on_otherwise(std::string_view text, std::uint32_t at) const {
-        return !ends_row(text, at) && (text[at] != ' ' || table_.goes_on_with_odd_blanks());
-    }
     bool ends_row(std::string_view text, std::uint32_t at) const {
         return at == text.size() || scanner_.row_begins_at(at);
     }
@@ -366,7 +367,7 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
     index_.build_filter();
     word_filter_ = KeyIndex::Filter(index_.size());
     index_.for_each_first([&](const KeyEntry& entry, std::uint64_t hash) {
-        if (entry.value != kNoValue || goes_on_otherwise(entry.next_node)) word_filter_.add(hash);
+        if (entry.value != kNoValue || goes_on_otherwise(entry.next_node) != 0) word_filter_.add(hash);
     });
     has_pairs_ = !pairs.empty();
     pair_filter_ = KeyIndex::Filter(pairs.size());

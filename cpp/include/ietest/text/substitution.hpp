@@ -65,7 +65,7 @@ class SubstitutionTable {
     bool has_blank_edges() const { return has_blank_edges_; }
     bool goes_on_with_blank(std::uint32_t node) const { return goes_on_with_blank_[node]; }
     // True when keys go on from this node otherwise than by one blank and a word.
-    bool goes_on_otherwise(std::uint32_t node) const { return goes_on_otherwise_[node] != 0; }
+    std::uint32_t goes_on_otherwise(std::uint32_t node) const { return goes_on_otherwise_[node]; }
     // True when one of those ways begins with a blank, too.
     bool goes_on_with_odd_blanks() const { return goes_on_with_odd_blanks_; }
     // What lets a word through that may be a key, or go on otherwise than with a blank and a word;
