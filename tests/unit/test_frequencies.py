@@ -4,23 +4,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.lexicon import UPOS, TokenTags, count_nouns, normalise_paper
-
-
-@pytest.mark.parametrize(
-    ("text", "normal"),
-    [
-        ("Two Dogs, running!", "two dogs running"),
-        (" [SEP] A man.", "[sep] a man"),
-        ("a   b", "a b"),
-        ("  two spaces", "two spaces".rjust(11)),
-        ("T-shirt's [x] ^_` \\", "tshirts [x] ^_` \\"),
-        ("café ½ 3", "caf 3"),
-        ("", ""),
-    ],
-)
-def test_normal_form_of_the_published_experiments(text: str, normal: str) -> None:
-    assert normalise_paper(text) == normal
+from ietest_fast.lexicon import UPOS, TokenTags, count_nouns
 
 
 def tags_of(spans: list[list[tuple[int, int, str]]]) -> TokenTags:

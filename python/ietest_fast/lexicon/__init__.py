@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ietest_fast.lexicon.careful_rules import careful_table as careful_table
     from ietest_fast.lexicon.frequencies import count_nouns as count_nouns
-    from ietest_fast.lexicon.frequencies import normalise_paper as normalise_paper
     from ietest_fast.lexicon.paper_rules import paper_candidates as paper_candidates
     from ietest_fast.lexicon.paper_rules import paper_table as paper_table
     from ietest_fast.lexicon.porter import porter_stem as porter_stem
@@ -31,7 +30,6 @@ _LAZY = {
     "WordNet": "wordnet",
     "careful_table": "careful_rules",
     "count_nouns": "frequencies",
-    "normalise_paper": "frequencies",
     "paper_candidates": "paper_rules",
     "paper_table": "paper_rules",
     "porter_stem": "porter",
@@ -47,7 +45,6 @@ __all__ = [
     "WordNet",
     "careful_table",
     "count_nouns",
-    "normalise_paper",
     "paper_candidates",
     "paper_table",
     "porter_stem",

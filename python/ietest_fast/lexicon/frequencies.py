@@ -1,8 +1,7 @@
-"""How often a corpus uses each noun, and the paper's normal form of a text."""
+"""How often a corpus uses each noun."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,19 +13,6 @@ from ietest_fast.lexicon.tagging import NOUN, TokenTags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-# The published code wrote A-z for A-Z, which keeps [ \ ] ^ _ ` as well. Reproduced on purpose.
-_DELETED = re.compile(r"[^a-zA-z0-9\s]")
-_SPACES = re.compile(" +")
-
-
-def normalise_paper(text: str) -> str:
-    r"""Give the form of a text that the published experiments worked on.
-
-    Lower-case; delete every character outside ``[a-zA-z0-9\s]``; drop one leading space; make one
-    space of several.
-    """
-    return _SPACES.sub(" ", _DELETED.sub("", text.lower()).removeprefix(" "))
 
 
 def count_nouns(

@@ -40,8 +40,9 @@ def paper_table(
     Parameters
     ----------
     noun_counts
-        Noun (normalised as by :func:`normalise_paper`) -> how often the corpus uses it; these
-        are also the words that get an entry.
+        Noun -> how often the corpus uses it, counted in normalised text
+        (:func:`ietest_fast.transform.synonyms.normalise`); these are also the words that get an
+        entry.
     wordnet
         Where the candidates come from.
     block_list
