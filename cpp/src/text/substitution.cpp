@@ -134,8 +134,8 @@ class Finder {
             // a blank cannot be foretold, that nothing but a blank is there can.
             const bool blank_behind = done >= n_readable || text.data()[done] == ' ';
             const std::uint32_t otherwise = table_.goes_on_otherwise(entry->next_node);
-            if ((candidates[c].may_go_on |
-                 (otherwise & (odd_blanks | (blank_behind ? 0U : 1U)))) != 0) {
+            if ((candidates[c].may_go_on | (otherwise & (odd_blanks | (blank_behind ? 0U : 1U)))) !=
+                0) {
                 done = follow(text, n_readable, word, *entry, match);
             }
             if (match.value == kNoValue) continue;
@@ -367,7 +367,8 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
     index_.build_filter();
     word_filter_ = KeyIndex::Filter(index_.size());
     index_.for_each_first([&](const KeyEntry& entry, std::uint64_t hash) {
-        if (entry.value != kNoValue || goes_on_otherwise(entry.next_node) != 0) word_filter_.add(hash);
+        if (entry.value != kNoValue || goes_on_otherwise(entry.next_node) != 0)
+            word_filter_.add(hash);
     });
     has_pairs_ = !pairs.empty();
     pair_filter_ = KeyIndex::Filter(pairs.size());
