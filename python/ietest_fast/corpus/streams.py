@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -13,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.atomic import create_temporary, publish
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.formats import (
     Format,
@@ -235,21 +234,13 @@ class BatchWriter:
         if self.path.is_dir():
             raise InputError("is a folder, a file expected", path=self.path)
         try:
-            handle, name = tempfile.mkstemp(
-                dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".part"
-            )
+            self._temporary, self._raw = create_temporary(self.path)
         except OSError as error:
             raise self._failed(error) from error
-        self._temporary = Path(name)
-        # mkstemp makes files for the owner alone; the result gets the usual permissions.
-        mask = os.umask(0)
-        os.umask(mask)
-        self._temporary.chmod(0o666 & ~mask)
-        self._raw = os.fdopen(handle, "wb")
         self._sink = self._raw
-        if self._format.compression is not None:
-            self._sink = pa.CompressedOutputStream(self._raw, self._format.compression)
         try:
+            if self._format.compression is not None:
+                self._sink = pa.CompressedOutputStream(self._raw, self._format.compression)
             self._start()
         except BaseException:
             self._abandon()
@@ -305,12 +296,8 @@ class BatchWriter:
                 self._parquet.close()
             if self._sink is not self._raw:
                 self._sink.close()
-            if not self._raw.closed:
-                self._raw.flush()
-                os.fsync(self._raw.fileno())
-                self._raw.close()
-            self._temporary.replace(self.path)
-            _sync_folder(self.path.parent)
+            self._raw.close()
+            publish(self._temporary, self.path)
         except BaseException as failure:
             self._abandon()
             if isinstance(failure, OSError):
@@ -443,11 +430,3 @@ def _json_values(column: pa.Array) -> pa.Array:
         ]
         plain = pc.replace_with_mask(plain, special, pa.array(escaped, pa.large_string()))
     return pc.fill_null(plain, "null")
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
