@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 """Names of the labels 0, 1 and 2 of natural language inference."""
 
-# HANS, RTE and their kin; spelled as the file spells it.
-_NOT_ENTAILED = frozenset({"not_entailment", "non-entailment", "not-entailment", "non_entailment"})
+NOT_ENTAILED = frozenset({"not_entailment", "non-entailment", "not-entailment", "non_entailment"})
+"""Names of the other label where there are two, as in HANS, RTE and their kin."""
 
 MAX_LABELS = 127
 """Labels are int8."""
@@ -179,7 +179,7 @@ def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
     if is_pair:
         if all(value.isdecimal() for value in folded):
             return NLI_LABELS
-        if folded & set(NLI_LABELS) and not folded & _NOT_ENTAILED:
+        if folded & set(NLI_LABELS) and not folded & NOT_ENTAILED:
             return NLI_LABELS
     if all(_is_integer(value) for value in present):
         return tuple(str(number) for number in sorted({int(value) for value in present}))
