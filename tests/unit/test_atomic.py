@@ -53,7 +53,9 @@ def test_a_file_is_on_the_disk_before_and_after_it_gets_its_name(
 
     def noted_fsync(descriptor: int) -> None:
         found = os.fstat(descriptor)
-        events.append(("sync", found.st_ino, None if stat.S_ISDIR(found.st_mode) else found.st_size))
+        events.append(
+            ("sync", found.st_ino, None if stat.S_ISDIR(found.st_mode) else found.st_size)
+        )
         fsync(descriptor)
 
     def noted_replace(self: Path, target: Path) -> Path:

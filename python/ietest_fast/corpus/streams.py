@@ -64,10 +64,9 @@ def with_strings(kind: pa.DataType) -> pa.DataType:
         return with_strings(kind.value_type)
     if pa.types.is_map(kind):
         return pa.map_(with_strings(kind.key_type), with_strings(kind.item_type))
-    if pa.types.is_large_list(kind):
-        return pa.large_list(with_strings(kind.value_type))
-    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
-        return pa.list_(with_strings(kind.value_type))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        list_of = pa.large_list if pa.types.is_large_list(kind) else pa.list_
+        return list_of(with_strings(kind.value_type))
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(with_strings(field.type)) for field in kind])
     return kind

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import subprocess
 import sys
@@ -92,7 +92,7 @@ def test_strings_that_look_like_dates_stay_strings(tmp_path: Path, suffix: str) 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv"])
 def test_dates_times_and_decimals_are_written_as_strings(tmp_path: Path, suffix: str) -> None:
-    day, moment = datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3, 4)  # noqa: DTZ001
+    day, moment = dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4)  # noqa: DTZ001
     table = pa.table(
         {
             "day": pa.array([day, None], pa.date32()),
