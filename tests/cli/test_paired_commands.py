@@ -237,6 +237,44 @@ def test_eval_needs_names_of_labels_that_the_gold_lacks(
 
 
 @pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (([0, 1, 2, 3, 4], [0, 1, 2, 3, 3], 4), ["0", "1", "2", "3", "4"]),
+        (([0, 1, 1, 0, 1], [0, 1, 1, 0, 0], 1), ["0", "1"]),
+        (([1, 2, 3, 1, 2], [1, 2, 3, 1, 5], 3), ["1", "2", "3", "5"]),
+        (([0, 1, 0, 1, 1], [0, 1, 0, 1, 0], 2), NAMES),
+        (([0, 1, 2, 1, 1], [0, 1, 2, 1, 0], 1), NAMES),
+        (([0, 1, 0, 1, 1], [*NAMES[:2], *NAMES[:2], NAMES[0]], "NEUTRAL"), NAMES),
+        (([*NAMES[:2], *NAMES[:2], "Neutral"], [0, 1, 0, 1, 0], 1), NAMES),
+    ],
+)
+def test_eval_finds_the_labels_of_any_task(
+    tmp_path: Path,
+    columns: tuple[list[object], list[object], object],
+    names: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Gold labels, predictions (four of five right), and another for the first row only."""
+    gold, original, first = columns
+    transformed = [first, *original[1:]]
+    path = write_csv(tmp_path / "a.csv", label=gold, original=original, transformed=transformed)
+    status, out, err = run(capsys, "eval", path, "--json")
+    assert status == 0, err
+    given = json.loads(out)
+    assert given["labels"] == names
+    assert [given[name] for name in ("n11", "n10", "n01", "n00")] == [3, 1, 0, 1]
+
+
+def test_eval_takes_no_integer_for_an_index_into_integers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_csv(tmp_path / "a.csv", label=[1, 2, 3], original=[1, 2, 3], transformed=[1, 0, 3])
+    status, out, err = run(capsys, "eval", path, "--labels", "1,2,3")
+    assert (status, out) == (1, "")
+    assert "row 1, column 'transformed': unknown label '0'; expected one of: 1, 2, 3," in err
+
+
+@pytest.mark.parametrize(
     ("ids", "message"),
     [
         ([1, 2, 2], "more than once"),

@@ -58,12 +58,12 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         b'{"text": "a", "Label": 0}\n',
         ("column 'label'", "did you mean 'Label'"),
     ),
-    "no text column at all": ("a.csv", b"x;y;z\n1;2;3\n", ("'x;y;z'", "--text-column")),
+    "no text column at all": ("a.csv", b"x;y;z\n1;2;3\n", ("'x;y;z'", r"--text-columns\)")),
     "null text in parquet": ("a.parquet", _NULL, ("row 1", "'premise'", "text is missing")),
     "null text in jsonl": (
         "a.jsonl",
         b'{"text": "a", "label": 0}\n\n{"text": null, "label": 1}\n',
-        ("line 3", "'text'", "text is missing"),
+        ("line 3", "'text'", r"text is missing \(in 1 rows\); fill it in, or remove the row$"),
     ),
     "text left out in csv": (
         "a.csv",

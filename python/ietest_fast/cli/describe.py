@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 @click.command("describe")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option(
-    "--text-column",
-    "text_columns",
-    multiple=True,
-    metavar="NAME",
-    help="A column of texts; give it twice for pairs.  [default: premise and hypothesis, "
-    "sentence1 and sentence2, text, or sentence]",
+    "--text-columns",
+    metavar="A[,B]",
+    help="Columns with the one or two texts.  [default: premise,hypothesis or "
+    "sentence1,sentence2 or text or sentence]",
 )
 @click.option(
     "--label-column", metavar="NAME", help="The column of labels.  [default: label or gold_label]"
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 def command(
     *,
     files: tuple[str, ...],
-    text_columns: tuple[str, ...],
+    text_columns: str | None,
     label_column: str | None,
     label_names: str | None,
     drop_missing_texts: bool,
@@ -63,6 +61,11 @@ def command(
     """
     if (demo is None) == (not files):
         raise click.UsageError("Give files to describe, or --demo N.")
+    columns = None
+    if text_columns is not None:
+        columns = [name.strip() for name in text_columns.split(",") if name.strip()]
+        if not columns:
+            raise click.BadParameter("no column is named", param_hint="--text-columns")
 
     import itertools
     import json
@@ -74,7 +77,7 @@ def command(
     else:
         corpora = read_corpora(
             files,
-            text_columns=text_columns or None,
+            text_columns=columns,
             label_column=label_column,
             label_names=None if label_names is None else label_names.split(","),
             missing_text="drop" if drop_missing_texts else "error",

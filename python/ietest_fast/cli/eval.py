@@ -25,7 +25,12 @@ from ietest_fast.cli.options import exit_status, print_json, test_options
     "there are two files]",
 )
 @click.option("--id-column", help="Match rows by this column instead of by their order.")
-@click.option("--labels", help="All labels in the order of their numbers, separated by commas.")
+@click.option(
+    "--labels",
+    metavar="A,B,...",
+    help="All labels in the order of their numbers.  [default: the integers that occur, or the "
+    "names of the gold labels; NLI's for its names and where 0, 1 and 2 are all there are]",
+)
 @test_options
 def command(
     *,

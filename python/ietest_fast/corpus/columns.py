@@ -55,7 +55,7 @@ def find_text_columns(path: Path, names: Sequence[str]) -> tuple[tuple[str, ...]
     raise InputError(
         f"there are no columns premise and hypothesis, sentence1 and sentence2, text, or "
         f"sentence; the file has {list_names(names)}; say which columns hold the texts "
-        "(text_columns, --text-column)",
+        "(text_columns, --text-columns)",
         path=path,
     )
 

@@ -228,7 +228,7 @@ def corpus_from_table(
             if missing_text == "error":
                 raise InputError(
                     f"the text is missing (in {column.null_count} rows); "
-                    'mend the file, or drop such rows (missing_text="drop")',
+                    "fill it in, or remove the row",
                     path=source,
                     row=where(int(np.argmax(is_null))),
                     column=name,

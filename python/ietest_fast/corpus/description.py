@@ -132,11 +132,9 @@ def describe(corpus: Corpus) -> Description:
     plain = [_plain_words(corpus.texts(name)) for name in corpus.text_columns]
     same_words = _row_codes(plain)
     n_groups = _n_distinct(same_words)
-    # Distinct (words, label) pairs beyond distinct words: the same words, labelled otherwise.
-    labelled = same_words * len(corpus.label_names) + corpus.labels
     first_label = np.zeros(int(same_words.max(initial=-1)) + 1, np.int8)
     first_label[same_words[::-1]] = corpus.labels[::-1]
-    n_conflicts = int((corpus.labels != first_label[same_words]).sum()) if len(labelled) else 0
+    n_conflicts = int((corpus.labels != first_label[same_words]).sum()) if len(corpus) else 0
     return Description(
         source=corpus.source,
         n_rows=len(corpus),

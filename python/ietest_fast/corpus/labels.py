@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 """Names of the labels 0, 1 and 2 of natural language inference."""
 
-# HANS, RTE and their kin; spelled as the file spells it.
-_NOT_ENTAILED = frozenset({"not_entailment", "non-entailment", "not-entailment", "non_entailment"})
+NOT_ENTAILED = frozenset({"not_entailment", "non-entailment", "not-entailment", "non_entailment"})
+"""Names of the other label where there are two, as in HANS, RTE and their kin."""
 
 MAX_LABELS = 127
 """Labels are int8."""
@@ -61,9 +61,9 @@ def encode_labels(
 ) -> EncodedLabels:
     """Map a column of labels, integers or names, to int8 codes.
 
-    A label is first looked up among the names (case-folded), then read as an index into them. -1
-    and ``-`` mean that annotators did not agree on a label; a null, a NaN, an empty field and
-    ``nan`` that there is none.
+    A label is first looked up among the names (case-folded), then, unless integers are among the
+    names, read as an index into them. -1 and ``-`` mean that annotators did not agree on a label;
+    a null, a NaN, an empty field and ``nan`` that there is none.
 
     Parameters
     ----------
@@ -100,14 +100,16 @@ def encode_labels(
         )
 
     by_name = {_fold(name): code for code, name in enumerate(names)}
+    # Where integers are names, one that is none of them is a mistake and no index.
+    by_number = {int(name): code for code, name in enumerate(names) if _is_integer(name)}
+    by_number = by_number or dict(enumerate(range(len(names))))
     codes_of_values = np.full(len(values), -1, np.int8)
     reasons: dict[str, list[int]] = {NO_GOLD_LABEL: [], LABEL_MISSING: []}
     unknown: list[int] = []
     for index, value in enumerate(values):
         code = by_name.get(_fold(value)) if value is not None else None
-        if code is None and value is not None and _fold(value).isdecimal():
-            number = int(value)
-            code = number if number < len(names) else None
+        if code is None and value is not None and _is_integer(value):
+            code = by_number.get(int(value))
         if code is not None:
             codes_of_values[index] = code
         elif (reason := _absent(value)) is not None:
@@ -177,7 +179,7 @@ def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
     if is_pair:
         if all(value.isdecimal() for value in folded):
             return NLI_LABELS
-        if folded & set(NLI_LABELS) and not folded & _NOT_ENTAILED:
+        if folded & set(NLI_LABELS) and not folded & NOT_ENTAILED:
             return NLI_LABELS
     if all(_is_integer(value) for value in present):
         return tuple(str(number) for number in sorted({int(value) for value in present}))
@@ -187,7 +189,10 @@ def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
 
 
 def _unknown_label(value: str, names: tuple[str, ...]) -> str:
-    expected = ", ".join(f"{code} {name}" for code, name in enumerate(names))
+    has_numbers = any(_is_integer(name) for name in names)
+    expected = ", ".join(
+        name if has_numbers else f"{code} {name}" for code, name in enumerate(names)
+    )
     close = difflib.get_close_matches(_fold(value), [_fold(name) for name in names], n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     return f"unknown label {value!r}; expected one of: {expected}, or - or -1 for none{hint}"

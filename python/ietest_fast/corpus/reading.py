@@ -22,7 +22,7 @@ from ietest_fast.corpus.formats import (
     locate_row,
     open_bytes,
 )
-from ietest_fast.corpus.streams import csv_options
+from ietest_fast.corpus.streams import csv_options, with_strings
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
@@ -231,7 +231,11 @@ def _read_jsonl(path: Path, form: Format, texts: Sequence[str], wanted: Sequence
                     unexpected_field_behavior="ignore" if fields else "infer",
                 ),
             )
-            return table.select(list(wanted))
+            table = table.select(list(wanted))
+            strings = [field.with_type(with_strings(field.type)) for field in table.schema]
+            if strings == list(table.schema):
+                return table
+            fields = strings  # Arrow took strings that look like dates for dates
         except pa.ArrowInvalid as error:
             if "straddl" in str(error) and block_bytes < 1 << 30:
                 block_bytes *= 8

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -13,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.atomic import create_temporary, publish
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.formats import (
     Format,
@@ -25,7 +24,7 @@ from ietest_fast.corpus.formats import (
 from ietest_fast.errors import InputError, ResourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
 BATCH_ROWS = 65_536
@@ -55,6 +54,22 @@ def csv_options(
             quoted_strings_can_be_null=False,
         ),
     }
+
+
+def with_strings(kind: pa.DataType) -> pa.DataType:
+    """Give a type in which dates, times and decimals, nested ones too, have become strings."""
+    if pa.types.is_temporal(kind) or pa.types.is_decimal(kind):
+        return pa.string()
+    if pa.types.is_dictionary(kind):
+        return with_strings(kind.value_type)
+    if pa.types.is_map(kind):
+        return pa.map_(with_strings(kind.key_type), with_strings(kind.item_type))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        list_of = pa.large_list if pa.types.is_large_list(kind) else pa.list_
+        return list_of(with_strings(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(with_strings(field.type)) for field in kind])
+    return kind
 
 
 class BatchReader:
@@ -187,10 +202,19 @@ def _open_jsonl(path: Path, form: Format, columns: Sequence[str] | None) -> Batc
     names = column_names(path, form)
     chosen = list(names if columns is None else columns)
     check_columns(path, names, chosen)
-    reader = pajson.open_json(
-        open_bytes(path, form), read_options=pajson.ReadOptions(block_size=_BLOCK_BYTES)
-    )
+    options = pajson.ReadOptions(block_size=_BLOCK_BYTES)
+    reader = pajson.open_json(open_bytes(path, form), read_options=options)
     schema = reader.schema
+    texts = pa.schema([field.with_type(with_strings(field.type)) for field in schema])
+    if texts != schema:
+        # Arrow takes strings that look like dates for dates, but JSON has strings alone.
+        reader.close()
+        schema = texts
+        reader = pajson.open_json(
+            open_bytes(path, form),
+            read_options=options,
+            parse_options=pajson.ParseOptions(explicit_schema=schema),
+        )
     absent = [name for name in chosen if name not in schema.names]
     if absent:
         raise InputError("is in none of the first objects", path=path, column=absent[0])
@@ -235,21 +259,13 @@ class BatchWriter:
         if self.path.is_dir():
             raise InputError("is a folder, a file expected", path=self.path)
         try:
-            handle, name = tempfile.mkstemp(
-                dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".part"
-            )
+            self._temporary, self._raw = create_temporary(self.path)
         except OSError as error:
             raise self._failed(error) from error
-        self._temporary = Path(name)
-        # mkstemp makes files for the owner alone; the result gets the usual permissions.
-        mask = os.umask(0)
-        os.umask(mask)
-        self._temporary.chmod(0o666 & ~mask)
-        self._raw = os.fdopen(handle, "wb")
         self._sink = self._raw
-        if self._format.compression is not None:
-            self._sink = pa.CompressedOutputStream(self._raw, self._format.compression)
         try:
+            if self._format.compression is not None:
+                self._sink = pa.CompressedOutputStream(self._raw, self._format.compression)
             self._start()
         except BaseException:
             self._abandon()
@@ -305,12 +321,8 @@ class BatchWriter:
                 self._parquet.close()
             if self._sink is not self._raw:
                 self._sink.close()
-            if not self._raw.closed:
-                self._raw.flush()
-                os.fsync(self._raw.fileno())
-                self._raw.close()
-            self._temporary.replace(self.path)
-            _sync_folder(self.path.parent)
+            self._raw.close()
+            publish(self._temporary, self.path)
         except BaseException as failure:
             self._abandon()
             if isinstance(failure, OSError):
@@ -351,15 +363,32 @@ class BatchWriter:
 
     def _lines(self, batch: pa.RecordBatch) -> memoryview:
         if self._format.kind == "jsonl":
-            return _json_lines(batch)
+            return _json_lines(self._converted(batch, _json_values))
         if self._format.quoted:
-            return _quoted_lines(batch, self._format.delimiter)
+            columns = self._converted(batch, _quoted_fields)
+            return _join(list(columns.values()), self._format.delimiter)
         return self._bare_lines(batch)
+
+    def _converted(
+        self, batch: pa.RecordBatch, convert: Callable[[pa.Array], pa.Array]
+    ) -> dict[str, pa.Array]:
+        converted = {}
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            try:
+                converted[name] = convert(column)
+            except (pa.ArrowException, TypeError, ValueError) as error:
+                raise InputError(
+                    f"a value of the type {column.type} cannot be written as "
+                    f"{self._format.kind}: {error}; leave the column out, or write .parquet",
+                    path=self.path,
+                    column=name,
+                ) from error
+        return converted
 
     def _bare_lines(self, batch: pa.RecordBatch) -> memoryview:
         columns = []
-        for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            fields = pc.fill_null(_as_fields(column), "")
+        for name, column in self._converted(batch, _as_fields).items():
+            fields = pc.fill_null(column, "")
             broken = pc.match_substring_regex(fields, "[\t\r\n]")
             if pc.any(broken).as_py():
                 row = self.n_rows + pc.index(broken, pa.scalar(True)).as_py()
@@ -374,10 +403,10 @@ class BatchWriter:
 
 
 def _as_fields(column: pa.Array) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = column.cast(with_strings(column.type))
     if pa.types.is_nested(column.type):
-        return pa.array([None if v is None else json.dumps(v) for v in column.to_pylist()])
+        values = [None if v is None else json.dumps(v) for v in column.to_pylist()]
+        return pa.array(values, pa.large_string())
     return column.cast(pa.large_string())
 
 
@@ -398,39 +427,35 @@ def _bytes_of_lines(lines: pa.Array) -> memoryview:
     return memoryview(data)[: int(np.frombuffer(offsets, np.int64)[len(ended)])]
 
 
-def _quoted_lines(batch: pa.RecordBatch, delimiter: str) -> memoryview:
-    columns = []
-    for column in batch.columns:
-        fields = _as_fields(column)
-        if not pa.types.is_primitive(column.type):
-            fields = pc.replace_substring(fields, '"', '""')
-            quote = pa.scalar('"', pa.large_string())
-            fields = pc.binary_join_element_wise(
-                quote, fields.cast(pa.large_string()), quote, pa.scalar("", pa.large_string())
-            )
-        columns.append(pc.fill_null(fields, ""))
-    return _join(columns, delimiter)
+def _quoted_fields(column: pa.Array) -> pa.Array:
+    fields = _as_fields(column)
+    if not pa.types.is_primitive(column.type):
+        fields = pc.replace_substring(fields, '"', '""')
+        quote = pa.scalar('"', pa.large_string())
+        fields = pc.binary_join_element_wise(quote, fields, quote, pa.scalar("", quote.type))
+    return pc.fill_null(fields, "")
 
 
-def _json_lines(batch: pa.RecordBatch) -> memoryview:
+def _json_lines(columns: dict[str, pa.Array]) -> memoryview:
+    """Make lines of columns in which each value is JSON already."""
     pieces: list[Any] = []
-    for index, (name, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
+    for index, (name, values) in enumerate(columns.items()):
         opening = ("{" if index == 0 else ", ") + json.dumps(name, ensure_ascii=False) + ": "
-        pieces += [pa.scalar(opening, pa.large_string()), _json_values(column)]
+        pieces += [pa.scalar(opening, pa.large_string()), values]
     pieces.append(pa.scalar("}", pa.large_string()))
     return _bytes_of_lines(pc.binary_join_element_wise(*pieces, pa.scalar("", pa.large_string())))
 
 
 def _json_values(column: pa.Array) -> pa.Array:
     """Each value as JSON, a large_string array without nulls."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-        kind = column.type
+    kind = with_strings(column.type)
+    column = column.cast(kind)
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return pc.fill_null(column.cast(pa.large_string()), "null")
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        values = [json.dumps(value, ensure_ascii=False) for value in column.to_pylist()]
+        values = [
+            json.dumps(value, ensure_ascii=False, allow_nan=False) for value in column.to_pylist()
+        ]
         return pa.array(values, pa.large_string())
     column = column.cast(pa.large_string())
     # Most texts need no escapes; only the others go through Python.
@@ -443,11 +468,3 @@ def _json_values(column: pa.Array) -> pa.Array:
         ]
         plain = pc.replace_with_mask(plain, special, pa.array(escaped, pa.large_string()))
     return pc.fill_null(plain, "null")
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -15,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ietest_fast.atomic import write_file
 from ietest_fast.errors import InputError, ResourceError
 
 if TYPE_CHECKING:
@@ -112,16 +111,7 @@ class SynonymTable:
         """
         path = Path(path)
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    pq.write_table(self.to_table(), file, compression="zstd")
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(name).replace(path)
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
+            write_file(path, lambda file: pq.write_table(self.to_table(), file, compression="zstd"))
         except OSError as error:
             raise ResourceError(f"{path}: cannot be written ({error})") from error
 

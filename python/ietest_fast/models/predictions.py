@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from ietest_fast.corpus.labels import EncodedLabels
+
 _TRUE = frozenset({"1", "1.0", "true", "t", "yes", "right", "correct"})
 _FALSE = frozenset({"0", "0.0", "false", "f", "no", "wrong", "incorrect"})
 
@@ -155,8 +157,10 @@ def read_predictions(
         A column that all files have and that names each row once: rows are matched by it. None:
         rows are matched by their order.
     label_names
-        All labels in the order of their numbers. None: NLI's if the gold labels are those,
-        otherwise the gold labels that occur.
+        All labels in the order of their numbers. None: NLI's if the gold labels are those names,
+        or integers beside predictions of those names, or if the integers 0, 1 and 2 all occur
+        and no others; otherwise the integers that occur in gold labels and predictions, or the
+        names that occur in the gold labels.
 
     Returns
     -------
@@ -185,17 +189,10 @@ def read_predictions(
     tables = {file: read_columns(file, columns) for file, columns in wanted.items()}
     tables = _align(tables, id_column)
 
-    from ietest_fast.corpus.labels import UnknownLabelError, encode_labels
-
     gold_file, _ = places["gold labels"]
-    try:
-        gold = encode_labels(
-            tables[gold_file].column(gold_column), label_names=label_names, is_pair=True
-        )
-    except UnknownLabelError as error:
-        raise InputError(
-            str(error), path=gold_file, row=f"row {error.row}", column=gold_column
-        ) from error
+    if label_names is None:
+        label_names = _find_names(tables, list(places.values()))
+    gold = _encode(tables, gold_file, gold_column, label_names)
     kept = gold.codes >= 0
     if not kept.any():
         raise InputError("no row has a gold label", path=gold_file, column=gold_column)
@@ -213,17 +210,54 @@ def read_predictions(
     )
 
 
+def _encode(
+    tables: dict[Path, pa.Table], file: Path, column: str, names: Sequence[str] | None
+) -> EncodedLabels:
+    from ietest_fast.corpus.labels import UnknownLabelError, encode_labels
+
+    try:
+        return encode_labels(tables[file].column(column), label_names=names, is_pair=False)
+    except UnknownLabelError as error:
+        raise InputError(str(error), path=file, row=f"row {error.row}", column=column) from error
+
+
+def _find_names(
+    tables: dict[Path, pa.Table], places: Sequence[tuple[Path, str]]
+) -> tuple[str, ...]:
+    """Find the labels' names in the columns of gold labels and of both predictions.
+
+    Integers are NLI's if NLI's names stand elsewhere, or if 0, 1, 2 are all there are; a task
+    with two classes or with five has 0 and 1, too.
+    """
+    from ietest_fast.corpus.labels import NLI_LABELS, NOT_ENTAILED
+
+    gold, *predicted = (
+        {name.casefold() for name in _encode(tables, file, column, None).names}
+        for file, column in places
+    )
+    seen = gold.union(*predicted)
+    numbers = {name for name in seen if name.removeprefix("-").isdecimal()}
+    if not gold <= numbers:
+        if gold & set(NLI_LABELS) and not gold & NOT_ENTAILED:
+            return NLI_LABELS
+        return _encode(tables, *places[0], None).names
+    if seen == {"0", "1", "2"}:
+        return NLI_LABELS
+    if numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
+        return NLI_LABELS
+    return tuple(sorted(numbers, key=int))
+
+
 def _encode_predictions(
     table: pa.Table, file: Path, column: str, names: tuple[str, ...]
 ) -> NDArray[np.int8]:
     from ietest_fast.corpus.labels import UnknownLabelError, encode_labels
 
     try:
-        encoded = encode_labels(table.column(column), label_names=names, is_pair=True)
+        encoded = encode_labels(table.column(column), label_names=names, is_pair=False)
     except UnknownLabelError as error:
         raise InputError(
-            f"{error}; the gold labels are {', '.join(names)} (name all labels with --labels if "
-            "the test set lacks one)",
+            f"{error} (name all labels with --labels if the gold labels lack one)",
             path=file,
             row=f"row {error.row}",
             column=column,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -82,7 +83,7 @@ def test_asking_for_a_column_that_is_not_there(
     path = tmp_path / "a.csv"
     path.write_text("text,label\na,0\nb,1\n", encoding="utf-8")
     for options, arguments in (
-        ({"text_columns": ["texte"]}, ["--text-column", "texte"]),
+        ({"text_columns": ["texte"]}, ["--text-columns", "texte"]),
         ({"label_column": "lable"}, ["--label-column", "lable"]),
     ):
         with pytest.raises(InputError, match="did you mean"):
@@ -91,6 +92,21 @@ def test_asking_for_a_column_that_is_not_there(
             main(["describe", str(path), *arguments])
         assert status.value.code == 1
         check(capsys.readouterr().err, path, ("no such column", "did you mean"))
+
+
+def test_describe_takes_columns_as_the_other_commands_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("q,a,label\nx,y,0\nz,w,1\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as status:
+        main(["describe", str(path), "--text-columns", "q, a", "--json"])
+    assert not status.value.code
+    (described,) = json.loads(capsys.readouterr().out)["corpora"]
+    assert [column["name"] for column in described["columns"]] == ["q", "a"]
+    with pytest.raises(SystemExit) as status:
+        main(["describe", str(path), "--text-columns", ","])
+    assert status.value.code == 2
 
 
 STREAMED = {

@@ -201,6 +201,19 @@ def test_a_name_is_looked_up_before_an_index() -> None:
     assert corpus.dropped == {}
 
 
+def test_an_integer_is_no_index_into_integers(tmp_path: Path) -> None:
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("text,label\na,1\nb,2\nc,3\n", encoding="utf-8")
+    test.write_text("text,label\na,3\nb,0\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 3.*unknown label '0'; expected one of: 1, 2, 3,"):
+        read_corpora([train, test])
+    table = pa.table({"text": ["a", "b"], "label": ["01", "02"]})
+    assert corpus_from_table(table, text_columns=["text"]).labels.tolist() == [0, 1]
+    mixed = pa.table({"text": ["a"], "label": [1]})
+    with pytest.raises(InputError, match="unknown label '1'"):
+        corpus_from_table(mixed, text_columns=["text"], label_names=["none", "5"])
+
+
 def test_splits_share_the_labels_of_the_first(tmp_path: Path) -> None:
     train, test, other = (tmp_path / f"{name}.csv" for name in ("train", "test", "other"))
     train.write_text("text,label\na,x\nb,y\nc,z\n", encoding="utf-8")

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import datetime as dt
 import json
 import subprocess
 import sys
 import textwrap
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.corpus import BatchWriter, open_batches
+from ietest_fast.corpus import BatchWriter, open_batches, read_corpus
 from ietest_fast.errors import InputError, ResourceError
 
 if TYPE_CHECKING:
@@ -65,6 +67,73 @@ def test_json_lines_are_json(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", table)
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == table.to_pylist()
+
+
+DATES = ["2020-01-02", "2020-01-02T03:04:05Z", None]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_strings_that_look_like_dates_stay_strings(tmp_path: Path, suffix: str) -> None:
+    source = tmp_path / "in.jsonl"
+    rows = [{"text": "a", "date": date, "more": {"dates": [date]}} for date in DATES]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    table = read(source)
+    assert table.to_pylist() == rows
+    back = read(written(tmp_path / f"out.{suffix}", table))
+    assert back.column("date").to_pylist() == DATES
+    if suffix != "csv":
+        assert back.to_pylist() == rows
+    # The first object has a null, so that the types are found by Arrow, which sees dates.
+    rows = [{"text": "a", "label": None, "date": "2020-01-02"}, {**rows[0], "label": 1}]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    corpus = read_corpus(source, keep_columns=["date"])
+    assert corpus.table.column("date").to_pylist() == ["2020-01-02"]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv"])
+def test_dates_times_and_decimals_are_written_as_strings(tmp_path: Path, suffix: str) -> None:
+    day, moment = dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4)  # noqa: DTZ001
+    table = pa.table(
+        {
+            "day": pa.array([day, None], pa.date32()),
+            "moment": pa.array([moment, None], pa.timestamp("s")),
+            "category": pa.array([day, None], pa.date32()).dictionary_encode(),
+            "price": pa.array([Decimal("1.50"), None], pa.decimal128(5, 2)),
+        }
+    )
+    back = read(written(tmp_path / f"a.{suffix}", table))
+    expected = ["2020-01-02", "2020-01-02 03:04:00", "2020-01-02", "1.50"]
+    assert list(back.to_pylist()[0].values()) == expected
+    assert list(back.to_pylist()[1].values()) == [None] * 4
+    nested = pa.table({"days": [[day]], "by": pa.array([{"day": day}])})
+    back = read(written(tmp_path / f"b.{suffix}", nested))
+    cells = back.to_pylist()[0]
+    if suffix != "jsonl":
+        cells = {name: json.loads(cell) for name, cell in cells.items()}
+    assert cells == {"days": ["2020-01-02"], "by": {"day": "2020-01-02"}}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "values"),
+    [
+        ("jsonl", [b"a"]),
+        ("jsonl", [[b"a"]]),
+        ("jsonl", [float("inf")]),
+        ("csv", [[b"a"]]),
+        ("csv", [b"\xff"]),
+        ("tsv", [b"\xff"]),
+    ],
+)
+def test_what_cannot_be_written_is_explained(
+    tmp_path: Path, suffix: str, values: list[object]
+) -> None:
+    table = pa.table({"text": ["a"], "raw": values})
+    with (
+        pytest.raises(InputError, match=r"column 'raw': .* cannot be written as"),
+        BatchWriter(tmp_path / f"a.{suffix}", table.schema) as writer,
+    ):
+        writer.write(table)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_parquet_batches_are_gathered_into_row_groups(tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""Files that are whole, and on the disk, or not there at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+UNFINISHED = ".unfinished"
+"""How the names of temporary files end; a killed process may leave one behind."""
+
+
+def create_temporary(path: Path) -> tuple[Path, BinaryIO]:
+    """Create an empty file beside a target, on the same file system, and open it for writing.
+
+    Parameters
+    ----------
+    path
+        The target, whose folder is there.
+
+    Returns
+    -------
+    Path
+        Its name. Its mode is that of any new file: what the process's umask leaves of 0666.
+    BinaryIO
+        The file, open.
+
+    Raises
+    ------
+    OSError
+        If the system does not let it be created.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{UNFINISHED}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return temporary, os.fdopen(os.open(temporary, flags, 0o666), "wb")
+
+
+def publish(temporary: Path, path: Path) -> None:
+    """Force a finished temporary file to the disk and give it its name.
+
+    Parameters
+    ----------
+    temporary
+        A file beside ``path`` that its writer has closed.
+    path
+        The name it gets; a file that has it is replaced.
+
+    Raises
+    ------
+    OSError
+        If the system fails; ``temporary`` is then left to the caller.
+    """
+    # A descriptor of its own: compressors and other writers close the one they were given.
+    _sync(temporary)
+    temporary.replace(path)
+    if os.name == "posix":  # elsewhere a folder cannot be opened, nor need it be
+        _sync(path.parent)
+
+
+def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Let ``write`` fill a temporary file, force it to the disk and give it its name.
+
+    Parameters
+    ----------
+    path
+        The file to make or to replace, in a folder that is there.
+    write
+        Called with the open temporary file; may close it.
+
+    Raises
+    ------
+    OSError
+        If the system cannot write it (the disk is full, say); after this and after any error of
+        ``write`` nothing is left and ``path`` is as it was.
+    """
+    temporary, file = create_temporary(path)
+    try:
+        with file:
+            write(file)
+        publish(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
