@@ -77,6 +77,8 @@ void parallel_chunks(std::int64_t n_items, std::int64_t chunk_size, const Execut
     const std::int64_t n_chunks = (n_items - 1) / chunk_size + 1;
     const int n_threads =
         static_cast<int>(std::min<std::int64_t>(n_threads_for(execution.n_threads), n_chunks));
+    // The calling thread may be given no chunk at all when they are short.
+    if (execution.interrupted != nullptr && execution.interrupted()) throw Interrupted();
     FirstError error;
 
     const auto run_chunk = [&](std::int64_t chunk, bool on_calling_thread) {

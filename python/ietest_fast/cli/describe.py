@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ietest_fast.cli.options import make_console
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -103,11 +105,10 @@ def command(
 
 
 def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(soft_wrap=True, highlight=False)
+    console = make_console()
     for description in descriptions:
         console.print(Text(description.source, style="bold"))
         labels = ", ".join(

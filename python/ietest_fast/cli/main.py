@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import sys
 
 import click
@@ -60,19 +62,38 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; mistakes of the input end with status 1 and no traceback."""
     from ietest_fast.errors import IetestError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal without Unicode shows a question mark for what it lacks.
+            stream.reconfigure(errors="replace")
     try:
-        status = cli.main(args=arguments, prog_name="ietest-fast", standalone_mode=False)
+        status = _run(arguments)
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         sys.exit(130)
-    except IetestError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(1)
     except BrokenPipeError:
-        # The reader (head, say) has seen enough.
-        sys.stderr.close()
+        # The reader (head, say) has seen enough. What Python still holds goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    sys.exit(status if isinstance(status, int) else 0)
+    except (IetestError, OSError) as error:
+        click.echo(f"Error: {error}", err=True)
+        if not isinstance(error, IetestError):
+            # Standard output may be what could not be written (a full disk).
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    sys.exit(status)
+
+
+def _run(arguments: list[str] | None) -> int:
+    # Not cli.main(): it would turn a closed pipe into status 1.
+    try:
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        with cli.make_context("ietest-fast", given) as context:
+            status = cli.invoke(context)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    return status if isinstance(status, int) else 0

@@ -11,6 +11,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rich.console import Console
+
 REJECTED = 3
 """Exit status of a rejection under --fail-on-reject."""
 
@@ -63,6 +65,23 @@ def print_json(values: Mapping[str, Any]) -> None:
         return str(value) if isinstance(value, float) and math.isinf(value) else value
 
     click.echo(json.dumps({name: plain(value) for name, value in values.items()}, indent=2))
+
+
+def make_console() -> Console:
+    """Make a console on standard output, for tables.
+
+    Off a terminal it is at least 100 columns wide, and a closed pipe is the caller's to handle.
+    """
+    from rich.console import Console
+
+    class PipeConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = PipeConsole(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 100)
+    return console
 
 
 def exit_status(*, reject: bool, fail_on_reject: bool) -> int:
