@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.experiment import check_config
+from ietest_fast.experiment import Splits, check_config
 from ietest_fast.experiment.data import PlannedTransformation, read_splits, transform_splits
 from toys import Swap, toy_corpus, toy_splits
 
@@ -80,6 +82,33 @@ def test_other_text_columns_in_the_test_set_are_refused(tmp_path):
     pq.write_table(table, tmp_path / "test.parquet")
     with pytest.raises(InputError, match=r"test\.parquet.*text columns text, the training set"):
         _read({**paths, "test": str(tmp_path / "test.parquet")})
+
+
+def _one_class(corpus):
+    return corpus.take(np.flatnonzero(corpus.labels == 0))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "complaint"),
+    [
+        (
+            "test",
+            lambda corpus: replace(corpus, label_names=corpus.label_names[::-1]),
+            "the test set has the labels contradiction, neutral, entailment, the training set",
+        ),
+        (
+            "valid",
+            lambda corpus: replace(corpus, text_columns=("hypothesis", "premise")),
+            "the valid set has the text columns hypothesis, premise",
+        ),
+        ("test", lambda corpus: corpus.take([0]), "the test set has 1 labelled rows"),
+        ("train", _one_class, "two labels"),
+    ],
+)
+def test_corpora_at_hand_are_checked_like_files(name, change, complaint):
+    corpora = dict(toy_splits().items())
+    with pytest.raises(InputError, match=complaint):
+        Splits(**{**corpora, name: change(corpora[name])})
 
 
 def test_transforming_happens_once_for_the_same_inputs(tmp_path):

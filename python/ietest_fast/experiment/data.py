@@ -39,11 +39,41 @@ class Splits:
     ----------
     train, valid, test
         D_T, D_V and D_Te, with the same text columns and label names.
+
+    Raises
+    ------
+    InputError
+        If the splits differ in columns or labels, one has fewer than 2 rows, or the training set
+        has one label only.
     """
 
     train: Corpus
     valid: Corpus
     test: Corpus
+
+    def __post_init__(self) -> None:
+        from ietest_fast.corpus import require_trainable
+
+        for name, corpus in self.items():
+            if corpus.text_columns != self.train.text_columns:
+                raise InputError(
+                    f"the {name} set has the text columns {', '.join(corpus.text_columns)}, the "
+                    f"training set {', '.join(self.train.text_columns)}",
+                    path=corpus.source,
+                )
+            # Labels are numbers from here on: the same name has to have the same number.
+            if corpus.label_names != self.train.label_names:
+                raise InputError(
+                    f"the {name} set has the labels {', '.join(corpus.label_names)}, the training "
+                    f"set {', '.join(self.train.label_names)}",
+                    path=corpus.source,
+                )
+            if len(corpus) < 2:
+                raise InputError(
+                    f"the {name} set has {len(corpus)} labelled rows; at least 2 are needed",
+                    path=corpus.source,
+                )
+        require_trainable(self.train)
 
     def items(self) -> list[tuple[str, Corpus]]:
         """Give names and corpora, in order."""
@@ -60,40 +90,13 @@ class Splits:
 
 
 def read_splits(config: DataConfig) -> Splits:
-    """Read or make the three splits and check that they fit together.
+    """Read or make the three splits; :class:`Splits` checks that they fit together.
 
     Raises
     ------
     InputError
-        If a file is not what it should be, the splits differ in columns or labels, a split is too
-        small, or the training set has one label only.
+        If a file is not what it should be, or the splits do not fit together.
     """
-    from ietest_fast.corpus import require_trainable
-
-    splits = _read(config)
-    for name, corpus in splits.items():
-        if corpus.text_columns != splits.train.text_columns:
-            raise InputError(
-                f"the {name} set has the text columns {', '.join(corpus.text_columns)}, the "
-                f"training set {', '.join(splits.train.text_columns)}",
-                path=corpus.source,
-            )
-        if corpus.label_names != splits.train.label_names:
-            raise InputError(
-                f"the {name} set has the labels {', '.join(corpus.label_names)}, the training "
-                f"set {', '.join(splits.train.label_names)}",
-                path=corpus.source,
-            )
-        if len(corpus) < 2:
-            raise InputError(
-                f"the {name} set has {len(corpus)} labelled rows; at least 2 are needed",
-                path=corpus.source,
-            )
-    require_trainable(splits.train)
-    return splits
-
-
-def _read(config: DataConfig) -> Splits:
     from ietest_fast.corpus import read_corpora, split
 
     if config.demo is not None:
