@@ -7,6 +7,7 @@ import pytest
 from ietest_fast.errors import ConfigError
 from ietest_fast.experiment import check_config, read_config
 from ietest_fast.experiment.config import parse_rho
+from toys import QUICK
 
 DEMO = {"data": {"demo": True}}
 
@@ -71,6 +72,16 @@ def test_all_mistakes_are_told_at_once_with_their_keys():
 )
 def test_mistakes_about_the_model(model, complaint):
     assert any(p.startswith(complaint) for p in _problems({**DEMO, "model": model}))
+
+
+def test_equal_hyperparameters_are_the_same_setting():
+    def params(**changes):
+        config = check_config({**DEMO, "model": {"params": {**QUICK, **changes}}})
+        return config.settings()["model"]["params"]
+
+    same = params(max_depth=6.0, subsample=1)
+    assert same == params(max_depth=6, subsample=1.0)
+    assert (repr(same["max_depth"]), repr(same["subsample"])) == ("6", "1.0")
 
 
 @pytest.mark.parametrize(

@@ -283,11 +283,14 @@ class ModelConfig(_Section):
             return value
         if info.data.get("search") is not None:
             raise ValueError("leaves no room for search")
-        problems = _load(info.data["name"], info.data["options"]).check_params(value)
+        model = _load(info.data["name"], info.data["options"])
+        problems = model.check_params(value)
         if problems:
             # A line that begins with a dot goes on with the key; see _word.
             raise ValueError("\n".join(f".{problem}" for problem in problems))
-        return value
+        from ietest_fast.models.protocol import normalise_params
+
+        return normalise_params(value, model.search_space)
 
     @property
     def budget(self) -> int | None:
