@@ -230,6 +230,14 @@ def test_a_moved_folder_is_the_same_data_unless_it_is_named(tmp_path):
     assert config("here", name="snli").settings() != here.settings()
 
 
+@pytest.mark.parametrize("n_replicates", [0, 2**63, 10**30])
+def test_replicates_are_counted_in_64_bits(n_replicates):
+    values = {**DEMO, "method": "multinomial", "n_replicates": n_replicates}
+    (problem,) = _problems(values)
+    assert problem.startswith("n_replicates: ")
+    assert check_config({**values, "n_replicates": 2**63 - 1}).used_replicates == 2**63 - 1
+
+
 def test_monte_carlo_has_a_default_number_of_replicates():
     assert check_config({**DEMO, "method": "multinomial"}).used_replicates == 10_000
     assert check_config({**DEMO, "method": "resample", "n_replicates": 7}).used_replicates == 7

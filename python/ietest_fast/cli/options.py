@@ -11,6 +11,9 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+# Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
+_MAX_REPLICATES = 2**63 - 1
+
 REJECTED = 3
 """Exit status of a rejection under --fail-on-reject."""
 
@@ -28,7 +31,7 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--n-replicates",
             "-S",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, _MAX_REPLICATES),
             help="S, for Monte Carlo methods.  [default: 10,000]",
         ),
         click.option(

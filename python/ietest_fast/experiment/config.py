@@ -22,6 +22,7 @@ from pydantic import (
 
 from ietest_fast.errors import ConfigError, IetestError
 from ietest_fast.stats import DEFAULT_N_REPLICATES
+from ietest_fast.stats.paired import MAX_REPLICATES
 
 if TYPE_CHECKING:
     from ietest_fast.models.protocol import Model
@@ -333,7 +334,7 @@ class RunConfig(_Section):
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     seed: Annotated[int, Field(ge=0)] = 0
     method: Literal["exact", "multinomial", "resample"] = "exact"
-    n_replicates: Annotated[int, Field(ge=1)] | None = None
+    n_replicates: Annotated[int, Field(ge=1, le=MAX_REPLICATES)] | None = None
     n_jobs: Annotated[int, Field(ge=1)] | None = None
     n_threads: Annotated[int, Field(ge=1)] = 1
 
