@@ -155,6 +155,9 @@ class DataConfig(_Section):
         The built-in corpus: true, or a table of its sizes.
     text_columns, label_column, label_names
         As for ``ietest_fast.corpus.read_corpus``; found out from the file where absent.
+    missing_text, quoted
+        As for ``ietest_fast.corpus.read_corpus``: what becomes of rows without a text, and whether
+        double quotes enclose the fields of CSV and TSV.
     name
         What signatures and figures call the data; from the folder's name where absent.
     """
@@ -167,6 +170,8 @@ class DataConfig(_Section):
     text_columns: tuple[str, ...] | None = None
     label_column: str | None = None
     label_names: tuple[str, ...] | None = None
+    missing_text: Literal["error", "drop"] = "error"
+    quoted: bool | None = None
     name: str | None = None
 
     @field_validator("demo", mode="before")

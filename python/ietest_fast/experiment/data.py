@@ -116,6 +116,8 @@ def read_splits(config: DataConfig) -> Splits:
         text_columns=config.text_columns,
         label_column=config.label_column,
         label_names=config.label_names,
+        missing_text=config.missing_text,
+        quoted=config.quoted,
     )
     if config.split is not None:
         own_train = [] if config.split.n_train is None else [config.split.n_train]
