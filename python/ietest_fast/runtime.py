@@ -1,10 +1,12 @@
-"""The compiled core as a whole: is it there, what can it do."""
+"""What the package runs on: the compiled core, the cores of the machine."""
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["build_config", "core", "load_core"]
+__all__ = ["build_config", "core", "load_core", "n_cores"]
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -46,6 +48,15 @@ def build_config() -> dict[str, str | bool | int | None]:
     """
     core = load_core()
     return {**core.runtime.build_config(), "n_threads": core.runtime.n_threads_for(0)}
+
+
+def n_cores() -> int:
+    """Count the cores that this process may use, which may be fewer than the machine has."""
+    if sys.version_info >= (3, 13):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # not on every system
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def __getattr__(name: str) -> Any:

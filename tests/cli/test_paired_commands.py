@@ -348,3 +348,19 @@ def test_help_imports_nothing_heavy() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert out.stdout.splitlines()[-1] == "[]"
+
+
+def test_more_replicates_than_can_be_counted_are_a_usage_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = ["--counts", "5,3,2,1", "--method", "multinomial", "-S"]
+    status, _, errors = run(capsys, "test", *options, "99999999999999999999")
+    assert status == 2
+    assert "is not in the range" in errors
+
+
+def test_the_bound_of_replicates_is_that_of_the_test() -> None:
+    from ietest_fast.cli.options import _MAX_REPLICATES
+    from ietest_fast.stats.paired import MAX_REPLICATES
+
+    assert _MAX_REPLICATES == MAX_REPLICATES

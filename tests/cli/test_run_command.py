@@ -14,7 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from ietest_fast.cli.main import cli
+from ietest_fast.cli.run import _overrides, command
 from ietest_fast.corpus import demo_splits
+from ietest_fast.experiment.config import RunConfig
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main import main; main()"]
 
@@ -48,6 +50,62 @@ def test_help_names_the_options():
     text = CliRunner().invoke(cli, ["run", "--help"]).output
     for option in ("--demo", "--rho", "--out", "--json", "--fail-on-reject", "--n-jobs"):
         assert option in text
+
+
+def _options(*arguments):
+    options = command.make_context("run", list(arguments)).params
+    return _overrides({name: value for name, value in options.items() if name != "config"})
+
+
+def _keys(model):
+    """The dotted keys of a configuration, as its classes have them."""
+    keys = set()
+    for name, field in model.model_fields.items():
+        kinds = (field.annotation, *getattr(field.annotation, "__args__", ()))
+        below = [kind for kind in kinds if hasattr(kind, "model_fields")]
+        keys |= {f"{name}.{key}" for key in _keys(below[0])} if below else {name}
+    return keys
+
+
+def _keys_of(values):
+    keys = set()
+    for name, value in values.items():
+        # These two are tables of the user's own names.
+        nested = isinstance(value, dict) and name not in {"options", "params"}
+        keys |= {f"{name}.{key}" for key in _keys_of(value)} if nested else {name}
+    return keys
+
+
+def test_every_key_has_an_option():
+    arguments = []
+    for option in command.params:
+        if option.param_type_name != "option" or option.name == "help":
+            continue
+        arguments.append(option.opts[0])
+        if not option.is_flag:
+            example = {"demo_sizes": "30,20,10", "rules": "paper", "method": "exact"}
+            pair = "a=1" if option.multiple else "1"
+            arguments.append(example.get(option.name, pair))
+    # There is one transformation, so far.
+    assert _keys_of(_options(*arguments)) == _keys(RunConfig) - {"transformation.name"}
+
+
+def test_sizes_of_the_demonstration():
+    assert _options("--demo")["data"] == {"demo": True}
+    sizes = {"n_train": 300, "n_valid": 20, "n_test": 10}
+    assert _options("--demo", "--demo-sizes", "300,20, 10")["data"] == {"demo": sizes}
+    assert _options("--demo-seed", "0")["data"] == {"demo": {"seed": 0}}
+
+
+def test_how_files_are_read_can_be_told():
+    assert _options("--drop-missing-texts")["data"] == {"missing_text": "drop"}
+    assert _options("--quoted")["data"] == {"quoted": True}
+    assert _options("--not-quoted")["data"] == {"quoted": False}
+
+
+@pytest.mark.parametrize("sizes", ["300", "1,2,3,4", "a,b,c", "1,2,3.5"])
+def test_wrong_sizes_of_the_demonstration_are_a_usage_error(ietest, sizes):
+    assert "three whole numbers" in ietest("run", "--demo-sizes", sizes, status=2)[1]
 
 
 def test_nothing_to_do_is_a_usage_error(ietest):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -152,11 +154,29 @@ def test_presets_lie_in_the_search_space():
             assert domain.low <= params[name] <= domain.high
 
 
+def test_a_whole_number_may_be_written_as_a_float():
+    model = load_model("bow-xgb")
+    table = pa.table({"text": ["good film", "bad film"] * 20})
+    labels = np.array([0, 1] * 20, dtype=np.int8)
+    split = model.encode(
+        {"train": SplitTexts(original=table, transformed=table, labels=labels)}, ["text"]
+    )["train"]
+    params = {**QUICK, "max_depth": 6.0, "n_estimators": 10.0, "subsample": 1}
+    assert model.check_params(params) == []
+    classifier = model.fit(split.resample(), None, params=params, n_classes=2, seed=0)
+    assert np.array_equal(classifier.predict(split.store, split.original), labels)
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
         ({"max_depth": 0}, "max_depth: must be at least 1"),
         ({"max_depth": 2.5}, "max_depth: must be a whole number"),
+        ({"max_depth": math.inf}, "max_depth: must be a number of ordinary size, not inf"),
+        ({"max_depth": 10**5000}, "max_depth: must be a number of ordinary size, not an integer"),
+        ({"gamma": math.nan}, "gamma: must be a number of ordinary size, not nan"),
+        ({"reg_alpha": 10**400}, "reg_alpha: must be a number of ordinary size"),
+        ({"learning_rate": -math.inf}, "learning_rate: must be a number of ordinary size"),
         ({"max_depth": True}, "max_depth: must be a number"),
         ({"gamma": -1}, "gamma: must not be negative"),
         ({"subsample": 0}, "subsample: must lie above 0"),

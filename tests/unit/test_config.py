@@ -7,6 +7,7 @@ import pytest
 from ietest_fast.errors import ConfigError
 from ietest_fast.experiment import check_config, read_config
 from ietest_fast.experiment.config import parse_rho
+from toys import QUICK
 
 DEMO = {"data": {"demo": True}}
 
@@ -73,6 +74,16 @@ def test_mistakes_about_the_model(model, complaint):
     assert any(p.startswith(complaint) for p in _problems({**DEMO, "model": model}))
 
 
+def test_equal_hyperparameters_are_the_same_setting():
+    def params(**changes):
+        config = check_config({**DEMO, "model": {"params": {**QUICK, **changes}}})
+        return config.settings()["model"]["params"]
+
+    same = params(max_depth=6.0, subsample=1)
+    assert same == params(max_depth=6, subsample=1.0)
+    assert (repr(same["max_depth"]), repr(same["subsample"])) == ("6", "1.0")
+
+
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
@@ -120,6 +131,38 @@ def test_rho_as_text(text, values):
 @pytest.mark.parametrize("text", ["", "a", "0:1", "0:1:0", "1:0:0.1", "0:1:-1", "0:1:1e-9", "0,,1"])
 def test_rho_as_wrong_text(text):
     assert any(p.startswith("rho: ") for p in _problems({**DEMO, "rho": text}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0:inf:1", "0:nan:1", "1:0:nan", "nan:1:1", "0:snan:1", "-inf:1:1", "0,inf", "nan", "snan"],
+)
+def test_rho_must_be_finite(text):
+    (problem,) = _problems({**DEMO, "rho": text})
+    assert problem.startswith("rho: must be numbers like")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("0:1:0.000099", "rho: more than 10,001 values"),
+        ("0:1:1e-999999", "rho: more than 10,001 values"),
+        ("0:1:1e-999999999999", "rho: more than 10,001 values"),
+        ("0:1e999999999999:1", "rho: must be numbers like"),
+        ("0:1e999999:1e999999", "rho: must"),
+        ("0:1:1e999999999999", "rho: must"),
+    ],
+)
+def test_rho_of_any_size_is_answered_at_once(text, complaint):
+    (problem,) = _problems({**DEMO, "rho": text})
+    assert problem.startswith(complaint)
+
+
+def test_ten_thousand_steps_of_rho_are_allowed():
+    values = parse_rho("0:1:0.0001")
+    assert len(values) == 10_001
+    assert values[3] == 0.0003
+    assert values[-1] == 1.0
 
 
 @pytest.mark.parametrize("rho", [[], [0, 0], [float("nan")], ["x"], None])
@@ -170,6 +213,29 @@ def test_settings_hold_what_results_depend_on_and_nothing_else():
     # Said or left out, it is the same.
     said = {"model": {"search": 10}, "alpha": 0.05, "rho": "0:1:0.25"}
     assert check_config({**DEMO, **said}).settings() == base
+
+
+def test_a_moved_folder_is_the_same_data_unless_it_is_named(tmp_path):
+    def config(folder, **more):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        paths = {name: tmp_path / folder / f"{name}.parquet" for name in ("train", "valid", "test")}
+        for path in paths.values():
+            path.touch()
+        return check_config({"data": {**paths, **more}})
+
+    here, there = config("here"), config("there")
+    assert (here.data_name, there.data_name) == ("here", "there")
+    assert here.settings() == there.settings()
+    assert config("here", name="snli").settings() == config("there", name="snli").settings()
+    assert config("here", name="snli").settings() != here.settings()
+
+
+@pytest.mark.parametrize("n_replicates", [0, 2**63, 10**30])
+def test_replicates_are_counted_in_64_bits(n_replicates):
+    values = {**DEMO, "method": "multinomial", "n_replicates": n_replicates}
+    (problem,) = _problems(values)
+    assert problem.startswith("n_replicates: ")
+    assert check_config({**values, "n_replicates": 2**63 - 1}).used_replicates == 2**63 - 1
 
 
 def test_monte_carlo_has_a_default_number_of_replicates():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -9,31 +10,66 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from ietest_fast.experiment.identity import training_seed
+from ietest_fast.experiment.work import read_cell_artefact
+from toys import CELLS, FIT_LOG
+
 TESTS = Path(__file__).parents[1]
 
 SCRIPT = """
-import sys
+import os, signal, sys
 from toys import QUICK, Swap, toy_splits
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.run import run
+from ietest_fast.experiment.store import RunStore
 
+folder, n_jobs, rows_before_death = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+finish_cell = RunStore.finish_cell
+
+def finish_or_die(self, cell, *, event="finished"):
+    # The artefact has its name by now; the row that names it has not been written.
+    global rows_before_death
+    if event == "finished":
+        if rows_before_death == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        rows_before_death -= 1
+    finish_cell(self, cell, event=event)
+
+RunStore.finish_cell = finish_or_die
 config = check_config({
     "data": {"demo": True}, "model": {"name": "toys:SlowModel", "search": 3},
-    "rho": "0:1:0.25", "n_resamples": 4, "n_jobs": int(sys.argv[2]),
+    "rho": "0:1:0.25", "n_resamples": 4, "n_jobs": n_jobs,
 })
-run(config, sys.argv[1], splits=toy_splits(), transformation=Swap())
+run(config, folder, splits=toy_splits(), transformation=Swap())
 """
 
+N_TRIALS, N_CELLS = 3, 20
 
-def _start(folder, n_jobs):
+
+def _log(folder):
+    return folder.with_name(f"{folder.name}.fits")
+
+
+def _fits(folder):
+    """What the model was asked for: the seed, and the cells that were finished by then."""
+    log = _log(folder)
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def _start(folder, n_jobs, *, rows_before_death=-1):
+    arguments = map(str, (folder, n_jobs, rows_before_death))
     return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", SCRIPT, str(folder), str(n_jobs)],
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        [sys.executable, "-W", "error", "-c", SCRIPT, *arguments],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(TESTS),
+            FIT_LOG: str(_log(folder)),
+            CELLS: str(folder / "cells"),
+        },
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -48,68 +84,136 @@ def _finish(folder, n_jobs):
 def _executions(folder):
     database = sqlite3.connect(folder / "run.sqlite")
     try:
-        return database.execute("SELECT kind, identity, event FROM executions").fetchall()
+        return database.execute(
+            "SELECT kind, identity, event, at FROM executions ORDER BY id"
+        ).fetchall()
     finally:
         database.close()
 
 
-def _kill_and_continue(folder, *, n_kills, n_jobs, seed):
-    """Kill a run `n_kills` times at random moments, then let it end; give the kills in mid-run."""
-    moments = random.Random(seed)
-    n_in_work = 0
-    for _ in range(n_kills):
-        process = _start(folder, n_jobs)
-        time.sleep(moments.uniform(0.1, 2.6))
-        n_in_work += process.poll() is None
-        process.send_signal(signal.SIGKILL)
+def _finished_cells(folder):
+    return {path.stem for path in folder.glob("cells/*.parquet")}
+
+
+class Kills:
+    """Kills a run and remembers what was finished at each death."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.deaths = []  # moment, finished cells
+        self.n_in_work = 0
+
+    def _remember(self, process, n_fits):
         process.communicate()
-    _finish(folder, n_jobs)
-    return n_in_work
+        died = process.returncode == -signal.SIGKILL
+        self.n_in_work += died and len(_fits(self.folder)) > n_fits
+        self.deaths.append((time.time(), _finished_cells(self.folder)))
+        return died
+
+    def kill_after(self, seconds, *, n_jobs, once_in_work=False):
+        """Kill a run at a moment, counted from its start or from its first training."""
+        n_fits = len(_fits(self.folder))
+        process = _start(self.folder, n_jobs)
+        deadline = time.monotonic() + 60
+        while once_in_work and process.poll() is None and len(_fits(self.folder)) == n_fits:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+        self._remember(process, n_fits)
+
+    def die_before_row(self, number, *, n_jobs):
+        """Let a run die between a cell's artefact and its row, which are a moment apart."""
+        n_fits = len(_fits(self.folder))
+        process = _start(self.folder, n_jobs, rows_before_death=number)
+        assert self._remember(process, n_fits)
 
 
-def _check(folder, undisturbed):
+def _check(kills, undisturbed):
+    folder = kills.folder
     assert (folder / "results.json").read_bytes() == (undisturbed / "results.json").read_bytes()
-    events = _executions(folder)
-    for kind, n in (("trial", 3), ("cell", 20)):
-        done = Counter(
-            i for k, i, event in events if k == kind and event in {"finished", "adopted"}
-        )
-        assert len(done) == n
-        assert set(done.values()) == {1}
-    assert len(list((folder / "cells").iterdir())) == 20
+    assert len(_finished_cells(folder)) == len(list((folder / "cells").iterdir())) == N_CELLS
     assert not list(folder.rglob("*.unfinished"))
+    _check_nothing_is_done_twice(folder)
+    # What was finished when a run died is not even given out again.
+    begun = [(i, at) for kind, i, event, at in _executions(folder) if event == "started"]
+    for moment, finished in kills.deaths:
+        assert not [i for i, at in begun if i in finished and at > moment]
+
+
+def _check_nothing_is_done_twice(folder):
+    cell_of = {}
+    for path in folder.glob("cells/*.parquet"):
+        cell = read_cell_artefact(path)
+        cell_of[training_seed(0, rho=cell.rho, m=cell.m)] = cell.identity
+    assert len(cell_of) == N_CELLS
+    fits = _fits(folder)
+    assert set(cell_of) < {fit["seed"] for fit in fits}
+    # A training that a kill cut short is repeated; one whose artefact has its name is not.
+    assert not [fit for fit in fits if cell_of.get(fit["seed"]) in fit["finished"]]
+    events = _executions(folder)
+    for kind, n in (("trial", N_TRIALS), ("cell", N_CELLS)):
+        over = {}
+        for place, (k, identity, event, _) in enumerate(events):
+            if k == kind and event in {"finished", "adopted"}:
+                over[identity] = place
+        assert len(over) == n
+        for place, (_, identity, event, _) in enumerate(events):
+            assert event != "started" or place < over.get(identity, len(events))
 
 
 def test_three_kills_change_nothing(tmp_path):
     _finish(tmp_path / "whole", 1)
-    _kill_and_continue(tmp_path / "killed", n_kills=3, n_jobs=1, seed=0)
-    _check(tmp_path / "killed", tmp_path / "whole")
+    kills = Kills(tmp_path / "killed")
+    moments = random.Random(0)
+    for _ in range(3):
+        kills.kill_after(moments.uniform(0, 0.4), n_jobs=1, once_in_work=True)
+    _finish(kills.folder, 1)
+    assert kills.n_in_work >= 1  # a test that kills nothing tests nothing
+    _check(kills, tmp_path / "whole")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_death_between_artefact_and_row_loses_and_repeats_nothing(tmp_path, n_jobs):
+    _finish(tmp_path / "whole", 1)
+    kills = Kills(tmp_path / "killed")
+    for number in (0, 3):
+        kills.die_before_row(number, n_jobs=n_jobs)
+    _finish(kills.folder, n_jobs)
+    assert kills.n_in_work == 2
+    _check(kills, tmp_path / "whole")
+    adopted = {i for _, i, event, _ in _executions(kills.folder) if event == "adopted"}
+    assert len(adopted) >= 2
+    assert adopted <= kills.deaths[-1][1]
 
 
 @pytest.mark.slow
 def test_twenty_kills_change_nothing(tmp_path):
     _finish(tmp_path / "whole", 1)
-    n_in_work = 0
     for seed, n_jobs in ((1, 1), (2, 2), (3, 2), (4, 2)):
-        folder = tmp_path / f"killed{seed}"
-        n_in_work += _kill_and_continue(folder, n_kills=5, n_jobs=n_jobs, seed=seed)
-        _check(folder, tmp_path / "whole")
-    assert n_in_work >= 10  # a test that kills nothing tests nothing
+        kills = Kills(tmp_path / f"killed{seed}")
+        moments = random.Random(seed)
+        # Some while the run begins, some while it works.
+        for number in range(5):
+            if number % 2:
+                kills.kill_after(moments.uniform(0.1, 2.6), n_jobs=n_jobs)
+            else:
+                kills.kill_after(moments.uniform(0, 0.4), n_jobs=n_jobs, once_in_work=True)
+        _finish(kills.folder, n_jobs)
+        assert kills.n_in_work >= 1
+        _check(kills, tmp_path / "whole")
 
 
 def test_ctrl_c_ends_the_run_and_its_workers(tmp_path):
-    process = _start(tmp_path, 2)
+    folder = tmp_path / "run"
+    process = _start(folder, 2)
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("cells/*.parquet")):
+    while not list(folder.glob("cells/*.parquet")):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
     assert process.returncode != 0
     assert "KeyboardInterrupt" in errors
-    _finish(tmp_path, 2)
-    done = Counter(
-        i for k, i, e in _executions(tmp_path) if k == "cell" and e in {"finished", "adopted"}
-    )
-    assert len(done) == 20
-    assert set(done.values()) == {1}
+    _finish(folder, 2)
+    _check_nothing_is_done_twice(folder)

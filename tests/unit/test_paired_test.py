@@ -347,3 +347,16 @@ def test_matched_sample_compares_predictions_with_gold() -> None:
     assert len(sample) == 4
     with pytest.raises(InputError, match="3 predictions"):
         MatchedSample.from_predictions([0, 1], [0, 1, 1], [0, 1])
+
+
+@pytest.mark.parametrize("n_replicates", [0, -1, 2**63, 10**30])
+@pytest.mark.parametrize("function", [paired_test, draw_t_replicates])
+def test_a_wrong_number_of_replicates_is_told(function, n_replicates: int) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=r"at least 1 and at most 2\*\*63 - 1"):
+        function(PairedCounts(5, 3, 2, 1), method="multinomial", n_replicates=n_replicates)
+
+
+@pytest.mark.parametrize("method", ["exact", "multinomial", "resample"])
+def test_a_negative_seed_is_told(method: str) -> None:
+    with pytest.raises(InputError, match="seed must be 0 or more, not -1"):
+        paired_test(PairedCounts(5, 3, 2, 1), method=method, seed=-1)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import xml.etree.ElementTree as ET
 
@@ -10,7 +11,7 @@ import matplotlib as mpl
 import pytest
 from rich.console import Console
 
-from ietest_fast.experiment.results import CellResult, RhoResult, RunResult
+from ietest_fast.experiment.results import CellResult, RhoResult, RunResult, Spread
 from ietest_fast.report import print_summary, write_figures
 from ietest_fast.report.figures import P_FLOOR, draw_accuracy, draw_p_values
 from ietest_fast.report.summary import format_p
@@ -152,3 +153,35 @@ def test_p_values_below_the_floor_are_arrows_on_the_axis(tmp_path):
     assert level[0].get_ydata() == [0.025, 0.025]
     kept = [line for line in axes.lines if line.get_label() == "smallest p, does not reject"]
     assert kept[0].get_xdata().tolist() == [0.5]
+
+
+def test_the_mean_of_infinities_of_both_signs_is_undefined(tmp_path):
+    result = _result(tmp_path, {0.0: [(0, 9, 0, 0), (0, 0, 9, 0)], 1.0: [(0, 9, 0, 0)] * 2})
+    assert [cell.test.t for cell in result.rhos[0].cells] == [math.inf, -math.inf]
+    written = json.loads(result.write().read_text())
+    assert [rho["t"]["mean"] for rho in written["rhos"]] == [None, "inf"]
+    assert [cell["t"] for cell in written["rhos"][0]["cells"]] == ["inf", "-inf"]
+    text = _printed(result)
+    assert "undefined" in text
+    assert "∞" in text
+
+
+@pytest.mark.parametrize(
+    ("values", "mean", "sd", "written"),
+    [
+        ([math.inf, -math.inf, 1.0], None, None, None),
+        ([math.inf, 1.0], math.inf, None, "inf"),
+        ([-math.inf, -math.inf], -math.inf, None, "-inf"),
+        ([1.0, 3.0], 2.0, math.sqrt(2), 2.0),
+        ([1.0], 1.0, None, 1.0),
+    ],
+)
+def test_means_with_infinities(values, mean, sd, written):
+    spread = Spread.of(values)
+    assert spread == Spread(mean=mean, sd=sd)
+    assert spread.to_dict()["mean"] == written
+
+
+def test_nan_is_never_written():
+    with pytest.raises(ValueError, match="not a number"):
+        Spread(mean=math.nan, sd=None).to_dict()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.experiment import check_config
+from ietest_fast.experiment import Splits, check_config
 from ietest_fast.experiment.data import PlannedTransformation, read_splits, transform_splits
 from toys import Swap, toy_corpus, toy_splits
 
@@ -58,6 +60,32 @@ def test_training_file_beside_a_split_one(tmp_path):
     assert not premises[1] & premises[2]
 
 
+def test_rows_without_a_text_are_dropped_on_demand(tmp_path):
+    paths = _write(tmp_path, train=toy_corpus(100, 1), valid=toy_corpus(30, 2))
+    table = toy_corpus(30, 3).table
+    gap = pa.array([None, *table["premise"].to_pylist()[1:]], pa.string())
+    pq.write_table(table.set_column(0, "premise", gap), tmp_path / "test.parquet")
+    paths["test"] = str(tmp_path / "test.parquet")
+    with pytest.raises(InputError, match=r"test\.parquet"):
+        _read(paths)
+    splits = _read({**paths, "missing_text": "drop"})
+    assert len(splits.test) == 29
+    assert sum(splits.test.dropped.values()) == 1
+
+
+def test_quotes_are_read_as_told(tmp_path):
+    paths = {}
+    for name, corpus in toy_splits().items():
+        rows = corpus.table.to_pylist()
+        lines = [f'"{row["premise"]}"\t{row["hypothesis"]}\t{row["label"]}' for row in rows]
+        path = tmp_path / f"{name}.tsv"
+        path.write_text("\n".join(["premise\thypothesis\tlabel", *lines]) + "\n")
+        paths[name] = str(path)
+    for quoted, first in ((None, '"A '), (False, '"A '), (True, "A ")):
+        data = paths if quoted is None else {**paths, "quoted": quoted}
+        assert _read(data).test.table["premise"][0].as_py().startswith(first)
+
+
 def test_a_split_larger_than_its_file_is_refused(tmp_path):
     paths = _write(tmp_path, train=toy_corpus(100, 1), dev=toy_corpus(90, 2))
     with pytest.raises(InputError, match=r"dev\.parquet"):
@@ -80,6 +108,33 @@ def test_other_text_columns_in_the_test_set_are_refused(tmp_path):
     pq.write_table(table, tmp_path / "test.parquet")
     with pytest.raises(InputError, match=r"test\.parquet.*text columns text, the training set"):
         _read({**paths, "test": str(tmp_path / "test.parquet")})
+
+
+def _one_class(corpus):
+    return corpus.take(np.flatnonzero(corpus.labels == 0))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "complaint"),
+    [
+        (
+            "test",
+            lambda corpus: replace(corpus, label_names=corpus.label_names[::-1]),
+            "the test set has the labels contradiction, neutral, entailment, the training set",
+        ),
+        (
+            "valid",
+            lambda corpus: replace(corpus, text_columns=("hypothesis", "premise")),
+            "the valid set has the text columns hypothesis, premise",
+        ),
+        ("test", lambda corpus: corpus.take([0]), "the test set has 1 labelled rows"),
+        ("train", _one_class, "two labels"),
+    ],
+)
+def test_corpora_at_hand_are_checked_like_files(name, change, complaint):
+    corpora = dict(toy_splits().items())
+    with pytest.raises(InputError, match=complaint):
+        Splits(**{**corpora, name: change(corpora[name])})
 
 
 def test_transforming_happens_once_for_the_same_inputs(tmp_path):

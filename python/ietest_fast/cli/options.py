@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+# Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
+_MAX_REPLICATES = 2**63 - 1
+
 REJECTED = 3
 """Exit status of a rejection under --fail-on-reject."""
 
@@ -30,7 +33,7 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--n-replicates",
             "-S",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, _MAX_REPLICATES),
             help="S, for Monte Carlo methods.  [default: 10,000]",
         ),
         click.option(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ietest_fast.cli.options import make_console
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rich.console import Console
 
     from ietest_fast.experiment.run import Progress
 
@@ -28,13 +28,6 @@ _STAGES = {
 }
 
 _FILE = click.Path(path_type=Path)
-
-
-def _wide_enough(console: Console) -> Console:
-    """Widen a console that is no terminal: a table in a file or a pipe needs no 80 columns."""
-    if not console.is_terminal:
-        console.width = max(console.width, 100)
-    return console
 
 
 def _pairs(values: tuple[str, ...], option: str) -> dict[str, Any] | None:
@@ -111,6 +104,10 @@ def _progress_bar() -> Iterator[Progress]:
 @click.command(short_help="Run the IE test: transform, retrain, compare, decide.")
 @click.argument("config", required=False, type=_FILE, metavar="[CONFIG.toml]")
 @click.option("--demo", is_flag=True, help="Use the built-in demonstration corpus.")
+@click.option(
+    "--demo-sizes", metavar="TRAIN,VALID,TEST", help="Rows of its parts.  [default: 3000,1000,3000]"
+)
+@click.option("--demo-seed", type=int, help="Which demonstration corpus.  [default: 0]")
 @click.option("--train", type=_FILE, help="Training set.")
 @click.option("--valid", type=_FILE, help="Validation set.")
 @click.option("--test", type=_FILE, help="Test set.")
@@ -123,6 +120,16 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--text-columns", metavar="A[,B]", help="Columns with the one or two texts.")
 @click.option("--label-column", help="Column with the label.")
 @click.option("--label-names", metavar="A,B[,...]", help="Names of the labels 0, 1, ...")
+@click.option(
+    "--drop-missing-texts",
+    is_flag=True,
+    help="Drop and count rows without a text, instead of stopping.",
+)
+@click.option(
+    "--quoted/--not-quoted",
+    default=None,
+    help="Whether double quotes enclose fields.  [default: in CSV yes, in TSV no]",
+)
 @click.option("--data-name", help="What to call the data in signatures.")
 @click.option(
     "--rules",
@@ -203,13 +210,26 @@ def command(
     if as_json:
         click.echo(json.dumps(result.to_dict(), indent=1, allow_nan=False))
     else:
-        from rich.console import Console
-
-        print_summary(result, _wide_enough(Console()))
+        print_summary(result, make_console())
         names = ", ".join(path.name for path in figures)
         click.echo(f"In {out}: results.json, {names}")
     if fail_on_reject and result.reject:
         ctx.exit(3)
+
+
+def _demo(options: dict[str, Any]) -> dict[str, Any] | bool | None:
+    """Give ``data.demo``: its table if a key of it is given, else whether there is one at all."""
+    table: dict[str, Any] = {}
+    if options["demo_sizes"] is not None:
+        sizes = [_number_or_text(size) for size in options["demo_sizes"].split(",")]
+        if len(sizes) != 3 or not all(isinstance(size, int) for size in sizes):
+            raise click.UsageError(
+                f"--demo-sizes takes three whole numbers, not {options['demo_sizes']!r}"
+            )
+        table = dict(zip(("n_train", "n_valid", "n_test"), sizes, strict=True))
+    if options["demo_seed"] is not None:
+        table["seed"] = options["demo_seed"]
+    return table or options["demo"] or None
 
 
 def _overrides(options: dict[str, Any]) -> dict[str, Any]:
@@ -217,7 +237,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
     return _drop_absent(
         {
             "data": {
-                "demo": options["demo"] or None,
+                "demo": _demo(options),
                 "train": _absolute(options["train"]),
                 "valid": _absolute(options["valid"]),
                 "test": _absolute(options["test"]),
@@ -232,6 +252,8 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "text_columns": _comma_list(options["text_columns"]),
                 "label_column": options["label_column"],
                 "label_names": _comma_list(options["label_names"]),
+                "missing_text": "drop" if options["drop_missing_texts"] else None,
+                "quoted": options["quoted"],
                 "name": options["data_name"],
             },
             "transformation": {

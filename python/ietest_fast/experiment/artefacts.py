@@ -6,13 +6,13 @@ import hashlib
 import os
 import shutil
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import IetestError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 # Unfinished work carries this mark until it is renamed; whoever holds the run's lock may delete it.
 _UNFINISHED = ".unfinished"
@@ -46,18 +46,18 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
     StoreError
         If the system cannot write it (the disk is full, say); nothing is left then.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{_UNFINISHED}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write(temporary)
         _sync(temporary)
         temporary.replace(path)
+        _sync_folder(path.parent)
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         _explain(path, error)
         raise
-    _sync_folder(path.parent)
 
 
 def _explain(path: Path, error: BaseException) -> None:
@@ -90,21 +90,22 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
     StoreError
         If the system cannot write it; nothing is left then.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{_UNFINISHED}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
         fill(temporary)
-        for file in temporary.rglob("*"):
-            if file.is_file():
-                _sync(file)
-        _sync_folder(temporary)
+        # A file is on disk when its bytes and its entry in the folder are; so deepest first.
+        for place, _, files in os.walk(temporary, topdown=False):
+            for name in files:
+                _sync(Path(place) / name)
+            _sync_folder(Path(place))
         temporary.replace(path)
+        _sync_folder(path.parent)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
         _explain(path, error)
         raise
-    _sync_folder(path.parent)
 
 
 def sweep_unfinished(folder: Path) -> list[Path]:

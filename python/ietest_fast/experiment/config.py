@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, Overflow
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,6 +22,7 @@ from pydantic import (
 
 from ietest_fast.errors import ConfigError, IetestError
 from ietest_fast.stats import DEFAULT_N_REPLICATES
+from ietest_fast.stats.paired import MAX_REPLICATES
 
 if TYPE_CHECKING:
     from ietest_fast.models.protocol import Model
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 DEFAULT_SEARCH_BUDGET = 10
 
 _DEMO_RHO = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+# 0:1:0.0001
+_MOST_RHO = 10_001
 
 
 def parse_rho(text: str) -> list[float]:
@@ -44,19 +48,27 @@ def parse_rho(text: str) -> list[float]:
     ValueError
         If the text is neither.
     """
+    wording = f'must be numbers like "0,0.5,1" or first:last:step like "0:1:0.1", not {text!r}'
+    as_range = ":" in text
     try:
-        if ":" not in text:
-            return [float(Decimal(part.strip())) for part in text.split(",")]
-        first, last, step = (Decimal(part.strip()) for part in text.split(":"))
-    except (InvalidOperation, ValueError) as error:
-        raise ValueError(
-            f'must be numbers like "0,0.5,1" or first:last:step like "0:1:0.1", not {text!r}'
-        ) from error
+        parts = [Decimal(part.strip()) for part in text.split(":" if as_range else ",")]
+    except InvalidOperation as error:
+        raise ValueError(wording) from error
+    if not all(part.is_finite() for part in parts) or (as_range and len(parts) != 3):
+        raise ValueError(wording)
+    if not as_range:
+        return [float(part) for part in parts]
+    first, last, step = parts
     if step <= 0 or last < first:
         raise ValueError(f"first:last:step must go upwards with a step above 0, not {text!r}")
+    try:
+        # The quotient itself may have a million digits; this product has not.
+        too_many = last - first >= _MOST_RHO * step
+    except Overflow as error:
+        raise ValueError(wording) from error
+    if too_many:
+        raise ValueError(f"more than {_MOST_RHO:,} values of rho are too many, as in {text!r}")
     n_steps = int((last - first) / step)
-    if n_steps > 10_000:
-        raise ValueError(f"{n_steps + 1} values of rho are too many")
     return [float(first + i * step) for i in range(n_steps + 1)]
 
 
@@ -143,6 +155,9 @@ class DataConfig(_Section):
         The built-in corpus: true, or a table of its sizes.
     text_columns, label_column, label_names
         As for ``ietest_fast.corpus.read_corpus``; found out from the file where absent.
+    missing_text, quoted
+        As for ``ietest_fast.corpus.read_corpus``: what becomes of rows without a text, and whether
+        double quotes enclose the fields of CSV and TSV.
     name
         What signatures and figures call the data; from the folder's name where absent.
     """
@@ -155,6 +170,8 @@ class DataConfig(_Section):
     text_columns: tuple[str, ...] | None = None
     label_column: str | None = None
     label_names: tuple[str, ...] | None = None
+    missing_text: Literal["error", "drop"] = "error"
+    quoted: bool | None = None
     name: str | None = None
 
     @field_validator("demo", mode="before")
@@ -272,11 +289,14 @@ class ModelConfig(_Section):
             return value
         if info.data.get("search") is not None:
             raise ValueError("leaves no room for search")
-        problems = _load(info.data["name"], info.data["options"]).check_params(value)
+        model = _load(info.data["name"], info.data["options"])
+        problems = model.check_params(value)
         if problems:
             # A line that begins with a dot goes on with the key; see _word.
             raise ValueError("\n".join(f".{problem}" for problem in problems))
-        return value
+        from ietest_fast.models.protocol import normalise_params
+
+        return normalise_params(value, model.search_space)
 
     @property
     def budget(self) -> int | None:
@@ -319,7 +339,7 @@ class RunConfig(_Section):
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     seed: Annotated[int, Field(ge=0)] = 0
     method: Literal["exact", "multinomial", "resample"] = "exact"
-    n_replicates: Annotated[int, Field(ge=1)] | None = None
+    n_replicates: Annotated[int, Field(ge=1, le=MAX_REPLICATES)] | None = None
     n_jobs: Annotated[int, Field(ge=1)] | None = None
     n_threads: Annotated[int, Field(ge=1)] = 1
 
@@ -339,7 +359,7 @@ class RunConfig(_Section):
 
     @property
     def data_name(self) -> str:
-        """What the data is called."""
+        """What signatures call the data: its name, or that of its folder."""
         if self.data.name is not None:
             return self.data.name
         if self.data.demo is not None:
@@ -351,12 +371,13 @@ class RunConfig(_Section):
     def settings(self) -> dict[str, Any]:
         """Give everything that results depend on, but for the contents of files.
 
-        Paths are left out: files count by what is in them, and the run adds that.
+        Paths are left out, and with them a name that is only the folder's: files count by what is
+        in them, and the run adds that.
         """
         model = self.model
         return {
             "data": {
-                "name": self.data_name,
+                "name": self.data.name,
                 "split": None
                 if self.data.split is None
                 else self.data.split.model_dump(exclude={"file"}),

@@ -39,11 +39,41 @@ class Splits:
     ----------
     train, valid, test
         D_T, D_V and D_Te, with the same text columns and label names.
+
+    Raises
+    ------
+    InputError
+        If the splits differ in columns or labels, one has fewer than 2 rows, or the training set
+        has one label only.
     """
 
     train: Corpus
     valid: Corpus
     test: Corpus
+
+    def __post_init__(self) -> None:
+        from ietest_fast.corpus import require_trainable
+
+        for name, corpus in self.items():
+            if corpus.text_columns != self.train.text_columns:
+                raise InputError(
+                    f"the {name} set has the text columns {', '.join(corpus.text_columns)}, the "
+                    f"training set {', '.join(self.train.text_columns)}",
+                    path=corpus.source,
+                )
+            # Labels are numbers from here on: the same name has to have the same number.
+            if corpus.label_names != self.train.label_names:
+                raise InputError(
+                    f"the {name} set has the labels {', '.join(corpus.label_names)}, the training "
+                    f"set {', '.join(self.train.label_names)}",
+                    path=corpus.source,
+                )
+            if len(corpus) < 2:
+                raise InputError(
+                    f"the {name} set has {len(corpus)} labelled rows; at least 2 are needed",
+                    path=corpus.source,
+                )
+        require_trainable(self.train)
 
     def items(self) -> list[tuple[str, Corpus]]:
         """Give names and corpora, in order."""
@@ -60,40 +90,13 @@ class Splits:
 
 
 def read_splits(config: DataConfig) -> Splits:
-    """Read or make the three splits and check that they fit together.
+    """Read or make the three splits; :class:`Splits` checks that they fit together.
 
     Raises
     ------
     InputError
-        If a file is not what it should be, the splits differ in columns or labels, a split is too
-        small, or the training set has one label only.
+        If a file is not what it should be, or the splits do not fit together.
     """
-    from ietest_fast.corpus import require_trainable
-
-    splits = _read(config)
-    for name, corpus in splits.items():
-        if corpus.text_columns != splits.train.text_columns:
-            raise InputError(
-                f"the {name} set has the text columns {', '.join(corpus.text_columns)}, the "
-                f"training set {', '.join(splits.train.text_columns)}",
-                path=corpus.source,
-            )
-        if corpus.label_names != splits.train.label_names:
-            raise InputError(
-                f"the {name} set has the labels {', '.join(corpus.label_names)}, the training "
-                f"set {', '.join(splits.train.label_names)}",
-                path=corpus.source,
-            )
-        if len(corpus) < 2:
-            raise InputError(
-                f"the {name} set has {len(corpus)} labelled rows; at least 2 are needed",
-                path=corpus.source,
-            )
-    require_trainable(splits.train)
-    return splits
-
-
-def _read(config: DataConfig) -> Splits:
     from ietest_fast.corpus import read_corpora, split
 
     if config.demo is not None:
@@ -113,6 +116,8 @@ def _read(config: DataConfig) -> Splits:
         text_columns=config.text_columns,
         label_column=config.label_column,
         label_names=config.label_names,
+        missing_text=config.missing_text,
+        quoted=config.quoted,
     )
     if config.split is not None:
         own_train = [] if config.split.n_train is None else [config.split.n_train]
@@ -137,12 +142,16 @@ class PlannedTransformation:
         Of all that it will be built from, but for the corpora.
     build
         Makes it from the corpora whose words it may count (train and valid).
+    keep_tags
+        Told of a file in which tags may be kept: train and valid are tagged to count their nouns,
+        and again, with the test set, to replace them.
     close
         Lets go of what is not needed once all texts are transformed (the tagger's processes).
     """
 
     fingerprint: str
     build: Callable[[Sequence[Corpus]], Transformation]
+    keep_tags: Callable[[Path], None] = lambda _: None
     close: Callable[[], None] = lambda: None
 
 
@@ -156,7 +165,7 @@ def plan_transformation(config: TransformationConfig) -> PlannedTransformation:
     InputError
         If the block list cannot be read.
     """
-    from ietest_fast.lexicon import Tagger, WordNet, read_block_list
+    from ietest_fast.lexicon import TagCache, Tagger, WordNet, read_block_list
     from ietest_fast.transform.synonyms import build_synonym_substitution, default_tagger
 
     tagger = Tagger.load(default_tagger(config.rules) if config.tagger is None else config.tagger)
@@ -183,7 +192,12 @@ def plan_transformation(config: TransformationConfig) -> PlannedTransformation:
             "block_list": sorted(block_list),
         }
     )
-    return PlannedTransformation(fingerprint=fingerprint, build=build, close=tagger.close)
+    return PlannedTransformation(
+        fingerprint=fingerprint,
+        build=build,
+        keep_tags=lambda path: tagger.keep_tags(TagCache(path)),
+        close=tagger.close,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +271,7 @@ def _transform_into(
 ) -> None:
     import pyarrow.parquet as pq
 
+    planned.keep_tags(folder / "tags.sqlite")
     transformation = planned.build([splits.train, splits.valid])
 
     def fill(place: Path) -> None:

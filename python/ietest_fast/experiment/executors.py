@@ -23,6 +23,7 @@ from typing import IO, Any, Protocol, Self, cast
 
 from ietest_fast.errors import WorkerError
 from ietest_fast.experiment.work import Task, Workbench, WorkContext
+from ietest_fast.runtime import n_cores
 
 # A worker may die of something outside (memory, a signal); twice with the same task is no accident.
 _MAX_ATTEMPTS = 2
@@ -52,13 +53,6 @@ class Executor(Protocol):
     def close(self) -> None:
         """End at once; what is in work is given up."""
         ...
-
-
-def n_cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def make_executor(context: WorkContext, *, n_jobs: int | None) -> Executor:

@@ -81,14 +81,24 @@ class CellResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """Mean and standard deviation (divisor M - 1; None if M is 1) over the M classifiers."""
+    """Mean and standard deviation over the M classifiers.
 
-    mean: float
+    Attributes
+    ----------
+    mean
+        Infinite if some numbers are; None if they are so on both sides.
+    sd
+        Divisor M - 1; None if M is 1 or the mean is not finite.
+    """
+
+    mean: float | None
     sd: float | None
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """Summarise some numbers; infinite ones give an infinite mean and no deviation."""
+        """Summarise some numbers, infinite ones allowed, none of them NaN."""
+        if math.inf in values and -math.inf in values:
+            return cls(mean=None, sd=None)
         mean = float(np.mean(values))
         if len(values) < 2 or not math.isfinite(mean):
             return cls(mean=mean, sd=None)
@@ -96,7 +106,7 @@ class Spread:
 
     def to_dict(self) -> dict[str, Any]:
         """Give both, ready for JSON."""
-        return {"mean": _finite(self.mean), "sd": self.sd}
+        return {"mean": None if self.mean is None else _finite(self.mean), "sd": self.sd}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,5 +264,7 @@ class RunResult:
 
 
 def _finite(value: float) -> float | str:
-    # JSON has no infinities.
+    # JSON has no infinities; a NaN would be a mistake of ours.
+    if math.isnan(value):
+        raise ValueError("a result is not a number")
     return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")

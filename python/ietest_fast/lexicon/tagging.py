@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import ResourceError
+from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -318,11 +318,7 @@ class Tagger:
 
 
 def _n_process_for(n_texts: int) -> int:
-    try:
-        n_cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        n_cores = os.cpu_count() or 1
-    return max(1, min(n_cores, _MOST_PROCESSES, n_texts // _TEXTS_PER_PROCESS))
+    return max(1, min(n_cores(), _MOST_PROCESSES, n_texts // _TEXTS_PER_PROCESS))
 
 
 def _find_pipeline(name: str) -> Path:

@@ -23,6 +23,7 @@ from ietest_fast.models.protocol import (
     SearchSpace,
     SplitTexts,
     check_against_space,
+    normalise_params,
 )
 
 if TYPE_CHECKING:
@@ -408,6 +409,7 @@ class BagOfWordsXGBoost:
 
         counts = _select(train.store, train.rows)
         features = _Features.learn(counts, tfidf=self._weighting == "tfidf")
+        params = normalise_params(params, _SEARCH_SPACE)
         booster_params = {name: value for name, value in params.items() if name != "n_estimators"}
         # Counts have few values, so histograms are small. TF-IDF has nearly as many values as
         # entries: there the exact search over sorted entries is two to three times as fast.

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Params = dict[str, float | int | str]
 
+# What trainers written in C take.
+_LARGEST = 2**31 - 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerRange:
@@ -221,6 +224,35 @@ def check_against_space(params: Mapping[str, Any], space: SearchSpace) -> list[s
                 problems.append(f"{name}: must be one of {', '.join(map(repr, domain.values))}")
         elif isinstance(value, bool) or not isinstance(value, int | float):
             problems.append(f"{name}: must be a number, not {value!r}")
+        elif not -_LARGEST <= value <= _LARGEST:  # not a number, too
+            problems.append(f"{name}: must be a number of ordinary size, not {_shorten(value)}")
         elif isinstance(domain, IntegerRange) and value != int(value):
             problems.append(f"{name}: must be a whole number, not {value!r}")
     return problems
+
+
+def _shorten(value: float) -> str:
+    # Python refuses to write out integers of thousands of digits.
+    return repr(value) if isinstance(value, float) else f"an integer of {value.bit_length()} bits"
+
+
+def normalise_params(params: Mapping[str, Any], space: SearchSpace) -> Params:
+    """Write equal hyperparameters in one way: 6.0 as 6 where integers are searched, 1 as 1.0 else.
+
+    Trainers are particular about it, and the identity of a result hangs on it.
+
+    Parameters
+    ----------
+    params
+        Hyperparameters in which :func:`check_against_space` found nothing wrong.
+    space
+        What may be given.
+    """
+    normalised = dict(params)
+    for name, value in params.items():
+        domain = space.get(name)
+        if isinstance(domain, IntegerRange) and isinstance(value, float) and value.is_integer():
+            normalised[name] = int(value)
+        elif isinstance(domain, FloatRange) and isinstance(value, int):
+            normalised[name] = float(value)
+    return normalised

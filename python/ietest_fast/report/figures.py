@@ -76,7 +76,7 @@ def draw_accuracy(result: RunResult) -> Figure:
     ):
         axes.errorbar(
             rho + offset,
-            [100 * spread.mean for spread in spreads],
+            [math.nan if spread.mean is None else 100 * spread.mean for spread in spreads],
             yerr=[100 * (spread.sd or 0.0) for spread in spreads],
             label=label,
             markersize=size,

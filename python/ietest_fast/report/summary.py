@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.results import RhoResult, RunResult, Spread
 
 
+# A mean of infinities of both signs.
+_UNDEFINED = "undefined"
+
+
 def format_p(p: float) -> str:
     """Write a p-value for people: three digits, or a power of ten where it is tiny."""
     if p == 0:
@@ -21,11 +25,15 @@ def format_p(p: float) -> str:
 
 
 def _percent(spread: Spread) -> str:
+    if spread.mean is None:
+        return _UNDEFINED
     sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
     return f"{100 * spread.mean:.2f}{sd}"
 
 
 def _t(spread: Spread) -> str:
+    if spread.mean is None:
+        return _UNDEFINED
     sd = "" if spread.sd is None else f" ± {spread.sd:.2f}"
     return f"{format_t(spread.mean)}{sd}"
 

@@ -24,6 +24,9 @@ METHODS: tuple[str, ...] = get_args(Method)
 
 DEFAULT_N_REPLICATES = 10_000
 
+#: The engines count replicates in 64 bits, with a sign.
+MAX_REPLICATES = 2**63 - 1
+
 #: Below this many discordant pairs the bootstrap is a little liberal, and the result says so.
 FEW_DISCORDANT = 25
 
@@ -135,14 +138,18 @@ def _run_engine(
     return p_values
 
 
-def _check(method: str, n_replicates: int | None) -> None:
+def _check(method: str, n_replicates: int | None, seed: int) -> None:
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     if n_replicates is not None:
         if method == "exact":
             raise InputError("the exact law has no replicates: leave n_replicates out")
-        if n_replicates < 1:
-            raise InputError(f"n_replicates must be at least 1, not {n_replicates}")
+        if not 1 <= n_replicates <= MAX_REPLICATES:
+            raise InputError(
+                f"n_replicates must be at least 1 and at most 2**63 - 1, not {n_replicates}"
+            )
+    if seed < 0:
+        raise InputError(f"a seed must be 0 or more, not {seed}")
 
 
 def paired_test(
@@ -180,7 +187,7 @@ def paired_test(
     Raises
     ------
     InputError
-        If the method is unknown or n_replicates does not fit it.
+        If the method is unknown, n_replicates does not fit it, or the seed is negative.
 
     Examples
     --------
@@ -191,7 +198,7 @@ def paired_test(
     >>> result.p_value < 1e-25
     True
     """
-    _check(method, n_replicates)
+    _check(method, n_replicates, seed)
     counts = _as_counts(sample)
     four = (counts.n11, counts.n10, counts.n01, counts.n00)
     used_replicates: int | None = None
@@ -244,11 +251,11 @@ def draw_t_replicates(
     Raises
     ------
     InputError
-        If the method has no replicates.
+        If the method has no replicates, or as for :func:`paired_test`.
     """
     if method == "exact":
         raise InputError("the exact law has no replicates: choose multinomial or resample")
-    _check(method, n_replicates)
+    _check(method, n_replicates, seed)
     t_replicates = np.empty(n_replicates, dtype=np.float64)
     _run_engine(
         _as_counts(sample),

@@ -1,0 +1,39 @@
+"""Counting the cores, and using what was counted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ietest_fast.experiment import executors
+from ietest_fast.experiment.work import WorkContext
+from ietest_fast.runtime import n_cores
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system binds no processes")
+def test_only_the_cores_that_the_process_may_use_count():
+    allowed = os.sched_getaffinity(0)
+    code = (
+        f"import os; os.sched_setaffinity(0, {{{min(allowed)}}});"
+        "from ietest_fast.runtime import n_cores; print(n_cores())"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert out.stdout == "1\n"
+    assert n_cores() == len(allowed)
+
+
+def test_a_run_fills_the_cores(monkeypatch):
+    monkeypatch.setattr(executors, "n_cores", lambda: 7)
+
+    def jobs(n_threads, n_jobs=None):
+        context = WorkContext(
+            folder="", encoded="", model="", options={}, n_classes=3, seed=0, n_threads=n_threads
+        )
+        executor = executors.make_executor(context, n_jobs=n_jobs)
+        return getattr(executor, "_n_jobs", 1)
+
+    assert [jobs(n_threads) for n_threads in (1, 2, 3, 8)] == [7, 3, 2, 1]
+    assert jobs(1, n_jobs=4) == 4
