@@ -271,7 +271,8 @@ def _transform_into(
 ) -> None:
     import pyarrow.parquet as pq
 
-    planned.keep_tags(folder / "tags.sqlite")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    planned.keep_tags(kept.parent / "tags.sqlite")
     transformation = planned.build([splits.train, splits.valid])
 
     def fill(place: Path) -> None:
