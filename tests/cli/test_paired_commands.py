@@ -364,3 +364,25 @@ def test_the_bound_of_replicates_is_that_of_the_test() -> None:
     from ietest_fast.stats.paired import MAX_REPLICATES
 
     assert _MAX_REPLICATES == MAX_REPLICATES
+
+
+NOT_UTF8 = pa.Array.from_buffers(
+    pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\3\0\0\0"), pa.py_buffer(b"a\xffb")]
+)
+
+
+@pytest.mark.parametrize(
+    "values", [NOT_UTF8, pa.array([[1]]), pa.array([{"x": 1}]), pa.array([b"1"])]
+)
+def test_values_of_the_wrong_kind_are_explained(
+    tmp_path: Path, values: pa.Array, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "outcomes.parquet"
+    pq.write_table(pa.table({"A": values, "B": [1], "label": [0]}), path)
+    for arguments in (
+        ["test", path],
+        ["eval", path, "--original-column", "A", "--transformed-column", "B"],
+    ):
+        status, out, err = run(capsys, *arguments)
+        assert (status, out) == (1, "")
+        assert f"{path}, column 'A': " in err

@@ -67,7 +67,25 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> pa.Table:
     table = pa.Table.from_batches(batches) if batches else None
     if table is None or table.num_rows == 0:
         raise InputError("the file has no rows", path=path)
+    for name in names:
+        _check_values(table.column(name), name, path)
     return table.select(names)
+
+
+def _check_values(column: pa.ChunkedArray, name: str, path: str | Path) -> None:
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise InputError(
+            f"values are of type {kind}; expected text, numbers or true and false",
+            path=path,
+            column=name,
+        )
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"a value is not UTF-8: {error}", path=path, column=name) from error
 
 
 def read_outcomes(
