@@ -386,3 +386,22 @@ def test_values_of_the_wrong_kind_are_explained(
         status, out, err = run(capsys, *arguments)
         assert (status, out) == (1, "")
         assert f"{path}, column 'A': " in err
+
+
+@pytest.mark.parametrize("labels", ["a,a,b", "a,A", "a", ",", ""])
+def test_eval_refuses_names_that_name_nothing(
+    tmp_path: Path, labels: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_csv(tmp_path / "p.csv", label=["a"], original=["a"], transformed=["a"])
+    status, _, err = run(capsys, "eval", path, "--labels", labels)
+    assert status == 1
+    assert "labels need at least two different names" in err
+
+
+def test_one_column_is_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_csv(tmp_path / "p.csv", label=[0, 1], A=[0, 1], B=[1, 1])
+    status, _, err = run(capsys, "test", path, "--transformed", "A")
+    assert (status, "two are expected" in err) == (1, True)
+    columns = ["--original-column", "A", "--transformed-column", "A"]
+    status, _, err = run(capsys, "eval", path, *columns)
+    assert (status, "two are expected" in err) == (1, True)

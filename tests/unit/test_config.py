@@ -241,3 +241,10 @@ def test_replicates_are_counted_in_64_bits(n_replicates):
 def test_monte_carlo_has_a_default_number_of_replicates():
     assert check_config({**DEMO, "method": "multinomial"}).used_replicates == 10_000
     assert check_config({**DEMO, "method": "resample", "n_replicates": 7}).used_replicates == 7
+
+
+def test_an_option_does_not_hide_a_mistake_of_the_file():
+    from ietest_fast.experiment.config import merge
+
+    merged = merge({"data": "x", "model": {"name": "bow-xgb"}}, {"data": {"demo": True}})
+    assert merged == {"data": "x", "model": {"name": "bow-xgb"}}

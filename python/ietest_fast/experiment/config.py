@@ -464,10 +464,16 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 
 
 def merge(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay nested values over others."""
+    """Lay nested values over others.
+
+    Where a table is laid over what should be a table and is not, the latter stays, for the check
+    to report.
+    """
     merged = dict(values)
     for name, value in overrides.items():
         below = merged.get(name)
-        both = isinstance(value, Mapping) and isinstance(below, Mapping)
-        merged[name] = merge(below, value) if both else value  # type: ignore[arg-type]
+        if not isinstance(value, Mapping) or below is None:
+            merged[name] = value
+        elif isinstance(below, Mapping):
+            merged[name] = merge(below, value)
     return merged

@@ -106,6 +106,12 @@ def read_outcomes(
     InputError
         If a value is missing or none of these; names the column and the row.
     """
+    if original == transformed:
+        raise InputError(
+            "the outcomes on both versions come from one column; two are expected",
+            path=path,
+            column=original,
+        )
     table = read_columns(path, [original, transformed])
     return MatchedSample(
         original_correct=_as_outcomes(table, original, path),
@@ -190,9 +196,17 @@ def read_predictions(
     InputError
         If files differ in length or ids, or a prediction is missing or is no label.
     """
+    if label_names is not None:
+        _check_names(label_names)
     one_file = transformed_path is None
     original_name = original_column or ("original" if one_file else "prediction")
     transformed_name = transformed_column or ("transformed" if one_file else "prediction")
+    if one_file and original_name == transformed_name:
+        raise InputError(
+            "the predictions on both versions come from one column; two are expected",
+            path=path,
+            column=original_name,
+        )
     places = {
         "gold labels": (Path(gold_path if gold_path is not None else path), gold_column),
         "original predictions": (Path(path), original_name),
@@ -264,6 +278,14 @@ def _find_names(
     if numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
         return NLI_LABELS
     return tuple(sorted(numbers, key=int))
+
+
+def _check_names(names: Sequence[str]) -> None:
+    folded = [name.strip().lower() for name in names]
+    if len(names) < 2 or not all(folded) or len(set(folded)) < len(folded):
+        raise InputError(
+            f"labels need at least two different names, none of them empty, not {list(names)}"
+        )
 
 
 def _encode_predictions(
