@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -255,3 +258,54 @@ def test_a_worker_that_dies_twice_ends_the_run(tmp_path):
     with pytest.raises(WorkerError, match=r"(?s)cell rho=.*signal 9.*last words.*attempt 2"):
         _run(tmp_path, model=model, n_jobs=2)
     assert not (tmp_path / "results.json").exists()
+
+
+def _empty(path):
+    path.write_bytes(b"")
+
+
+def _remove(path):
+    path.unlink()
+
+
+def _spoil(statement):
+    def spoil(path):
+        database = sqlite3.connect(path)
+        with database:
+            database.execute(statement)
+        database.close()
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("pattern", "damage"),
+    [
+        ("data/*/summary.json", _empty),
+        ("data/*/test.parquet", _empty),
+        ("data/*/test.parquet", _remove),
+        ("encoded/*/train/labels.npy", _empty),
+        ("encoded/*/train/labels.npy", _remove),
+        ("run.sqlite", _spoil("UPDATE meta SET value = '{bad' WHERE key = 'settings'")),
+        ("run.sqlite", _spoil("DELETE FROM meta WHERE key = 'settings'")),
+        ("run.sqlite", _spoil("UPDATE cells SET metrics = '{bad'")),
+        ("run.sqlite", _spoil("ALTER TABLE cells RENAME COLUMN metrics TO other")),
+    ],
+)
+def test_a_damaged_folder_says_what_to_delete(tmp_path, pattern, damage):
+    _run(tmp_path)
+    results = (tmp_path / "results.json").read_bytes()
+    path = next(tmp_path.glob(pattern))
+    damage(path)
+    with pytest.raises(StoreError, match="is damaged") as error:
+        _run(tmp_path)
+    named = Path(str(error.value).split(":")[0])
+    assert path.is_relative_to(named)
+    # It keeps its word.
+    if named.is_dir():
+        shutil.rmtree(named)
+    else:
+        for part in tmp_path.glob(f"{named.name}*"):
+            part.unlink()
+    _run(tmp_path)
+    assert (tmp_path / "results.json").read_bytes() == results

@@ -5,17 +5,37 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import IetestError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # Unfinished work carries this mark until it is renamed; whoever holds the run's lock may delete it.
 _UNFINISHED = ".unfinished"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Read what a run can make anew; say how if it is damaged.
+
+    Raises
+    ------
+    StoreError
+        In place of what reading it raised, errors of this package excepted.
+    """
+    try:
+        yield
+    except IetestError:
+        raise
+    except (OSError, EOFError, ValueError, LookupError, TypeError) as error:
+        raise StoreError(
+            f"{path}: is damaged ({type(error).__name__}: {error}); delete it and give the same "
+            "command again, then it is made anew"
+        ) from error
 
 
 def _sync(path: Path) -> None:

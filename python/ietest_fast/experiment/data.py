@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.artefacts import write_folder
+from ietest_fast.experiment.artefacts import reading, write_folder
 from ietest_fast.experiment.identity import identify
 from ietest_fast.models import SplitTexts
 
@@ -259,7 +259,8 @@ def transform_splits(
     kept = folder / key[:16]
     if not kept.is_dir():
         _transform_into(kept, splits, planned, n_threads, listener)
-    return _read_transformed(kept, splits)
+    with reading(kept):
+        return _read_transformed(kept, splits)
 
 
 def _transform_into(

@@ -29,6 +29,7 @@ from ietest_fast.experiment.work import (
     Task,
     TrialTask,
     WorkContext,
+    check_encoded,
     read_matched,
     save_encoded,
 )
@@ -179,6 +180,7 @@ def _encode(
     if not kept.is_dir():
         encoded = model.encode(texts.texts, splits.train.text_columns)
         save_encoded(kept, encoded, texts.changed["test"])
+    check_encoded(kept, model)
     return WorkContext(
         folder=str(folder.resolve()),
         encoded=str(kept.resolve()),

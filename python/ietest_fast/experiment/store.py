@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import sweep_unfinished
+from ietest_fast.experiment.artefacts import reading, sweep_unfinished
 from ietest_fast.experiment.identity import canonical_json, differing_keys
 from ietest_fast.experiment.search import Trial
 
@@ -212,7 +212,8 @@ class RunStore:
                 f"{self.folder}: was made by another version (format {found.get('format')}, "
                 f"this is {_FORMAT}); choose another folder"
             )
-        differing = differing_keys(json.loads(found["settings"]), settings)
+        with self._reading():
+            differing = differing_keys(json.loads(found["settings"]), settings)
         if differing:
             raise StoreError(
                 f"{self.folder}: belongs to a run with other settings; these differ: "
@@ -274,13 +275,26 @@ class RunStore:
 
     def trials(self) -> dict[str, Trial]:
         """Give the finished trials by identity, in order of their numbers."""
-        rows = self._database.execute(
-            "SELECT identity, number, params, valid_accuracy FROM trials ORDER BY number"
-        )
-        return {
-            identity: Trial(number=number, params=json.loads(params), valid_accuracy=accuracy)
-            for identity, number, params, accuracy in rows
-        }
+        with self._reading():
+            rows = self._database.execute(
+                "SELECT identity, number, params, valid_accuracy FROM trials ORDER BY number"
+            )
+            return {
+                identity: Trial(number=number, params=json.loads(params), valid_accuracy=accuracy)
+                for identity, number, params, accuracy in rows
+            }
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Read the database; deleting it loses no cell, for their artefacts are adopted again."""
+        try:
+            with reading(self.folder / DATABASE):
+                yield
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{self.folder / DATABASE}: is damaged ({error}); delete it and give the same "
+                "command again, then finished cells are taken over from their files"
+            ) from error
 
     def finish_cell(self, cell: CellRecord, *, event: str = "finished") -> None:
         """Record a cell whose artefact has its name."""
@@ -302,22 +316,23 @@ class RunStore:
 
     def cells(self) -> dict[str, CellRecord]:
         """Give the finished cells by identity."""
-        rows = self._database.execute(
-            "SELECT identity, model, rho, m, artefact, sha256, metrics, seconds FROM cells"
-        )
-        return {
-            row[0]: CellRecord(
-                identity=row[0],
-                model=row[1],
-                rho=row[2],
-                m=row[3],
-                artefact=row[4],
-                sha256=row[5],
-                metrics=json.loads(row[6]),
-                seconds=row[7],
+        with self._reading():
+            rows = self._database.execute(
+                "SELECT identity, model, rho, m, artefact, sha256, metrics, seconds FROM cells"
             )
-            for row in rows
-        }
+            return {
+                row[0]: CellRecord(
+                    identity=row[0],
+                    model=row[1],
+                    rho=row[2],
+                    m=row[3],
+                    artefact=row[4],
+                    sha256=row[5],
+                    metrics=json.loads(row[6]),
+                    seconds=row[7],
+                )
+                for row in rows
+            }
 
     def cell_path(self, cell: CellRecord) -> Path:
         """Give the artefact's path; it must be there.

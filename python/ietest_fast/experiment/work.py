@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import hash_file, write_file, write_folder
+from ietest_fast.experiment.artefacts import hash_file, reading, write_file, write_folder
 from ietest_fast.experiment.identity import training_seed, trial_seed
 from ietest_fast.experiment.resample import DataGeneratingProcess
 from ietest_fast.experiment.store import CELLS, CellRecord
@@ -173,6 +173,21 @@ def _load_split(folder: Path, model: Model) -> tuple[EncodedSplit, dict[str, NDA
         ),
         arrays,
     )
+
+
+def check_encoded(folder: Path, model: Model) -> None:
+    """Load what :func:`save_encoded` wrote, before workers try to.
+
+    Raises
+    ------
+    StoreError
+        If it is damaged.
+    """
+    with reading(folder):
+        for name in SPLITS:
+            _, arrays = _load_split(folder / name, model)
+            if name == "test":
+                arrays["changed"]
 
 
 def match(classifier: Classifier, test: EncodedSplit) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
