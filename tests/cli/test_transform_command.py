@@ -310,3 +310,16 @@ def test_stopped_half_way_there_is_no_output(tmp_path, stop):
     assert not edits.exists()
     if stop != signal.SIGKILL:
         assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]
+
+
+def test_bytes_that_are_no_utf8_are_found_before_anything_is_written(tmp_path, capsys):
+    good = pa.array(["A dog.", "A cat."])
+    buffers = [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\4\0\0\0"), pa.py_buffer(b"aa\xffb")]
+    bad = pa.Array.from_buffers(pa.string(), 2, buffers)
+    source = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"premise": good, "hypothesis": bad}), source)
+    train = write(tmp_path / "train.csv")
+    status, _, err = run(capsys, source, tmp_path / "out.parquet", "--lexicon-from", train)
+    assert status == 1
+    assert f"{source}, row 1, column 'hypothesis': not UTF-8: byte 0xff at offset 1" in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]

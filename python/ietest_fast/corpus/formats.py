@@ -259,3 +259,34 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def check_utf8(path: Path, column: Any, name: str, *, first_row: int = 0) -> None:
+    """Raise InputError at the first text of an Arrow column that is not UTF-8.
+
+    Parameters
+    ----------
+    column
+        Array or chunked array of strings; Parquet files may hold bytes that are none.
+    name
+        Of the column.
+    first_row
+        Number of the column's first row in the file.
+    """
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        for row, value in enumerate(column.cast(pa.large_binary()), start=first_row):
+            try:
+                (value.as_py() or b"").decode()
+            except UnicodeDecodeError as wrong:
+                raise InputError(
+                    f"not UTF-8: byte 0x{wrong.object[wrong.start]:02x} at offset {wrong.start} "
+                    "of the text",
+                    path=path,
+                    row=f"row {row}",
+                    column=name,
+                ) from error
+        raise InputError(str(error), path=path, column=name) from error

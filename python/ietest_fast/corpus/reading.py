@@ -14,6 +14,7 @@ from ietest_fast.corpus.dataset import Corpus, OnMissingText, corpus_from_table
 from ietest_fast.corpus.formats import (
     Format,
     check_readable,
+    check_utf8,
     column_names,
     diagnose,
     field_records,
@@ -280,22 +281,10 @@ def _read_mixed_json(
 def _check_encoding(path: Path, form: Format, table: pa.Table, texts: Sequence[str]) -> None:
     for name in texts:
         column = table.column(name)
+        if form.kind == "parquet":
+            check_utf8(path, column, name)
+            continue
         try:
             column.validate(full=True)
         except pa.ArrowInvalid as error:
-            if form.kind != "parquet":
-                raise diagnose(path, form, error) from error
-            for row, value in enumerate(column.cast(pa.large_binary())):
-                try:
-                    value.as_py().decode()
-                except UnicodeDecodeError as wrong:
-                    raise InputError(
-                        f"not UTF-8: byte 0x{wrong.object[wrong.start]:02x} at offset "
-                        f"{wrong.start} of the text",
-                        path=path,
-                        row=f"row {row}",
-                        column=name,
-                    ) from error
-                except AttributeError:
-                    continue
-            raise InputError(str(error), path=path, column=name) from error
+            raise diagnose(path, form, error) from error

@@ -13,9 +13,11 @@ import pyarrow.compute as pc
 
 from ietest_fast.atomic import create_temporary, publish
 from ietest_fast.corpus.columns import check_columns
+from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.formats import (
     Format,
     check_readable,
+    check_utf8,
     column_names,
     diagnose,
     format_of,
@@ -176,9 +178,14 @@ def _open_parquet(
     schema = pa.schema([schema.field(name) for name in chosen])
 
     def batches() -> Iterator[pa.RecordBatch]:
+        n_rows = 0
         with file:
             for batch in file.iter_batches(batch_size=batch_rows, columns=chosen):
+                for name in chosen:
+                    if is_text(batch.schema.field(name).type):
+                        check_utf8(path, batch[name], name, first_row=n_rows)
                 yield batch.select(chosen)
+                n_rows += batch.num_rows
 
     return BatchReader(
         path=path, schema=schema, form=form, batches=batches(), n_rows=file.metadata.num_rows

@@ -82,10 +82,6 @@ def _check_values(column: pa.ChunkedArray, name: str, path: str | Path) -> None:
             path=path,
             column=name,
         )
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise InputError(f"a value is not UTF-8: {error}", path=path, column=name) from error
 
 
 def read_outcomes(
