@@ -234,27 +234,3 @@ def measure() -> list[Comparison]:
             note=speed(paper_two),
         ),
     ]
-
-
-# ---- pytest-benchmark: pytest benchmarks/bench_substitution.py -------------------------------
-
-
-def test_substitution(benchmark) -> None:
-    texts = load_texts()[1]
-    table = make_table(make_mapping(texts))
-    benchmark(table.replace_words, texts)
-
-
-def test_flashtext2(benchmark) -> None:
-    import flashtext2
-
-    texts = load_texts()[1]
-    processor = flashtext2.KeywordProcessor(case_sensitive=True)
-    processor.add_keywords_with_clean_word_from_iter(list(make_mapping(texts).items()))
-    benchmark(flashtext2_loop, processor, texts.to_pylist())
-
-
-def test_paper_rules(benchmark) -> None:
-    texts = load_texts()[1]
-    table = make_table(make_mapping(texts), by_words=False)
-    benchmark(table.replace_normalised, texts)
