@@ -55,10 +55,9 @@ def publish(temporary: Path, path: Path) -> None:
         If the system fails; ``temporary`` is then left to the caller.
     """
     # A descriptor of its own: compressors and other writers close the one they were given.
-    _sync(temporary)
+    sync_file(temporary)
     temporary.replace(path)
-    if os.name == "posix":  # elsewhere a folder cannot be opened, nor need it be
-        _sync(path.parent)
+    sync_folder(path.parent)
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
@@ -87,9 +86,16 @@ def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
         raise
 
 
-def _sync(path: Path) -> None:
+def sync_file(path: Path) -> None:
+    """Force a file's bytes to the disk."""
     descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """Force a folder's entries to the disk; without effect where a folder cannot be opened."""
+    if os.name == "posix":
+        sync_file(path)

@@ -9,13 +9,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ietest_fast.atomic import UNFINISHED, publish, sync_file, sync_folder
 from ietest_fast.errors import IetestError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-# Unfinished work carries this mark until it is renamed; whoever holds the run's lock may delete it.
-_UNFINISHED = ".unfinished"
 
 
 @contextmanager
@@ -38,19 +36,6 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync_folder(path: Path) -> None:
-    if os.name == "posix":  # elsewhere a folder cannot be opened, nor need it be
-        _sync(path)
-
-
 def write_file(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file, force it to disk and give it its name.
 
@@ -66,13 +51,11 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
     StoreError
         If the system cannot write it (the disk is full, say); nothing is left then.
     """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{_UNFINISHED}")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{UNFINISHED}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(temporary)
-        _sync(temporary)
-        temporary.replace(path)
-        _sync_folder(path.parent)
+        publish(temporary, path)
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -110,7 +93,7 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
     StoreError
         If the system cannot write it; nothing is left then.
     """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{_UNFINISHED}")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{UNFINISHED}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
@@ -118,10 +101,10 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         # A file is on disk when its bytes and its entry in the folder are; so deepest first.
         for place, _, files in os.walk(temporary, topdown=False):
             for name in files:
-                _sync(Path(place) / name)
-            _sync_folder(Path(place))
+                sync_file(Path(place) / name)
+            sync_folder(Path(place))
         temporary.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
         _explain(path, error)
@@ -136,7 +119,7 @@ def sweep_unfinished(folder: Path) -> list[Path]:
     list of Path
         What was deleted.
     """
-    left = sorted(folder.rglob(f"*{_UNFINISHED}"))
+    left = sorted(folder.rglob(f"*{UNFINISHED}"))
     for path in left:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
