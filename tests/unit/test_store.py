@@ -118,6 +118,9 @@ def test_unfinished_files_go_and_damaged_artefacts_are_named(tmp_path):
     unfinished.touch()
     RunStore.open(tmp_path, SETTINGS).close()
     assert not unfinished.exists()
+    with RunStore.open(tmp_path, SETTINGS):
+        unfinished.touch()  # as a worker does that is stopped while it writes
+    assert not unfinished.exists()
     (tmp_path / "cells" / "x.parquet").write_bytes(b"PAR1 but no more")
     with pytest.raises(StoreError, match=r"x\.parquet: is damaged"):
         RunStore.open(tmp_path, SETTINGS)

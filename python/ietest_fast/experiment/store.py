@@ -18,7 +18,7 @@ import json
 import os
 import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -194,8 +194,10 @@ class RunStore:
         self.close()
 
     def close(self) -> None:
-        """Give the folder back."""
+        """Give the folder back, without what a stopped worker left unfinished."""
         self._database.close()
+        with suppress(OSError):  # the next run sweeps as well
+            sweep_unfinished(self.folder)
         self._lock.close()
 
     def _claim(self, settings: Mapping[str, Any]) -> None:
