@@ -1,0 +1,151 @@
+"""Columns as people have them (lists, NumPy, pandas, polars, Arrow) made into checked arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def as_column(values: Any, name: str) -> NDArray[Any]:
+    """Give a column as a NumPy array of shape (n,), whatever library it comes from.
+
+    Parameters
+    ----------
+    values
+        A list, a NumPy array, a pandas or polars Series, an Arrow Array or ChunkedArray.
+    name
+        What error messages call it.
+
+    Raises
+    ------
+    InputError
+        If a value is missing (null, None or NaN; the first one's row is named), or it is not one
+        column.
+    """
+    if hasattr(values, "to_numpy"):
+        missing = _missing_rows(values)
+        if missing.size:
+            _refuse_missing(missing, name)
+        array = _to_numpy(values)
+    else:
+        array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one column, not an array of shape {array.shape}")
+    if array.dtype.kind == "O":
+        _refuse_missing(
+            np.flatnonzero([value is None or value != value for value in array]),  # noqa: PLR0124
+            name,
+        )
+    elif array.dtype.kind == "f":
+        _refuse_missing(np.flatnonzero(np.isnan(array)), name)
+    return array
+
+
+def as_scores(values: Any, name: str) -> NDArray[np.float64]:
+    """Give a column of real-valued scores, float64 of shape (n,).
+
+    Raises
+    ------
+    InputError
+        As for :func:`as_column`, and if a value is no finite number.
+    """
+    array = as_column(values, name)
+    if array.dtype.kind not in "buif":
+        raise InputError(f"{name} must hold numbers, not values of type {array.dtype}")
+    scores = np.ascontiguousarray(array, dtype=np.float64)
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"{name} must hold finite numbers, but {wrong.size} of {scores.size} are not; the "
+            f"first is {scores[row]}",
+            row=f"row {row}",
+        )
+    return scores
+
+
+def is_outcomes(array: NDArray[Any]) -> bool:
+    """Whether a checked column holds outcomes: bool, or nothing but 0 and 1."""
+    if array.dtype.kind == "b":
+        return True
+    return array.dtype.kind in "iuf" and bool(((array == 0) | (array == 1)).all())
+
+
+def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np.int64], int]:
+    """Give the clusters of n observations numbers.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), labels of any type that can be sorted: numbers, texts.
+    n
+        How many observations there are.
+
+    Returns
+    -------
+    codes : ndarray of int64, shape (n,)
+        0 to C - 1, in the order of the labels' first appearance.
+    n_clusters : int
+        C.
+
+    Raises
+    ------
+    InputError
+        If a label is missing, the length is not n, or there are fewer than two clusters.
+    """
+    labels = as_column(values, name)
+    if labels.size != n:
+        raise InputError(f"{name} has {labels.size} rows, but there are {n} observations")
+    if labels.dtype.kind == "O":
+        labels = labels.astype(str)
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.empty(first.size, dtype=np.int64)
+    order[np.argsort(first, kind="stable")] = np.arange(first.size)
+    if first.size < 2:
+        raise InputError(f"{name} has only one value; at least two clusters are needed")
+    return order[codes], int(first.size)
+
+
+def check_lengths(**columns: NDArray[Any]) -> int:
+    """Give the common length of some columns.
+
+    Raises
+    ------
+    InputError
+        If they differ (each is named with its length), or there are fewer than two rows.
+    """
+    lengths = {name: column.shape[0] for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(f"the columns differ in length: {said} rows")
+    n = int(next(iter(lengths.values())))
+    if n < 2:
+        raise InputError(f"a paired test needs at least two rows, not {n}")
+    return n
+
+
+def _missing_rows(values: Any) -> NDArray[np.int64]:
+    is_missing = getattr(values, "is_null", None) or getattr(values, "isna", None)
+    if is_missing is None:
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(_to_numpy(is_missing()).astype(bool))
+
+
+def _to_numpy(values: Any) -> NDArray[Any]:
+    try:  # an Arrow Array gives its buffer or nothing, unless it is told that it may copy
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    except TypeError:
+        return np.asarray(values.to_numpy())
+
+
+def _refuse_missing(rows: NDArray[np.int64], name: str) -> None:
+    if rows.size:
+        raise InputError(
+            f"{name} has {rows.size} missing values (null or NaN)", row=f"row {int(rows[0])}"
+        )
