@@ -18,6 +18,18 @@ py::array_t<Value> as_array(const std::vector<Value>& values) {
     return py::array_t<Value>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
+std::vector<stats::Shares> as_truths(const Doubles& original, const Doubles& transformed) {
+    if (original.ndim() != 1 || transformed.ndim() != 1 || original.size() != transformed.size()) {
+        throw py::value_error("shares must be two vectors of one length");
+    }
+    std::vector<stats::Shares> truths;
+    truths.reserve(static_cast<std::size_t>(original.size()));
+    for (py::ssize_t i = 0; i < original.size(); ++i) {
+        truths.push_back({original.at(i), transformed.at(i)});
+    }
+    return truths;
+}
+
 }  // namespace
 
 void register_power(py::module_& module) {
@@ -36,21 +48,36 @@ void register_power(py::module_& module) {
         "powers",
         [](std::int64_t n, const Doubles& original, const Doubles& transformed, double level,
            std::optional<int> n_threads) {
-            if (original.ndim() != 1 || transformed.ndim() != 1 ||
-                original.size() != transformed.size()) {
-                throw py::value_error("shares must be two vectors of one length");
-            }
-            std::vector<stats::Shares> truths;
-            truths.reserve(static_cast<std::size_t>(original.size()));
-            for (py::ssize_t i = 0; i < original.size(); ++i) {
-                truths.push_back({original.at(i), transformed.at(i)});
-            }
+            const auto truths = as_truths(original, transformed);
             return as_array(without_gil(n_threads, [&](const Execution& execution) {
                 return stats::powers(n, truths, level, execution);
             }));
         },
         py::arg("n"), py::arg("original"), py::arg("transformed"), py::arg("level"), py::kw_only(),
         py::arg("n_threads") = py::none());
+    power.def(
+        "powers_given",
+        [](std::int64_t n, const Doubles& original, const Doubles& transformed, std::int64_t first,
+           const py::array_t<std::int64_t, py::array::c_style>& critical,
+           std::optional<int> n_threads) {
+            if (critical.ndim() != 1) throw py::value_error("critical must be a vector of int64");
+            const auto truths = as_truths(original, transformed);
+            const std::span<const std::int64_t> values(critical.data(),
+                                                       static_cast<std::size_t>(critical.size()));
+            const stats::DiscordantRange range{first, first + critical.size() - 1};
+            return as_array(without_gil(n_threads, [&](const Execution& execution) {
+                return stats::powers(n, truths, range, values, execution);
+            }));
+        },
+        py::arg("n"), py::arg("original"), py::arg("transformed"), py::arg("first"),
+        py::arg("critical"), py::kw_only(), py::arg("n_threads") = py::none());
+    power.def(
+        "likely_discordant",
+        [](std::int64_t n, double psi) {
+            const stats::DiscordantRange range = stats::likely_discordant(n, psi);
+            return py::make_tuple(range.first, range.last);
+        },
+        py::arg("n"), py::arg("psi"));
     power.def(
         "power_scan",
         [](std::int64_t n_first, std::int64_t n_last, double original, double transformed,

@@ -1,10 +1,10 @@
-"""Power of the paired test, slow and obvious: every table of n pairs, weighed by its probability."""
+"""Power of the paired test, slow and obvious: every table, weighed by its probability."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from reference.paired_oracle import sum_in_fractions
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@lru_cache(maxsize=None)
+@cache
 def p_value(n10: int, n01: int, n: int) -> Fraction:
     """The exact p_value of a table."""
     if n10 + n01 == 0:

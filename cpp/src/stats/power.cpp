@@ -18,14 +18,6 @@ constexpr std::int64_t kChunk = 16;
 // Values of K whose mass is below exp(-40) of the mode's are left out.
 constexpr double kNegligible = -40;
 
-struct Span {
-    std::int64_t first;
-    std::int64_t last;
-
-    std::int64_t size() const { return last - first + 1; }
-    std::size_t place(std::int64_t k) const { return static_cast<std::size_t>(k - first); }
-};
-
 bool rejects(std::int64_t n, std::int64_t k, std::int64_t d, double level) {
     return exact_p_values({n - k, (k + d) / 2, (k - d) / 2, 0}).equal_tailed < level;
 }
@@ -81,43 +73,10 @@ double reject_probability(std::int64_t k, std::int64_t critical, Shares truth) {
     return std::min(1.0, upper_tail(hits, k, p, q) + upper_tail(hits, k, q, p));
 }
 
-// The values of K that count.
-Span likely_discordant(std::int64_t n, double psi) {
-    const auto size = static_cast<double>(n);
-    const double rest = 1 - psi;
-    if (psi == 0) return {0, 0};
-    if (rest == 0) return {n, n};
-    const auto mode = std::clamp<std::int64_t>(static_cast<std::int64_t>(size * psi), 0, n);
-    const auto negligible = [&](std::int64_t k) {
-        return binomial_exponent(static_cast<double>(k), size, psi, rest) < kNegligible;
-    };
-    std::int64_t first = mode;
-    if (!negligible(0)) {
-        first = 0;
-    } else {
-        std::int64_t below = 0;
-        while (first - below > 1) {
-            const std::int64_t middle = below + (first - below) / 2;
-            (negligible(middle) ? below : first) = middle;
-        }
-    }
-    std::int64_t last = mode;
-    if (!negligible(n)) {
-        last = n;
-    } else {
-        std::int64_t above = n;
-        while (above - last > 1) {
-            const std::int64_t middle = last + (above - last) / 2;
-            (negligible(middle) ? above : last) = middle;
-        }
-    }
-    return {first, last};
-}
-
 // Sum of P(K = k) * weight(k) over the values of K that count, from the mode outwards.
 template <typename Weight>
 double expected_over_discordant(std::int64_t n, double psi, const Weight& weight) {
-    const Span span = likely_discordant(n, psi);
+    const DiscordantRange span = likely_discordant(n, psi);
     if (span.first == span.last) return weight(span.first);
     const double rest = 1 - psi;
     const auto mode =
@@ -144,7 +103,8 @@ void check(std::int64_t n, double level) {
 }
 
 void check(Shares truth) {
-    if (!(truth.original >= 0 && truth.transformed >= 0 && truth.original + truth.transformed <= 1 + 1e-12)) {
+    if (!(truth.original >= 0 && truth.transformed >= 0 &&
+          truth.original + truth.transformed <= 1 + 1e-12)) {
         throw std::invalid_argument("shares must not be negative nor sum to more than 1");
     }
 }
@@ -197,6 +157,38 @@ class Steps {
 
 }  // namespace
 
+DiscordantRange likely_discordant(std::int64_t n, double psi) {
+    const auto size = static_cast<double>(n);
+    const double rest = 1 - psi;
+    if (psi == 0) return {0, 0};
+    if (rest == 0) return {n, n};
+    const auto mode = std::clamp<std::int64_t>(static_cast<std::int64_t>(size * psi), 0, n);
+    const auto negligible = [&](std::int64_t k) {
+        return binomial_exponent(static_cast<double>(k), size, psi, rest) < kNegligible;
+    };
+    std::int64_t first = mode;
+    if (!negligible(0)) {
+        first = 0;
+    } else {
+        std::int64_t below = 0;
+        while (first - below > 1) {
+            const std::int64_t middle = below + (first - below) / 2;
+            (negligible(middle) ? below : first) = middle;
+        }
+    }
+    std::int64_t last = mode;
+    if (!negligible(n)) {
+        last = n;
+    } else {
+        std::int64_t above = n;
+        while (above - last > 1) {
+            const std::int64_t middle = last + (above - last) / 2;
+            (negligible(middle) ? above : last) = middle;
+        }
+    }
+    return {first, last};
+}
+
 std::vector<std::int64_t> critical_differences(std::int64_t n, std::int64_t first,
                                                std::int64_t last, double level,
                                                const Execution& execution) {
@@ -218,29 +210,44 @@ std::vector<std::int64_t> critical_differences(std::int64_t n, std::int64_t firs
     return critical;
 }
 
-std::vector<double> powers(std::int64_t n, std::span<const Shares> truths, double level,
-                           const Execution& execution) {
-    check(n, level);
-    if (truths.empty()) return {};
-    Span span{n, 0};
+std::vector<double> powers(std::int64_t n, std::span<const Shares> truths, DiscordantRange range,
+                           std::span<const std::int64_t> critical, const Execution& execution) {
     for (const Shares truth : truths) {
         check(truth);
-        const Span each = likely_discordant(n, truth.discordant());
-        span = {std::min(span.first, each.first), std::max(span.last, each.last)};
+        const DiscordantRange each = likely_discordant(n, truth.discordant());
+        if (each.first < range.first || each.last > range.last) {
+            throw std::invalid_argument("critical differences of some K that count are missing");
+        }
     }
-    const std::vector<std::int64_t> critical =
-        critical_differences(n, span.first, span.last, level, execution);
+    if (static_cast<std::int64_t>(critical.size()) != range.size()) {
+        throw std::invalid_argument("one critical difference for each K is needed");
+    }
     std::vector<double> result(truths.size());
-    parallel_chunks(static_cast<std::int64_t>(truths.size()), 1, execution, [&](Range range) {
-        for (std::int64_t i = range.begin; i < range.end; ++i) {
+    parallel_chunks(static_cast<std::int64_t>(truths.size()), 1, execution, [&](Range chunk) {
+        for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
             const Shares truth = truths[static_cast<std::size_t>(i)];
             result[static_cast<std::size_t>(i)] =
                 expected_over_discordant(n, truth.discordant(), [&](std::int64_t k) {
-                    return reject_probability(k, critical[span.place(k)], truth);
+                    return reject_probability(k, critical[range.place(k)], truth);
                 });
         }
     });
     return result;
+}
+
+std::vector<double> powers(std::int64_t n, std::span<const Shares> truths, double level,
+                           const Execution& execution) {
+    check(n, level);
+    if (truths.empty()) return {};
+    DiscordantRange range{n, 0};
+    for (const Shares truth : truths) {
+        check(truth);
+        const DiscordantRange each = likely_discordant(n, truth.discordant());
+        range = {std::min(range.first, each.first), std::max(range.last, each.last)};
+    }
+    const std::vector<std::int64_t> critical =
+        critical_differences(n, range.first, range.last, level, execution);
+    return powers(n, truths, range, critical, execution);
 }
 
 std::vector<double> power_scan(std::int64_t n_first, std::int64_t n_last, Shares truth,
@@ -250,7 +257,8 @@ std::vector<double> power_scan(std::int64_t n_first, std::int64_t n_last, Shares
     check(truth);
     if (n_last < n_first) throw std::invalid_argument("the last n is smaller than the first");
     const double psi = truth.discordant();
-    const Span span{likely_discordant(n_first, psi).first, likely_discordant(n_last, psi).last};
+    const DiscordantRange span{likely_discordant(n_first, psi).first,
+                               likely_discordant(n_last, psi).last};
     std::vector<std::vector<Piece>> pieces(static_cast<std::size_t>(span.size()));
     parallel_chunks(span.size(), kChunk, execution, [&](Range range) {
         for (std::int64_t i = range.begin; i < range.end; ++i) {

@@ -12,6 +12,16 @@ def powers(
     *,
     n_threads: int | None = None,
 ) -> NDArray[np.float64]: ...
+def powers_given(
+    n: int,
+    original: NDArray[np.float64],
+    transformed: NDArray[np.float64],
+    first: int,
+    critical: NDArray[np.int64],
+    *,
+    n_threads: int | None = None,
+) -> NDArray[np.float64]: ...
+def likely_discordant(n: int, psi: float) -> tuple[int, int]: ...
 def power_scan(
     n_first: int,
     n_last: int,

@@ -12,6 +12,16 @@ from ietest_fast.stats.paired import (
     draw_t_replicates,
     paired_test,
 )
+from ietest_fast.stats.power import (
+    PowerCurve,
+    PowerPlan,
+    detectable_difference,
+    pairs_to_decide,
+    plan,
+    power,
+    power_curve,
+    sample_size,
+)
 from ietest_fast.stats.robustness import is_collapsed, signal_to_noise
 
 __all__ = [
@@ -22,9 +32,17 @@ __all__ = [
     "MatchedSample",
     "PairedCounts",
     "PairedTestResult",
+    "PowerCurve",
+    "PowerPlan",
     "decide",
+    "detectable_difference",
     "draw_t_replicates",
     "is_collapsed",
     "paired_test",
+    "pairs_to_decide",
+    "plan",
+    "power",
+    "power_curve",
+    "sample_size",
     "signal_to_noise",
 ]

@@ -30,7 +30,21 @@ std::vector<std::int64_t> critical_differences(std::int64_t n, std::int64_t firs
                                                std::int64_t last, double level,
                                                const Execution& execution);
 
-// Power at sample size n, for several truths.
+// Power at sample size n, for several truths with one share psi of discordant pairs. The second
+// form takes c(k) as critical_differences gave it for the values of K that count.
+struct DiscordantRange {
+    std::int64_t first;
+    std::int64_t last;
+
+    std::int64_t size() const { return last - first + 1; }
+    std::size_t place(std::int64_t k) const { return static_cast<std::size_t>(k - first); }
+};
+
+DiscordantRange likely_discordant(std::int64_t n, double psi);
+
+std::vector<double> powers(std::int64_t n, std::span<const Shares> truths, DiscordantRange range,
+                           std::span<const std::int64_t> critical, const Execution& execution);
+
 std::vector<double> powers(std::int64_t n, std::span<const Shares> truths, double level,
                            const Execution& execution);
 
