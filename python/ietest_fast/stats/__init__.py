@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from ietest_fast.stats.calibration import (
+    CalibrationResult,
+    TestSize,
+    calibrate,
+    draw_null_differences,
+    intra_cluster_correlation,
+)
 from ietest_fast.stats.decision import Decision, decide
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import (
@@ -28,15 +35,20 @@ __all__ = [
     "DEFAULT_N_REPLICATES",
     "FEW_DISCORDANT",
     "METHODS",
+    "CalibrationResult",
     "Decision",
     "MatchedSample",
     "PairedCounts",
     "PairedTestResult",
     "PowerCurve",
     "PowerPlan",
+    "TestSize",
+    "calibrate",
     "decide",
     "detectable_difference",
+    "draw_null_differences",
     "draw_t_replicates",
+    "intra_cluster_correlation",
     "is_collapsed",
     "paired_test",
     "pairs_to_decide",
