@@ -155,13 +155,9 @@ class CalibrationResult(Result):
             setting += f", {self.n_clusters:,} clusters (correlation {self.icc:.3g})"
         rows = [("tables", f"{self.n_tables:,} of {setting}")]
         if self.n_classifiers > 1:
-            rows.append(
-                (
-                    "classifiers",
-                    f"{self.n_classifiers} (correlation {self.classifier_correlation:.3g}); sizes "
-                    + "are family-wise (Bonferroni but for max-|t|)",
-                )
-            )
+            r = self.classifier_correlation
+            family = "sizes are family-wise (Bonferroni but for max-|t|)"
+            rows.append(("classifiers", f"{self.n_classifiers} (correlation {r:.3g}); {family}"))
         rows.append(("nominal level", f"{self.alpha:.2%}"))
         for line in self.sizes:
             word = "keeps its level" if line.keeps_level else "TOO LARGE"
