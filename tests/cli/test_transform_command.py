@@ -419,3 +419,32 @@ def test_bytes_that_are_no_utf8_are_found_before_anything_is_written(tmp_path, c
     assert status == 1
     assert f"{source}, row 1, column 'hypothesis': not UTF-8: byte 0xff at offset 1" in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+def test_a_text_too_long_to_tag_is_named(tmp_path, capsys, suffix):
+    long = dict(ROWS[0], hypothesis="A dog. é" * 125_000 + "!")
+    source, good = write(tmp_path / f"in{suffix}", [*ROWS, long]), write(tmp_path / "good.csv")
+    target = tmp_path / "out.parquet"
+    message = (
+        f"Error: {source}, row 3, column 'hypothesis': the text has 1,000,001 characters, of which "
+        "at most 1,000,000 can be tagged; cut it into several rows\n"
+    )
+    assert run(capsys, source, target, "--lexicon-from", good) == (1, "", message)
+    assert run(capsys, good, target, "--lexicon-from", source) == (1, "", message)
+    assert not target.exists()
+    # The paper rules replace words without a tagger: of the text to change no limit is known.
+    assert run(capsys, source, target, "--lexicon-from", good, *PAPER)[0] == 0
+    assert len(pq.read_table(target)["hypothesis"][3].as_py()) == 6 * 125_000 - 1
+
+
+def test_a_text_longer_than_what_is_read_at_a_time(tmp_path, capsys):
+    long = dict(ROWS[0], hypothesis="A dog. " * 5_000_000)
+    source = write(tmp_path / "in.jsonl", [*ROWS, long, ROWS[2]])
+    train = write(tmp_path / "train.csv")
+    target = tmp_path / "out.parquet"
+    status, _, err = run(capsys, source, target, "--lexicon-from", train)
+    assert status == 1
+    assert "row 3, column 'hypothesis': the text has 35,000,000 characters" in err
+    assert run(capsys, source, target, "--lexicon-from", train, *PAPER)[0] == 0
+    assert pq.read_table(target).num_rows == 5

@@ -22,7 +22,13 @@ from ietest_fast.corpus.streams import (
     open_batches,
 )
 from ietest_fast.errors import InputError
-from ietest_fast.transform.base import EDIT_SCHEMA, RULES, Transformation, check_text_columns
+from ietest_fast.transform.base import (
+    EDIT_SCHEMA,
+    RULES,
+    Transformation,
+    as_strings,
+    check_text_columns,
+)
 from ietest_fast.transform.synonyms import SynonymSubstitution
 
 if TYPE_CHECKING:
@@ -133,6 +139,7 @@ def _transform_file(
     on_progress: Callable[[int, int | None], None] | None,
     types_of: Literal["start", "file"],
 ) -> FileSummary:
+    tags = isinstance(transformation, SynonymSubstitution) and transformation.rules == "careful"
     n_rows = n_changed = 0
     n_edits: Counter[str] = Counter()
     substitutions: Counter[tuple[str, str]] = Counter()
@@ -155,6 +162,9 @@ def _transform_file(
             edit_writer = stack.enter_context(BatchWriter(edits_path, EDIT_SCHEMA))
         for batch in reader:
             table = pa.Table.from_batches([batch])
+            if tags:
+                for name in names:
+                    _check_lengths(source, batch[name], name, n_rows)
             if edit_writer is None and isinstance(transformation, SynonymSubstitution):
                 made = transformation.substitutions_only(table, names, n_threads=n_threads)
             else:
@@ -201,7 +211,7 @@ def read_texts(path: str | Path, text_columns: Sequence[str] | None = None) -> I
     Raises
     ------
     InputError
-        If there are no such columns or no rows.
+        If there are no such columns or no rows, or a text is too long to be tagged.
     """
     path = Path(path)
     with open_batches(path) as reader:
@@ -212,11 +222,12 @@ def read_texts(path: str | Path, text_columns: Sequence[str] | None = None) -> I
     n_rows = 0
     with open_batches(path, columns=names, texts=names) as reader:
         for batch in reader:
-            n_rows += batch.num_rows
             for name in names:
                 column = batch[name]
+                _check_lengths(path, column, name, n_rows)
                 plain = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
                 yield column if plain else column.cast(pa.large_string())
+            n_rows += batch.num_rows
     if n_rows == 0:
         raise InputError("has no rows; at least one is needed", path=path)
 
@@ -243,6 +254,19 @@ def choose_text_columns(
     except InputError as error:
         raise InputError(_bare(error), path=path, column=error.column) from error
     return tuple(names)
+
+
+def _check_lengths(path: Path, column: pa.Array, name: str, first_row: int) -> None:
+    """Name a text that is too long for the tagger, which does not know where it stands."""
+    from ietest_fast.lexicon.tagging import MOST_CHARACTERS, too_long
+
+    if column.nbytes <= MOST_CHARACTERS or pa.types.is_null(column.type):
+        return
+    lengths = pc.utf8_length(as_strings(column))
+    longest = pc.max(lengths).as_py() or 0
+    if longest > MOST_CHARACTERS:
+        row = first_row + pc.index(lengths, longest).as_py()
+        raise InputError(too_long(longest), path=path, row=f"row {row}", column=name)
 
 
 def check_distinct(source: Path, *targets: Path) -> None:
