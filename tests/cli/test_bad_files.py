@@ -280,3 +280,27 @@ class TestTypesThatChange:
         last = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()[-3:]]
         assert [row["x"] for row in last] == ["1.5", None, "[1]"]
         assert [row["A"] for row in last] == ["1", "0.25", str(2**70)]
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_a_long_field_does_not_hide_the_mistake(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = good(tmp_path, ".csv").replace(b"It rains.", b"It rains." * 20_000, 1)
+    path = tmp_path / "in.csv"
+    path.write_bytes(long + b"a,b\n")
+    status, out, err = run(capsys, commands(path)[command])
+    assert (status, out) == (1, "")
+    assert err == f"Error: {path}, line 52: 2 fields, 7 expected as in the header\n"
+
+
+def test_a_row_longer_than_what_is_read_at_a_time_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "in.csv"
+    path.write_bytes(good(tmp_path, ".csv") + b'a,"' + b"It rains. " * 3_500_000 + b'",0,0,0,1,1\n')
+    for command in ("transform", "lexicon"):
+        status, out, err = run(capsys, commands(path)[command])
+        assert (status, out) == (1, "")
+        assert err.startswith(f"Error: {path}: a row is longer than what is read at a time; ")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "train.jsonl"]

@@ -40,6 +40,7 @@ _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 # Deeper than any data. Arrow's reader crashes at some thousands, Python's gives up earlier.
 _MOST_NESTED = 100
+_LONGEST_FIELD = 2**31 - 1
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 _MARKS = {
@@ -146,12 +147,17 @@ def field_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(lines, delimiter=form.delimiter)
         while True:
             number = reader.line_num + 1
+            # Python gives up at 131,072 characters, which a text may have. The limit is the
+            # whole program's, so it is changed for no longer than it has to be.
+            limit = csv.field_size_limit(_LONGEST_FIELD)
             try:
                 fields = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
                 raise InputError(f"{error}", path=path, row=f"line {number}") from error
+            finally:
+                csv.field_size_limit(limit)
             if fields:
                 yield number, fields
     else:
@@ -356,6 +362,11 @@ def diagnose(path: Path, form: Format, error: Exception) -> InputError:
         return found
     except (OSError, EOFError) as found:
         return InputError(f"cannot be read: {_first_line(found)}", path=path)
+    if "straddl" in str(error):
+        return InputError(
+            "a row is longer than what is read at a time; write the file as .parquet or .jsonl",
+            path=path,
+        )
     return InputError(f"cannot be read as {form.kind}: {_first_line(error)}", path=path)
 
 
