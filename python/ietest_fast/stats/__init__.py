@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.decision import Decision, decide
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.paired import (
     DEFAULT_N_REPLICATES,
     FEW_DISCORDANT,
@@ -18,13 +20,18 @@ __all__ = [
     "DEFAULT_N_REPLICATES",
     "FEW_DISCORDANT",
     "METHODS",
+    "CochranResult",
     "Decision",
     "MatchedSample",
+    "McNemarResult",
     "PairedCounts",
     "PairedTestResult",
+    "PairwiseComparison",
+    "cochran_q_test",
     "decide",
     "draw_t_replicates",
     "is_collapsed",
+    "mcnemar_test",
     "paired_test",
     "signal_to_noise",
 ]
