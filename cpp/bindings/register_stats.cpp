@@ -21,7 +21,8 @@ py::tuple as_tuple(const stats::PValues& p) {
 }
 
 py::tuple as_tuple(const stats::ReplicateCounts& counts) {
-    return py::make_tuple(counts.at_most, counts.at_least, counts.beyond, counts.replicates);
+    return py::make_tuple(counts.at_most, counts.at_least, counts.beyond, counts.outside,
+                          counts.replicates);
 }
 
 using Replicates = std::optional<py::array_t<double, py::array::c_style>>;
@@ -84,6 +85,12 @@ void register_stats(py::module_& module) {
         "mcnemar_exact_p",
         [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00) {
             return stats::mcnemar_exact_p({n11, n10, n01, n00});
+        },
+        py::arg("n11"), py::arg("n10"), py::arg("n01"), py::arg("n00"));
+    stats.def(
+        "mcnemar_mid_p",
+        [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00) {
+            return stats::mcnemar_mid_p({n11, n10, n01, n00});
         },
         py::arg("n11"), py::arg("n10"), py::arg("n01"), py::arg("n00"));
     stats.def(

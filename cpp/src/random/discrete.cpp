@@ -78,8 +78,8 @@ double binomial_exponent(double x, double n, double p, double q) {
     return -deviance(x, n * p) - deviance(n - x, n * q);
 }
 
-BinomialSampler::BinomialSampler(std::int64_t n, double p)
-    : n_(n), flipped_(p > 0.5), p_(flipped_ ? 1 - p : p), q_(flipped_ ? p : 1 - p) {
+BinomialSampler::BinomialSampler(std::int64_t n, double p, Use use)
+    : n_(n), flipped_(p > 0.5), use_(use), p_(flipped_ ? 1 - p : p), q_(flipped_ ? p : 1 - p) {
     if (n < 0) throw std::invalid_argument("a binomial needs n >= 0");
     if (!(p >= 0 && p <= 1)) throw std::invalid_argument("a binomial needs 0 <= p <= 1");
     const auto size = static_cast<double>(n);
@@ -90,9 +90,13 @@ BinomialSampler::BinomialSampler(std::int64_t n, double p)
         centre_ = size * p_ + 0.5;
         squeeze_ = 0.92 - 4.2 / b_;
         scale_ = (2.83 + 5.1 / b_) * deviation;
-        const auto mode = static_cast<std::int64_t>((size + 1) * p_);
-        log_mode_pmf_ = log_binomial_pmf(mode, n_, p_, q_);
+        if (use == Use::kOften) log_mode_pmf_ = log_mode_pmf();
     }
+}
+
+double BinomialSampler::log_mode_pmf() const {
+    const auto mode = static_cast<std::int64_t>(static_cast<double>(n_ + 1) * p_);
+    return log_binomial_pmf(mode, n_, p_, q_);
 }
 
 std::int64_t BinomialSampler::operator()(WordStream& words) const {
@@ -126,7 +130,8 @@ std::int64_t BinomialSampler::reject(WordStream& words) const {
         const auto x = static_cast<std::int64_t>(candidate);
         if (us >= 0.07 && v <= squeeze_) return x;
         if (std::log(v * scale_ / (a_ / (us * us) + b_)) <=
-            log_binomial_pmf(x, n_, p_, q_) - log_mode_pmf_) {
+            log_binomial_pmf(x, n_, p_, q_) -
+                (use_ == Use::kOnce ? log_mode_pmf() : log_mode_pmf_)) {
             return x;
         }
     }

@@ -65,6 +65,7 @@ class Observed {
         counts.at_most = difference_ >= 0 ? below[4] : below[2];
         counts.at_least = replicates - (difference_ >= 0 ? below[3] : below[1]);
         counts.beyond = difference_ == 0 ? replicates : below[2] + (replicates - below[3]);
+        counts.outside = below[1] + (replicates - below[4]);
         return counts;
     }
 
@@ -255,6 +256,7 @@ ReplicateCounts& ReplicateCounts::operator+=(const ReplicateCounts& other) {
     at_most += other.at_most;
     at_least += other.at_least;
     beyond += other.beyond;
+    outside += other.outside;
     replicates += other.replicates;
     return *this;
 }

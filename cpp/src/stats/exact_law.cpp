@@ -245,4 +245,15 @@ double mcnemar_exact_p(const PairedCounts& counts) {
     return std::min(1.0, 2 * edge * (1 + mills_ratio_above(more, discordant)));
 }
 
+double mcnemar_mid_p(const PairedCounts& counts) {
+    check(counts);
+    const std::int64_t discordant = counts.discordant();
+    if (discordant == 0) return 1;
+    const std::int64_t more = std::max(counts.n10, counts.n01);
+    const double edge = std::exp(log_binomial_pmf(more, discordant, 0.5, 0.5));
+    // At n10 = n01 the edge is the middle, of which there is one; elsewhere there are two edges.
+    if (counts.n10 == counts.n01) return 1 - 0.5 * edge;
+    return edge * (1 + 2 * mills_ratio_above(more, discordant));
+}
+
 }  // namespace ietest::stats

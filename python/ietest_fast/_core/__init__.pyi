@@ -1,3 +1,4 @@
+from . import cochran as cochran
 from . import power as power
 from . import random as random
 from . import runtime as runtime

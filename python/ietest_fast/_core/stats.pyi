@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _PValues: TypeAlias = tuple[float, float, float]
-_ReplicateCounts: TypeAlias = tuple[int, int, int, int]
+_ReplicateCounts: TypeAlias = tuple[int, int, int, int, int]
 
 MAX_PAIRS: int
 
@@ -16,6 +16,7 @@ def compare_t(difference1: int, discordant1: int, difference2: int, discordant2:
 def exact_p_values(n11: int, n10: int, n01: int, n00: int) -> _PValues: ...
 def exact_tails(n11: int, n10: int, n01: int, n00: int) -> tuple[float, float, float, float]: ...
 def mcnemar_exact_p(n11: int, n10: int, n01: int, n00: int) -> float: ...
+def mcnemar_mid_p(n11: int, n10: int, n01: int, n00: int) -> float: ...
 def multinomial_test(
     n11: int,
     n10: int,

@@ -9,8 +9,10 @@ from ietest_fast.stats.calibration import (
     draw_null_differences,
     intra_cluster_correlation,
 )
+from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.decision import Decision, decide
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.paired import (
     DEFAULT_N_REPLICATES,
     FEW_DISCORDANT,
@@ -36,20 +38,25 @@ __all__ = [
     "FEW_DISCORDANT",
     "METHODS",
     "CalibrationResult",
+    "CochranResult",
     "Decision",
     "MatchedSample",
+    "McNemarResult",
     "PairedCounts",
     "PairedTestResult",
+    "PairwiseComparison",
     "PowerCurve",
     "PowerPlan",
     "TestSize",
     "calibrate",
+    "cochran_q_test",
     "decide",
     "detectable_difference",
     "draw_null_differences",
     "draw_t_replicates",
     "intra_cluster_correlation",
     "is_collapsed",
+    "mcnemar_test",
     "paired_test",
     "pairs_to_decide",
     "plan",

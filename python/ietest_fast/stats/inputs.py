@@ -77,6 +77,27 @@ def is_outcomes(array: NDArray[Any]) -> bool:
     return array.dtype.kind in "iuf" and bool(((array == 0) | (array == 1)).all())
 
 
+def as_outcomes(values: Any, name: str) -> NDArray[np.bool_]:
+    """Give a column of outcomes, bool of shape (n,).
+
+    Raises
+    ------
+    InputError
+        As for :func:`as_column`, and if a value is neither 0 nor 1.
+    """
+    array = as_column(values, name)
+    if array.dtype.kind not in "buif":
+        raise InputError(f"{name} must hold outcomes (0 or 1), not values of type {array.dtype}")
+    if not is_outcomes(array):
+        wrong = np.flatnonzero((array != 0) & (array != 1))
+        raise InputError(
+            f"{name} must hold 0 or 1, but {wrong.size} of {array.size} values do not; the first "
+            f"is {array[wrong[0]].item()!r}",
+            row=f"row {int(wrong[0])}",
+        )
+    return np.ascontiguousarray(array, dtype=np.bool_)
+
+
 def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np.int64], int]:
     """Give the clusters of n observations numbers.
 

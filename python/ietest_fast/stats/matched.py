@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import core
+from ietest_fast.stats.inputs import as_outcomes, check_lengths
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -200,6 +201,35 @@ class MatchedSample:
     def counts(self) -> PairedCounts:
         """The sufficient statistic for every test on independent pairs."""
         return PairedCounts.from_outcomes(self.original_correct, self.transformed_correct)
+
+
+def counts_of(sample: PairedCounts | MatchedSample | Any, transformed: Any = None) -> PairedCounts:
+    """Give the four counts of whatever a test on outcomes accepts.
+
+    Parameters
+    ----------
+    sample
+        Counts, a matched sample, or the column of outcomes on the originals.
+    transformed
+        The column of outcomes on the transformed texts, if ``sample`` is a column.
+
+    Raises
+    ------
+    InputError
+        If there is a column too few or too many, or a column holds no outcomes.
+    """
+    if isinstance(sample, (PairedCounts, MatchedSample)):
+        if transformed is not None:
+            raise InputError("counts and matched samples are complete: leave `transformed` out")
+        return sample.counts if isinstance(sample, MatchedSample) else sample
+    if transformed is None:
+        raise InputError(
+            "a paired test needs PairedCounts, a MatchedSample, or two columns of outcomes"
+        )
+    a = as_outcomes(sample, "original")
+    b = as_outcomes(transformed, "transformed")
+    check_lengths(original=a, transformed=b)
+    return PairedCounts.from_outcomes(a, b)
 
 
 def format_t(t: float) -> str:

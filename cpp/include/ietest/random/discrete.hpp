@@ -23,15 +23,20 @@ double binomial_exponent(double x, double n, double p, double q);
 // rejection (BTRS, 1993), accepted against log_binomial_pmf.
 class BinomialSampler {
   public:
-    BinomialSampler(std::int64_t n, double p);
+    // A sampler that is used once leaves out what most draws do not need. The draws are the same.
+    enum class Use { kOften, kOnce };
+
+    BinomialSampler(std::int64_t n, double p, Use use = Use::kOften);
     std::int64_t operator()(WordStream& words) const;
 
   private:
     std::int64_t invert(WordStream& words) const;
     std::int64_t reject(WordStream& words) const;
+    double log_mode_pmf() const;
 
     std::int64_t n_;
     bool flipped_;  // the sampler works with p <= 1/2
+    Use use_;
     double p_, q_;
     double a_ = 0, b_ = 0, centre_ = 0, squeeze_ = 0, scale_ = 0, log_mode_pmf_ = 0;
 };

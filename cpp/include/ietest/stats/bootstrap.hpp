@@ -17,6 +17,7 @@ struct ReplicateCounts {
     std::uint64_t at_most = 0;   // t* <= t
     std::uint64_t at_least = 0;  // t* >= t
     std::uint64_t beyond = 0;    // |t*| >= |t|
+    std::uint64_t outside = 0;   // |t*| > |t|
     std::uint64_t replicates = 0;
 
     std::uint64_t above() const { return replicates - at_most; }  // t* > t

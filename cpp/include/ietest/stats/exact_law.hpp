@@ -31,4 +31,7 @@ PValues exact_p_values(const PairedCounts& counts);
 // Conditional exact McNemar test, two-sided: min(1, 2 P(Binomial(k, 1/2) <= min(n10, n01))).
 double mcnemar_exact_p(const PairedCounts& counts);
 
+// Its mid-p form: tables as extreme as the observed one count half (Fagerland et al. 2013).
+double mcnemar_mid_p(const PairedCounts& counts);
+
 }  // namespace ietest::stats

@@ -1,0 +1,101 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "execution.hpp"
+#include "ietest/stats/cochran.hpp"
+#include "random_key.hpp"
+#include "registers.hpp"
+
+namespace py = pybind11;
+
+namespace ietest::python {
+namespace {
+
+using Levels = std::vector<std::int64_t>;
+using RowLevels = py::array_t<std::uint8_t, py::array::c_style>;
+using Replicates = std::optional<py::array_t<double, py::array::c_style>>;
+
+py::tuple as_tuple(const stats::CochranTails& tails) {
+    return py::make_tuple(tails.at_least, tails.above, tails.replicates);
+}
+
+std::span<double> places(Replicates& q_replicates) {
+    if (!q_replicates.has_value()) return {};
+    if (q_replicates->ndim() != 1) throw py::value_error("q_replicates must be a vector");
+    return {q_replicates->mutable_data(), static_cast<std::size_t>(q_replicates->size())};
+}
+
+}  // namespace
+
+void register_cochran(py::module_& module) {
+    auto cochran = module.def_submodule("cochran", "Cochran's Q and its law under H0.");
+    cochran.attr("MAX_OUTCOMES") = stats::kMaxOutcomes;
+    cochran.attr("MAX_LISTED_VERSIONS") = stats::kMaxListedVersions;
+    cochran.def(
+        "count_versions",
+        [](const py::array_t<bool, py::array::c_style>& outcomes) {
+            if (outcomes.ndim() != 2) throw py::value_error("outcomes must be a table of bool");
+            const std::span<const std::uint8_t> values(
+                reinterpret_cast<const std::uint8_t*>(outcomes.data()),
+                static_cast<std::size_t>(outcomes.size()));
+            const stats::CochranTable table =
+                stats::count_versions(values, static_cast<int>(outcomes.shape(1)));
+            const stats::CochranStatistic q = table.statistic();
+            RowLevels row_levels(static_cast<py::ssize_t>(table.row_levels.size()));
+            std::copy(table.row_levels.begin(), table.row_levels.end(), row_levels.mutable_data());
+            return py::make_tuple(table.levels, table.column_sums, row_levels, q.spread, q.weight);
+        },
+        py::arg("outcomes"));
+    cochran.def(
+        "exact_cost",
+        [](const Levels& levels) {
+            const stats::CochranCost cost = stats::cochran_exact_cost(levels);
+            return py::make_tuple(cost.updates, cost.cells);
+        },
+        py::arg("levels"));
+    cochran.def(
+        "exact_tails",
+        [](const Levels& levels, std::int64_t spread, std::int64_t weight) {
+            const stats::CochranExact tails = without_gil(1, [&](const Execution& execution) {
+                return stats::cochran_exact(levels, {spread, weight}, execution);
+            });
+            return py::make_tuple(tails.at_least, tails.above);
+        },
+        py::arg("levels"), py::arg("spread"), py::arg("weight"));
+    cochran.def(
+        "multinomial_tails",
+        [](const Levels& levels, std::int64_t spread, std::int64_t weight,
+           std::int64_t n_replicates, const Words& key_words, Replicates q_replicates,
+           std::optional<int> n_threads) {
+            const random::Key key = to_key(key_words);
+            const std::span<double> out = places(q_replicates);
+            return as_tuple(without_gil(n_threads, [&](const Execution& execution) {
+                return stats::cochran_multinomial(levels, {spread, weight}, n_replicates, key,
+                                                  execution, out);
+            }));
+        },
+        py::arg("levels"), py::arg("spread"), py::arg("weight"), py::kw_only(),
+        py::arg("n_replicates"), py::arg("key"), py::arg("q_replicates").noconvert() = py::none(),
+        py::arg("n_threads") = py::none());
+    cochran.def(
+        "resample_tails",
+        [](const RowLevels& row_levels, int versions, std::int64_t spread, std::int64_t weight,
+           std::int64_t n_replicates, const Words& key_words, Replicates q_replicates,
+           std::optional<int> n_threads) {
+            if (row_levels.ndim() != 1) throw py::value_error("row_levels must be a vector");
+            const std::span<const std::uint8_t> rows(row_levels.data(),
+                                                     static_cast<std::size_t>(row_levels.size()));
+            const random::Key key = to_key(key_words);
+            const std::span<double> out = places(q_replicates);
+            return as_tuple(without_gil(n_threads, [&](const Execution& execution) {
+                return stats::cochran_resample(rows, versions, {spread, weight}, n_replicates, key,
+                                               execution, out);
+            }));
+        },
+        py::arg("row_levels"), py::arg("versions"), py::arg("spread"), py::arg("weight"),
+        py::kw_only(), py::arg("n_replicates"), py::arg("key"),
+        py::arg("q_replicates").noconvert() = py::none(), py::arg("n_threads") = py::none());
+}
+
+}  // namespace ietest::python

@@ -1,0 +1,347 @@
+"""Cochran's Q test: v versions of each text, and whether they are right equally often."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.runtime import core
+from ietest_fast.stats.inputs import as_outcomes, check_lengths
+from ietest_fast.stats.matched import PairedCounts
+from ietest_fast.stats.mcnemar import Engine, check_engine, mcnemar_test
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+#: The exact law is refused above so many additions, some fifteen seconds' worth.
+MAX_EXACT_UPDATES = 2e10
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairwiseComparison:
+    """Two of the versions, compared by McNemar's test.
+
+    Attributes
+    ----------
+    first, second
+        Names of the versions; ``first`` takes the part of the original.
+    counts
+        Their four counts.
+    p_value
+        Exact bootstrap p-value of :func:`ietest_fast.stats.mcnemar_test`.
+    p_adjusted
+        The same after Holm's correction for all pairs.
+    """
+
+    first: str
+    second: str
+    counts: PairedCounts
+    p_value: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CochranResult(Result):
+    """Outcome of Cochran's Q test.
+
+    Attributes
+    ----------
+    versions
+        Names of the v versions.
+    n
+        Number of texts.
+    n_mixed
+        Texts that are right in some versions and wrong in others; no other text matters.
+    n_right
+        Texts right in each version.
+    method
+        ``exact``, ``multinomial`` or ``resample``.
+    n_resamples, seed
+        S and seed of a Monte Carlo method, None for ``exact``.
+    statistic
+        Q; 0 if no text is mixed.
+    df
+        v - 1.
+    p_value
+        Bootstrap, ``P(Q* >= Q)``: ties count. (c + 1) / (S + 1) for Monte Carlo methods.
+    p_paper
+        Bootstrap as the paper has it, ``P(Q* > Q)``; c / S for Monte Carlo methods.
+    p_asymptotic
+        Upper tail of chi-square with v - 1 degrees of freedom.
+    pairwise
+        Every pair of versions, with Holm's correction.
+    """
+
+    title = "Cochran's Q test"
+
+    versions: tuple[str, ...]
+    n: int
+    n_mixed: int
+    n_right: tuple[int, ...]
+    method: Engine
+    n_resamples: int | None
+    seed: int | None
+    statistic: float
+    df: int
+    p_value: float
+    p_paper: float
+    p_asymptotic: float
+    pairwise: tuple[PairwiseComparison, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give every number of the result by name."""
+        return {
+            "n": self.n,
+            "n_mixed": self.n_mixed,
+            "versions": list(self.versions),
+            "n_right": list(self.n_right),
+            "statistic": self.statistic,
+            "df": self.df,
+            "p_value": self.p_value,
+            "p_paper": self.p_paper,
+            "p_asymptotic": self.p_asymptotic,
+            "pairwise": [
+                {
+                    "first": pair.first,
+                    "second": pair.second,
+                    "n10": pair.counts.n10,
+                    "n01": pair.counts.n01,
+                    "delta": pair.counts.delta,
+                    "p_value": pair.p_value,
+                    "p_adjusted": pair.p_adjusted,
+                }
+                for pair in self.pairwise
+            ],
+            "method": self.method,
+            "n_resamples": self.n_resamples,
+            "seed": self.seed,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Give names and formatted values in reading order."""
+        engine = self.method if self.n_resamples is None else f"{self.method}, {self.n_resamples:,}"
+        return [
+            ("texts", f"{self.n:,}, {self.n_mixed:,} of them mixed"),
+            *(
+                (f"right on {name}", f"{right:,} ({right / self.n:.4f})")
+                for name, right in zip(self.versions, self.n_right, strict=True)
+            ),
+            ("Q", f"{self.statistic:.4f} (df {self.df})"),
+            (f"p, bootstrap ({engine})", format_p(self.p_value)),
+            ("p, bootstrap, ties out", format_p(self.p_paper)),
+            ("p, asymptotic", format_p(self.p_asymptotic)),
+            *(
+                (
+                    f"{pair.first} − {pair.second}",
+                    _say(pair),
+                )
+                for pair in self.pairwise
+            ),
+        ]
+
+
+def cochran_q_test(
+    outcomes: Any,
+    *,
+    versions: Sequence[str] | None = None,
+    method: Engine = "multinomial",
+    n_resamples: int | None = None,
+    seed: int = 0,
+    n_threads: int | None = None,
+) -> CochranResult:
+    r"""Test whether a classifier is right equally often on v versions of the same texts.
+
+    With ``G_j`` texts right in version j and ``L_i`` versions right on text i (Cochran 1950),
+
+    .. math:: Q = (v-1)\,\frac{v\sum_j G_j^2 - (\sum_j G_j)^2}{v\sum_i L_i - \sum_i L_i^2}.
+
+    A bootstrap text under H0 is a text drawn with replacement whose v outcomes are permuted at
+    random. For two versions this is McNemar's test.
+
+    Parameters
+    ----------
+    outcomes
+        Shape (n, v), 0 and 1: a NumPy array, a pandas or polars DataFrame, an Arrow table, or a
+        mapping from names to columns.
+    versions
+        Names of the v versions; those of the columns, or ``version 1`` to ``version v``, if not
+        given.
+    method
+        ``multinomial`` (default) draws S replicates in O(v**2) time each; ``resample`` draws S
+        samples of n texts, the definition itself (at most 16 versions); ``exact`` gives the
+        p-value in the limit of large S, by convolution. The last is feasible for two versions
+        always, for three up to some two thousand mixed texts, for more versions up to a handful;
+        where it is not it says so.
+    n_resamples
+        S, for Monte Carlo methods only; 10,000 if not given.
+    seed
+        Seed of a Monte Carlo method, 0 or more.
+    n_threads
+        Threads; None for all cores. No result depends on it.
+
+    Returns
+    -------
+    CochranResult
+        If no text is mixed, Q is 0 and every p-value is 1.
+
+    Raises
+    ------
+    InputError
+        If a column holds no outcomes, the columns differ in length, there are fewer than two
+        versions or texts, the exact law is too large, or as for
+        :func:`ietest_fast.stats.mcnemar_test`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ietest_fast.stats import cochran_q_test
+    >>> table = np.repeat([[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 1]], [20, 9, 5, 1], axis=0)
+    >>> result = cochran_q_test(table, method="exact")
+    >>> round(result.statistic, 4), round(result.p_value, 5), round(result.p_asymptotic, 5)
+    (13.7333, 0.00028, 0.00104)
+    """
+    used = check_engine(method, n_resamples, seed)
+    names, table = _as_table(outcomes, versions)
+    n, v = table.shape
+    if v > 255 or n * v > core.cochran.MAX_OUTCOMES:
+        raise InputError(
+            f"at most 255 versions and 2**32 outcomes can be tested, not {v} of {n} texts"
+        )
+    levels, n_right, row_levels, spread, weight = core.cochran.count_versions(table)
+    n_mixed = n - levels[0] - levels[v]
+    p_value = p_paper = 1.0
+    if n_mixed:
+        if method == "exact":
+            p_value, p_paper = _exact(levels, spread, weight)
+        else:
+            options: dict[str, Any] = {
+                "n_replicates": used,
+                "key": philox_key(seed),
+                "n_threads": n_threads,
+            }
+            if method == "multinomial":
+                tails = core.cochran.multinomial_tails(levels, spread, weight, **options)
+            else:
+                most = core.cochran.MAX_LISTED_VERSIONS
+                if v > most:
+                    raise InputError(
+                        f"the resample engine takes at most {most} versions, not {v}; use "
+                        f"method='multinomial'"
+                    )
+                tails = core.cochran.resample_tails(row_levels, v, spread, weight, **options)
+            at_least, above, s = tails
+            p_value, p_paper = (at_least + 1) / (s + 1), above / s
+    statistic = (v - 1) * spread / weight if weight else 0.0
+    from scipy.special import chdtrc
+
+    return CochranResult(
+        versions=names,
+        n=n,
+        n_mixed=n_mixed,
+        n_right=tuple(n_right),
+        method=method,
+        n_resamples=used,
+        seed=None if used is None else seed,
+        statistic=statistic,
+        df=v - 1,
+        p_value=p_value,
+        p_paper=p_paper,
+        p_asymptotic=float(chdtrc(v - 1, statistic)),
+        pairwise=_pairwise(names, table),
+    )
+
+
+def _say(pair: PairwiseComparison) -> str:
+    p_value, p_adjusted = format_p(pair.p_value), format_p(pair.p_adjusted)
+    return f"{pair.counts.delta:+.4f}, p {p_value}, Holm {p_adjusted}"
+
+
+def _exact(levels: list[int], spread: int, weight: int) -> tuple[float, float]:
+    if len(levels) == 3:  # two versions: the exact law of the paired test
+        n10 = (levels[1] + math.isqrt(spread)) // 2
+        at_least, above, *_ = core.stats.exact_tails(levels[2], n10, levels[1] - n10, levels[0])
+        return (1.0 if spread == 0 else min(1.0, 2 * at_least)), 2 * above
+    updates, _ = core.cochran.exact_cost(levels)
+    if updates > MAX_EXACT_UPDATES:
+        n_mixed = sum(levels[1:-1])
+        raise InputError(
+            f"the exact law of Q for {len(levels) - 1} versions and {n_mixed} mixed texts has too "
+            f"many values to be enumerated; use method='multinomial'"
+        )
+    at_least, above = core.cochran.exact_tails(levels, spread, weight)
+    return at_least, above
+
+
+def _pairwise(names: tuple[str, ...], table: NDArray[np.bool_]) -> tuple[PairwiseComparison, ...]:
+    columns = [np.ascontiguousarray(table[:, j]) for j in range(table.shape[1])]
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    counts = [PairedCounts.from_outcomes(columns[a], columns[b]) for a, b in pairs]
+    p_values = [mcnemar_test(c).p_value for c in counts]
+    return tuple(
+        PairwiseComparison(
+            first=names[a], second=names[b], counts=c, p_value=p, p_adjusted=adjusted
+        )
+        for (a, b), c, p, adjusted in zip(pairs, counts, p_values, _holm(p_values), strict=True)
+    )
+
+
+def _holm(p_values: list[float]) -> list[float]:
+    """Adjust p-values by Holm's (1979) step-down rule."""
+    m = len(p_values)
+    adjusted = [0.0] * m
+    largest = 0.0
+    for rank, place in enumerate(sorted(range(m), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (m - rank) * p_values[place]))
+        adjusted[place] = largest
+    return adjusted
+
+
+def _as_table(
+    outcomes: Any, versions: Sequence[str] | None
+) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
+    names: list[str]
+    if isinstance(outcomes, Mapping):
+        names = [str(name) for name in outcomes]
+        columns = list(outcomes.values())
+    elif hasattr(outcomes, "column_names"):  # Arrow
+        names = [str(name) for name in outcomes.column_names]
+        columns = list(outcomes.columns)
+    elif hasattr(outcomes, "columns"):  # pandas, polars
+        names = [str(name) for name in outcomes.columns]
+        _refuse_twins(names)
+        columns = [outcomes[name] for name in outcomes.columns]
+    else:
+        array = np.asarray(outcomes)
+        if array.ndim != 2:
+            raise InputError(
+                f"outcomes must be a table of texts by versions, not an array of shape "
+                f"{array.shape}"
+            )
+        names = [f"version {j + 1}" for j in range(array.shape[1])]
+        columns = [array[:, j] for j in range(array.shape[1])]
+    if versions is not None:
+        if len(versions) != len(columns):
+            raise InputError(f"there are {len(columns)} versions, but {len(versions)} names")
+        names = [str(name) for name in versions]
+    _refuse_twins(names)
+    if len(columns) < 2:
+        raise InputError(f"Cochran's Q compares at least two versions, not {len(columns)}")
+    checked = {name: as_outcomes(column, name) for name, column in zip(names, columns, strict=True)}
+    check_lengths(**checked)
+    return tuple(names), np.ascontiguousarray(np.stack(list(checked.values()), axis=1))
+
+
+def _refuse_twins(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two versions have the name {name!r}")

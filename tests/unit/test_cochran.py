@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy import stats as scipy_stats
+from statsmodels.stats.contingency_tables import cochrans_q
+from statsmodels.stats.multitest import multipletests
+
+from ietest_fast import _core
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.stats import PairedCounts, cochran_q_test, mcnemar_test
+from reference.cochran_oracle import enumerate_resamples, q_statistic, sum_over_subsets
+
+
+def random_table(n: int, v: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, v)) < rng.uniform(0.2, 0.8, v)).astype(int)
+
+
+def as_rows(table: np.ndarray) -> list[tuple[int, ...]]:
+    return [tuple(int(x) for x in row) for row in table]
+
+
+@pytest.mark.parametrize(("n", "v"), [(2, 2), (3, 2), (2, 3), (3, 3), (2, 4)])
+def test_exact_law_of_tiny_tables_is_the_enumeration_of_all_resamples(n: int, v: int) -> None:
+    for seed in range(5):
+        table = random_table(n, v, seed)
+        result = cochran_q_test(table, method="exact")
+        at_least, above = enumerate_resamples(as_rows(table))
+        if result.n_mixed == 0:
+            assert (result.statistic, result.p_value, result.p_paper) == (0, 1, 1)
+            continue
+        assert result.statistic == pytest.approx(float(q_statistic(as_rows(table))), rel=1e-13)
+        assert result.p_value == pytest.approx(float(at_least), rel=1e-12)
+        assert result.p_paper == pytest.approx(float(above), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(("n", "v"), [(9, 2), (11, 3), (6, 4), (4, 5)])
+def test_exact_law_is_the_sum_over_subsets(n: int, v: int) -> None:
+    for seed in range(3):
+        table = random_table(n, v, 10 + seed)
+        result = cochran_q_test(table, method="exact")
+        at_least, above = sum_over_subsets(as_rows(table))
+        assert result.p_value == pytest.approx(float(at_least), rel=1e-11)
+        assert result.p_paper == pytest.approx(float(above), rel=1e-11)
+
+
+def test_two_versions_are_mcnemars_test() -> None:
+    table = random_table(300, 2, 4)
+    counts = PairedCounts.from_outcomes(table[:, 0], table[:, 1])
+    expected = mcnemar_test(counts)
+    result = cochran_q_test(table, method="exact")
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-14)
+    assert (result.p_value, result.p_paper) == (expected.p_value, expected.p_paper)
+    assert result.p_asymptotic == pytest.approx(expected.p_asymptotic, rel=1e-12)
+
+
+def test_the_convolution_for_two_versions_is_the_sweep_of_the_paired_law() -> None:
+    """Two independent pieces of code for one law."""
+    table = random_table(120, 2, 5).astype(bool)
+    levels, sums, _, spread, weight = _core.cochran.count_versions(table)
+    n10 = int((table[:, 0] & ~table[:, 1]).sum())
+    at_least, above, *_ = _core.stats.exact_tails(levels[2], n10, levels[1] - n10, levels[0])
+    got = _core.cochran.exact_tails(levels, spread, weight)
+    assert got == pytest.approx((2 * at_least, 2 * above), rel=1e-11)
+    assert sums == table.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize(("n", "v"), [(40, 3), (60, 5), (300, 9)])
+def test_statistic_and_asymptotic_p_are_those_of_statsmodels(n: int, v: int) -> None:
+    table = random_table(n, v, n)
+    result = cochran_q_test(table, n_resamples=10)
+    peer = cochrans_q(table)
+    assert result.statistic == pytest.approx(peer.statistic, rel=1e-12)
+    assert result.df == peer.df
+    assert result.p_asymptotic == pytest.approx(peer.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize("method", ["multinomial", "resample"])
+def test_engines_agree_with_the_exact_law(method: str) -> None:
+    """Many small tables of three versions, combined by Fisher's rule."""
+    p_values = []
+    s = 6000
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        table = (rng.random((int(rng.integers(8, 60)), 3)) < 0.6).astype(int)
+        exact = cochran_q_test(table, method="exact")
+        drawn = cochran_q_test(table, method=method, n_resamples=s, seed=seed)  # type: ignore[arg-type]
+        above = round(drawn.p_paper * s)
+        ties = round(drawn.p_value * (s + 1) - 1) - above
+        observed = np.array([above, ties, s - above - ties])
+        expected = s * np.array([exact.p_paper, exact.p_value - exact.p_paper, 1 - exact.p_value])
+        keep = expected > 5
+        if keep.sum() < 2:
+            continue
+        cells, masses = observed[keep], expected[keep]
+        if not keep.all():
+            cells, masses = (np.append(a[keep], a[~keep].sum()) for a in (observed, expected))
+        statistic = ((cells - masses) ** 2 / masses).sum()
+        p_values.append(scipy_stats.chi2.sf(statistic, cells.size - 1))
+    assert len(p_values) > 20
+    assert scipy_stats.combine_pvalues(p_values).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("v", [2, 3, 5, 9, 16])
+def test_the_two_monte_carlo_engines_draw_from_one_law(v: int) -> None:
+    table = random_table(90, v, v).astype(bool)
+    levels, _, rows, spread, weight = _core.cochran.count_versions(table)
+    s = 20_000
+    drawn = []
+    for engine, first in (
+        (_core.cochran.multinomial_tails, (levels,)),
+        (_core.cochran.resample_tails, (rows, v)),
+    ):
+        q = np.empty(s)
+        engine(*first, spread, weight, n_replicates=s, key=philox_key(2), q_replicates=q)
+        drawn.append(q)
+    assert scipy_stats.ks_2samp(*drawn).pvalue > 1e-4
+    # Q* is close to chi-square under H0.
+    assert drawn[0].mean() == pytest.approx(v - 1, abs=5 * math.sqrt(2 * (v - 1) / s) + 0.02 * v)
+
+
+@pytest.mark.parametrize("method", ["multinomial", "resample"])
+def test_threads_change_no_replicate(method: str) -> None:
+    table = random_table(50, 4, 3).astype(bool)
+    levels, _, rows, spread, weight = _core.cochran.count_versions(table)
+    s = 20_001
+    results = []
+    for n_threads in (1, 2, 3, 7):
+        q = np.empty(s)
+        options = {"n_replicates": s, "key": philox_key(0), "q_replicates": q}
+        if method == "multinomial":
+            tails = _core.cochran.multinomial_tails(
+                levels, spread, weight, n_threads=n_threads, **options
+            )
+        else:
+            tails = _core.cochran.resample_tails(
+                rows, 4, spread, weight, n_threads=n_threads, **options
+            )
+        results.append((tails, q))
+    for tails, q in results[1:]:
+        assert tails == results[0][0]
+        assert (q == results[0][1]).all()
+
+
+def test_monte_carlo_p_values_count_the_drawn_replicates() -> None:
+    table = random_table(50, 3, 3).astype(bool)
+    levels, _, _, spread, weight = _core.cochran.count_versions(table)
+    s = 5000
+    q = np.empty(s)
+    _core.cochran.multinomial_tails(
+        levels, spread, weight, n_replicates=s, key=philox_key(7), q_replicates=q
+    )
+    result = cochran_q_test(table, n_resamples=s, seed=7)
+    assert result.p_paper == (q > result.statistic * (1 + 1e-12)).sum() / s
+    assert result.p_value == ((q > result.statistic * (1 - 1e-12)).sum() + 1) / (s + 1)
+
+
+def test_size_under_h0() -> None:
+    """Three versions with the same accuracy, dependent through the text: 5% are rejected."""
+    rng = np.random.default_rng(8)
+    rejected = 0
+    n_tables = 1500
+    for seed in range(n_tables):
+        ease = rng.beta(2, 1, 120)
+        table = rng.random((120, 3)) < ease[:, None]
+        rejected += cochran_q_test(table, n_resamples=199, seed=seed).p_value <= 0.05
+    assert abs(rejected / n_tables - 0.05) < 3 * math.sqrt(0.05 * 0.95 / n_tables) + 0.005
+
+
+def test_pairwise_tests_are_mcnemars_with_holms_correction() -> None:
+    table = random_table(200, 4, 1)
+    result = cochran_q_test(table, versions=["a", "b", "c", "d"], n_resamples=10)
+    assert [(pair.first, pair.second) for pair in result.pairwise] == [
+        ("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d"),
+    ]  # fmt: skip
+    for pair in result.pairwise:
+        first, second = "abcd".index(pair.first), "abcd".index(pair.second)
+        counts = PairedCounts.from_outcomes(table[:, first], table[:, second])
+        assert pair.counts == counts
+        assert pair.p_value == mcnemar_test(counts).p_value
+    adjusted = multipletests([pair.p_value for pair in result.pairwise], method="holm")[1]
+    assert [pair.p_adjusted for pair in result.pairwise] == pytest.approx(adjusted, rel=1e-14)
+
+
+@pytest.mark.parametrize("method", ["exact", "multinomial", "resample"])
+def test_no_mixed_text_is_no_evidence(method: str) -> None:
+    table = [[1, 1, 1], [0, 0, 0], [1, 1, 1]]
+    result = cochran_q_test(table, method=method)  # type: ignore[arg-type]
+    assert (result.statistic, result.n_mixed) == (0, 0)
+    assert (result.p_value, result.p_paper, result.p_asymptotic) == (1, 1, 1)
+
+
+def test_tables_of_any_library_are_taken() -> None:
+    table = random_table(30, 3, 2)
+    expected = cochran_q_test(table, versions=["x", "y", "z"], seed=4)
+    frame = pd.DataFrame(table, columns=["x", "y", "z"])
+    assert cochran_q_test(frame, seed=4) == expected
+    assert cochran_q_test(pa.Table.from_pandas(frame), seed=4) == expected
+    assert cochran_q_test({name: frame[name].tolist() for name in frame}, seed=4) == expected
+    pl = pytest.importorskip("polars")
+    assert cochran_q_test(pl.DataFrame(frame.to_dict("list")), seed=4) == expected
+
+
+def test_an_exact_law_that_is_too_large_is_refused() -> None:
+    with pytest.raises(InputError, match=r"4 versions and \d+ mixed texts.*multinomial"):
+        cochran_q_test(random_table(400, 4, 0), method="exact")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "options", "message"),
+    [
+        ([1, 0, 1], {}, "table of texts by versions"),
+        ([[1], [0]], {}, "at least two versions, not 1"),
+        ([[1, 0]], {}, "at least two rows"),
+        ([[1, 0], [1, 3]], {}, "row 1: version 2 must hold 0 or 1"),
+        ([[1, 0], [1, math.nan]], {}, "row 1: version 2 has 1 missing"),
+        ({"a": [1, 0, 1], "b": [1, 0]}, {}, "a has 3, b has 2"),
+        ([[1, 0], [0, 1]], {"versions": ["a"]}, "2 versions, but 1 names"),
+        ([[1, 0], [0, 1]], {"versions": ["a", "a"]}, "two versions have the name 'a'"),
+        ([[1, 0], [0, 1]], {"method": "magic"}, "method must be one of"),
+        ([[1, 0] * 10, [0, 1] * 10], {"method": "resample"}, "at most 16 versions, not 20"),
+    ],
+)
+def test_bad_input_is_refused(outcomes: object, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        cochran_q_test(outcomes, **options)  # type: ignore[arg-type]
+
+
+def test_the_result_tells_everything() -> None:
+    result = cochran_q_test(random_table(30, 3, 2), method="exact")
+    assert "version 1 − version 2" in str(result)
+    assert len(result.to_dict()["pairwise"]) == 3
+    assert "<table>" in result._repr_html_()
+    assert '"n_mixed"' in result.to_json()
