@@ -177,7 +177,7 @@ def test_ctrl_c_stops_a_kernel() -> None:
         "from ietest_fast.stats import PairedCounts, paired_test\n"
         "print('ready', flush=True)\n"
         "try: paired_test(PairedCounts(9000, 500, 500, 0), method='resample', "
-        "n_replicates=10_000_000)\n"
+        "n_resamples=10_000_000)\n"
         "except KeyboardInterrupt: print('stopped', flush=True)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
-_MAX_REPLICATES = 2**63 - 1
+_MAX_RESAMPLES = 2**63 - 1
 
 REJECTED = 3
 """Exit status of a rejection under --fail-on-reject."""
@@ -49,9 +49,9 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="The exact null law, or S replicates by one of two engines.",
         ),
         click.option(
-            "--n-replicates",
+            "--n-resamples",
             "-S",
-            type=click.IntRange(1, _MAX_REPLICATES),
+            type=click.IntRange(1, _MAX_RESAMPLES),
             help="S, for Monte Carlo methods.  [default: 10,000]",
         ),
         click.option(

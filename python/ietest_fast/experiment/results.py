@@ -66,6 +66,8 @@ class CellResult:
         """Give all of it, ready for JSON."""
         test = self.test.to_dict()
         test["t"] = _finite(self.test.t)
+        # In a run n_resamples is M, as in its configuration; S is n_replicates there.
+        test["n_replicates"] = test.pop("n_resamples")
         return {
             "m": self.m,
             "identity": self.identity,

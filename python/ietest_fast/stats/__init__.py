@@ -14,7 +14,7 @@ from ietest_fast.stats.decision import Decision, decide
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.paired import (
-    DEFAULT_N_REPLICATES,
+    DEFAULT_N_RESAMPLES,
     FEW_DISCORDANT,
     METHODS,
     PairedTestResult,
@@ -34,7 +34,7 @@ from ietest_fast.stats.power import (
 from ietest_fast.stats.robustness import is_collapsed, signal_to_noise
 
 __all__ = [
-    "DEFAULT_N_REPLICATES",
+    "DEFAULT_N_RESAMPLES",
     "FEW_DISCORDANT",
     "METHODS",
     "CalibrationResult",
