@@ -1,4 +1,5 @@
 from . import random as random
 from . import runtime as runtime
+from . import scores as scores
 from . import stats as stats
 from . import text as text
