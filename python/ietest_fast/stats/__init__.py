@@ -9,8 +9,10 @@ from ietest_fast.stats.calibration import (
     draw_null_differences,
     intra_cluster_correlation,
 )
+from ietest_fast.stats.clustered import ClusteredTestResult, clustered_test
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.decision import Decision, decide
+from ietest_fast.stats.joint import JointTestResult, adjust_p_values, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.paired import (
@@ -32,14 +34,17 @@ from ietest_fast.stats.power import (
     sample_size,
 )
 from ietest_fast.stats.robustness import is_collapsed, signal_to_noise
+from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
 
 __all__ = [
     "DEFAULT_N_RESAMPLES",
     "FEW_DISCORDANT",
     "METHODS",
     "CalibrationResult",
+    "ClusteredTestResult",
     "CochranResult",
     "Decision",
+    "JointTestResult",
     "MatchedSample",
     "McNemarResult",
     "PairedCounts",
@@ -47,8 +52,11 @@ __all__ = [
     "PairwiseComparison",
     "PowerCurve",
     "PowerPlan",
+    "ScoreTestResult",
     "TestSize",
+    "adjust_p_values",
     "calibrate",
+    "clustered_test",
     "cochran_q_test",
     "decide",
     "detectable_difference",
@@ -56,7 +64,9 @@ __all__ = [
     "draw_t_replicates",
     "intra_cluster_correlation",
     "is_collapsed",
+    "joint_test",
     "mcnemar_test",
+    "paired_score_test",
     "paired_test",
     "pairs_to_decide",
     "plan",

@@ -513,7 +513,7 @@ def _smallest_p(
 
     clusters = codes if name == "joint_clustered" else None
     result = joint_test(original, transformed, clusters=clusters, **options)
-    return float(np.min(result.p_adjusted))
+    return float(np.min(result.p_max_t))
 
 
 def _summarise(name: str, n_rejected: int, n_tables: int, alpha: float) -> TestSize:
