@@ -5,7 +5,9 @@ The names below are loaded when they are first used, so that ``import ietest_fas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ietest_fast.lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -13,21 +15,12 @@ if TYPE_CHECKING:
     from ietest_fast.errors import IetestError as IetestError
     from ietest_fast.runtime import build_config as build_config
 
-_LAZY = {
-    "IetestError": "ietest_fast.errors",
-    "build_config": "ietest_fast.runtime",
-}
-
 __all__ = ["IetestError", "__version__", "build_config"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        import importlib
-
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "IetestError": "errors",
+        "build_config": "runtime",
+    },
+)

@@ -83,7 +83,7 @@ def test_every_key_has_an_option():
             continue
         arguments.append(option.opts[0])
         if not option.is_flag:
-            example = {"demo_sizes": "30,20,10", "rules": "paper", "method": "exact"}
+            example = {"demo_sizes": "30,20,10", "rules": "paper", "method": "exact", "alpha": ".5"}
             pair = "a=1" if option.multiple else "1"
             arguments.append(example.get(option.name, pair))
     # There is one transformation, so far.
@@ -114,10 +114,65 @@ def test_nothing_to_do_is_a_usage_error(ietest):
 
 
 def test_mistakes_are_told_at_once_with_status_1(ietest, tmp_path):
-    (tmp_path / "run.toml").write_text('rho = [2]\ncolour = "red"\n[data]\ntrain = "no.parquet"\n')
-    _, errors = ietest("run", "run.toml", "--alpha", "3", status=1)
+    (tmp_path / "run.toml").write_text(
+        'rho = [2]\nalpha = 3\ncolour = "red"\n[data]\ntrain = "no.parquet"\n'
+    )
+    _, errors = ietest("run", "run.toml", status=1)
     for key in ("rho: ", "colour: ", "data.train: ", "alpha: "):
         assert key in errors
+    assert not (tmp_path / "ietest-run").exists()
+
+
+@pytest.mark.parametrize("alpha", ["nan", "inf", "-inf", "0", "1", "-0.1", "x"])
+def test_a_level_outside_0_and_1_is_a_usage_error(ietest, tmp_path, alpha):
+    (tmp_path / "p.csv").write_text("label,original,transformed\na,a,b\n")
+    for arguments in (["run", "--demo"], ["test", "--counts", "1,2,3,4"], ["eval", "p.csv"]):
+        out, errors = ietest(*arguments, "--alpha", alpha, status=2)
+        assert out == ""
+        assert "Invalid value for '--alpha': " in errors
+    assert not (tmp_path / "ietest-run").exists()
+
+
+def test_values_of_the_wrong_type_in_toml_are_told(ietest, tmp_path):
+    (tmp_path / "run.toml").write_text(
+        'rho = [0, true, "1"]\nseed = "7"\nn_jobs = true\nalpha = nan\n[data]\ndemo = true\n'
+    )
+    _, errors = ietest("run", "run.toml", status=1)
+    assert "rho.1: input should be a valid number, not True" in errors
+    assert "rho.2: input should be a valid number, not '1'" in errors
+    assert "seed: input should be a valid integer, not '7'" in errors
+    assert "n_jobs: input should be a valid integer, not True" in errors
+    assert "alpha: input should be less than 1, not nan" in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "nope"], "model.name: no model is called 'nope'; there are bow-xgb, or"),
+        (["--model", "nope", "--search", "x"], "model.name: no model is called 'nope'; there are"),
+        (
+            ["--model-option", "nope=1"],
+            "model.options: the model 'bow-xgb' has no option 'nope'; it has weighting",
+        ),
+        (
+            [*PARAMS, "--param", "max_depth=-1"],
+            "model.params.max_depth: must be a whole number from 1 to 2,147,483,647, not -1",
+        ),
+        (
+            [*PARAMS, "--param", "max_depth=abc"],
+            "model.params.max_depth: must be a whole number from 1 to 2,147,483,647, not 'abc'",
+        ),
+        (
+            [*PARAMS, "--param", "subsample=1.5"],
+            "model.params.subsample: must be a number above 0 and at most 1, not 1.5",
+        ),
+        (["--search", "nope"], "the name of a preset ('table7-snli', 'table7-mnli'), not 'nope'"),
+    ],
+)
+def test_mistakes_about_the_model_are_told_once(ietest, tmp_path, arguments, message):
+    _, errors = ietest("run", "--demo", *arguments, status=1)
+    assert message in errors
+    assert len(errors.splitlines()) == 1
     assert not (tmp_path / "ietest-run").exists()
 
 

@@ -251,14 +251,107 @@ def test_no_file_is_read_and_written(tmp_path, capsys, which):
     assert source.read_bytes() == before
 
 
-def test_a_target_that_cannot_be_written(tmp_path, capsys):
+@pytest.mark.parametrize("as_edits", [False, True])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no/out.csv", "cannot be written: there is no folder '"),
+        ("in.csv/out.csv", "in.csv' is a file, not a folder"),
+        ("folder.csv", "is a folder, a file expected"),
+        ("out.doc", "the format is not clear from the name"),
+        ("out", "the format is not clear from the name"),
+    ],
+)
+def test_a_target_that_cannot_be_written_is_told_before_anything_is_read(  # noqa: PLR0917
+    tmp_path, capsys, monkeypatch, name, message, as_edits
+):
+    from ietest_fast.lexicon import Tagger
+
+    monkeypatch.setattr(Tagger, "load", lambda _: pytest.fail("it went on"))
     source = write(tmp_path / "in.csv")
-    status, _, err = run(capsys, source, tmp_path / "no" / "out.csv", "--lexicon-from", source)
+    (tmp_path / "folder.csv").mkdir()
+    bad = tmp_path / name
+    outputs = [tmp_path / "out.csv", "--edits", bad] if as_edits else [bad]
+    # Nor is IN, which is not even there, or TRAIN.
+    for read in (source, tmp_path / "absent.csv"):
+        status, out, err = run(capsys, read, *outputs, "--lexicon-from", tmp_path / "absent.csv")
+        assert (status, out) == (1, "")
+        assert err.startswith(f"Error: {bad}: ")
+        assert message in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.csv", "in.csv"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_told(tmp_path, capsys):
+    source = write(tmp_path / "in.csv")
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    status, _, err = run(capsys, source, closed / "out.csv", "--lexicon-from", source)
     assert status == 1
-    assert "out.csv" in err
-    status, _, err = run(capsys, source, tmp_path / "out.doc", "--lexicon-from", source)
+    assert f"nothing may be written in the folder '{closed}'" in err
+
+
+def test_permission_is_asked_of_the_system(tmp_path, capsys, monkeypatch):
+    source = write(tmp_path / "in.csv")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    status, _, err = run(capsys, source, tmp_path / "out.csv", "--lexicon-from", source)
     assert status == 1
-    assert "out.doc" in err
+    assert f"cannot be written: nothing may be written in the folder '{tmp_path}'" in err
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatch, failure):
+    from ietest_fast.corpus import streams
+
+    source = write(tmp_path / "in.csv")
+    target, edits = tmp_path / "out.csv", tmp_path / "edits.csv"
+    publish = streams.publish
+    published = []
+
+    def publish_unless_target(temporary, path):
+        if path == target:
+            assert edits.exists()
+            raise failure
+        publish(temporary, path)
+        published.append(path)
+
+    monkeypatch.setattr(streams, "publish", publish_unless_target)
+    status, out, err = run(capsys, source, target, "--lexicon-from", source, "--edits", edits)
+    assert published == [edits]
+    assert out == ""
+    if isinstance(failure, OSError):
+        assert (status, err) == (1, f"Error: {target}: cannot be written: {failure.strerror}\n")
+    else:
+        assert (status, err) == (130, f"Interrupted. Nothing was written to {target}.\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_ctrl_c_says_what_became_of_the_output(tmp_path, capsys, monkeypatch):
+    from ietest_fast.transform import files
+
+    source = write(tmp_path / "in.csv")
+    target = tmp_path / "out.csv"
+    arguments = [source, target, "--lexicon-from", source]
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_count", interrupt)
+        for content in (None, "earlier"):
+            if content is not None:
+                target.write_text(content)
+            status, out, err = run(capsys, *arguments)
+            assert (status, out) == (130, "")
+            assert err == f"Interrupted. Nothing was written to {target}.\n"
+            assert (target.read_text() if target.exists() else None) == content
+    with monkeypatch.context() as patch:
+        # Between the file's name and the end of the command.
+        patch.setattr(files, "FileSummary", interrupt)
+        status, out, err = run(capsys, *arguments)
+    assert (status, out, err) == (130, "", f"Interrupted. {target} is complete.\n")
+    assert len(target.read_text().splitlines()) == 4
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
 
 def test_a_broken_row_leaves_nothing(tmp_path, capsys):
@@ -308,6 +401,9 @@ def test_stopped_half_way_there_is_no_output(tmp_path, stop):
     assert "Traceback" not in err
     assert not target.exists()
     assert not edits.exists()
+    if stop == signal.SIGINT:
+        assert process.returncode == 130
+        assert err == f"Interrupted. Nothing was written to {target}.\n"
     if stop != signal.SIGKILL:
         assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]
 
@@ -323,3 +419,32 @@ def test_bytes_that_are_no_utf8_are_found_before_anything_is_written(tmp_path, c
     assert status == 1
     assert f"{source}, row 1, column 'hypothesis': not UTF-8: byte 0xff at offset 1" in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+def test_a_text_too_long_to_tag_is_named(tmp_path, capsys, suffix):
+    long = dict(ROWS[0], hypothesis="A dog. é" * 125_000 + "!")
+    source, good = write(tmp_path / f"in{suffix}", [*ROWS, long]), write(tmp_path / "good.csv")
+    target = tmp_path / "out.parquet"
+    message = (
+        f"Error: {source}, row 3, column 'hypothesis': the text has 1,000,001 characters, of which "
+        "at most 1,000,000 can be tagged; cut it into several rows\n"
+    )
+    assert run(capsys, source, target, "--lexicon-from", good) == (1, "", message)
+    assert run(capsys, good, target, "--lexicon-from", source) == (1, "", message)
+    assert not target.exists()
+    # The paper rules replace words without a tagger: of the text to change no limit is known.
+    assert run(capsys, source, target, "--lexicon-from", good, *PAPER)[0] == 0
+    assert len(pq.read_table(target)["hypothesis"][3].as_py()) == 6 * 125_000 - 1
+
+
+def test_a_text_longer_than_what_is_read_at_a_time(tmp_path, capsys):
+    long = dict(ROWS[0], hypothesis="A dog. " * 5_000_000)
+    source = write(tmp_path / "in.jsonl", [*ROWS, long, ROWS[2]])
+    train = write(tmp_path / "train.csv")
+    target = tmp_path / "out.parquet"
+    status, _, err = run(capsys, source, target, "--lexicon-from", train)
+    assert status == 1
+    assert "row 3, column 'hypothesis': the text has 35,000,000 characters" in err
+    assert run(capsys, source, target, "--lexicon-from", train, *PAPER)[0] == 0
+    assert pq.read_table(target).num_rows == 5

@@ -64,7 +64,12 @@ def test_all_mistakes_are_told_at_once_with_their_keys():
     [
         ({"search": 0}, "model.search: must be a budget of at least 1"),
         ({"search": True}, "model.search"),
-        ({"name": "unheard-of"}, "model.options: no model is called 'unheard-of'"),
+        ({"name": "unheard-of"}, "model.name: no model is called 'unheard-of'; there are bow-xgb"),
+        ({"name": "no.such:Model"}, "model.name: the model 'no.such:Model' cannot be imported"),
+        (
+            {"options": {"nope": 1}},
+            "model.options: the model 'bow-xgb' has no option 'nope'; it has",
+        ),
         ({"options": {"weighting": "bm25"}}, "model.options: weighting must be"),
         ({"params": {"max_depth": 3}}, "model.params.gamma: is missing"),
         ({"search": 3, "params": {}}, "model.params: leaves no room for search"),
@@ -248,3 +253,38 @@ def test_an_option_does_not_hide_a_mistake_of_the_file():
 
     merged = merge({"data": "x", "model": {"name": "bow-xgb"}}, {"data": {"demo": True}})
     assert merged == {"data": "x", "model": {"name": "bow-xgb"}}
+
+
+def test_an_unknown_model_is_told_once():
+    for more in ({"search": "table7-snli"}, {"params": {"max_depth": 1}}, {"options": {"x": 1}}):
+        (problem,) = _problems({**DEMO, "model": {"name": "unheard-of", **more}})
+        assert problem.startswith("model.name: ")
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"rho": [0, True]}, "rho.1: input should be a valid number, not True"),
+        ({"rho": [0, "0.5"]}, "rho.1: input should be a valid number, not '0.5'"),
+        ({"rho": True}, "rho: must be a number, a list"),
+        ({"n_resamples": True}, "n_resamples: input should be a valid integer, not True"),
+        ({"n_resamples": "5"}, "n_resamples: input should be a valid integer, not '5'"),
+        ({"n_resamples": 5.0}, "n_resamples: input should be a valid integer, not 5.0"),
+        ({"alpha": "0.1"}, "alpha: input should be a valid number, not '0.1'"),
+        ({"alpha": float("nan")}, "alpha: input should be less than 1, not nan"),
+        ({"seed": False}, "seed: input should be a valid integer, not False"),
+        ({"data": {"demo": True, "quoted": 1}}, "data.quoted: input should be a valid boolean"),
+        ({"data": {"demo": True, "name": 1}}, "data.name: input should be a valid string, not 1"),
+        ({"data": {"demo": True, "label_names": ["a", 1]}}, "data.label_names.1: input should be"),
+        ({"data": {"demo": {"n_train": "30"}}}, "data.demo.n_train: input should be a valid"),
+        ({"transformation": {"block_list": 1}}, "transformation.block_list: input is not a valid"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(values, complaint):
+    assert any(p.startswith(complaint) for p in _problems({**DEMO, **values}))
+
+
+def test_whole_numbers_are_numbers():
+    config = check_config({**DEMO, "rho": [0, 1], "data": {"demo": True, "label_names": ["a"]}})
+    assert repr(config.rho) == "(0.0, 1.0)"
+    assert config.data.label_names == ("a",)

@@ -20,6 +20,24 @@ REJECTED = 3
 """Exit status of a rejection under --fail-on-reject."""
 
 
+class SignificanceLevel(click.FloatRange):
+    """A number above 0 and below 1; not a number is none, though it is not outside, either."""
+
+    name = "float"
+
+    def __init__(self) -> None:
+        super().__init__(0, 1, min_open=True, max_open=True)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Parse the level and check it."""
+        level = float(super().convert(value, param, ctx))
+        if math.isnan(level):
+            self.fail(f"{value} is not in the range 0<x<1.", param, ctx)
+        return level
+
+
 def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of the paired test and of its output."""
     options = [
@@ -46,7 +64,7 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]"),
         click.option(
             "--alpha",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            type=SignificanceLevel(),
             default=0.05,
             show_default=True,
             help="Significance level.",

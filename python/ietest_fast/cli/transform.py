@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.transform import FileSummary, SynonymSubstitution
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_FILE = click.Path(path_type=Path)
 
 
 @click.command("transform")
@@ -75,6 +75,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     The formats are those of the names: .parquet, .csv, .tsv or .jsonl. OUT appears when it is
     complete; other columns are copied.
     """
+    from ietest_fast.corpus.streams import check_target
     from ietest_fast.lexicon import Tagger, read_block_list
     from ietest_fast.transform.files import check_distinct, read_texts, transform_file
     from ietest_fast.transform.synonyms import build_from_texts, default_tagger
@@ -82,17 +83,24 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     outputs = [path for path in (target, edits_path) if path is not None]
     for read in (source, *trains, *([] if block_list is None else [block_list])):
         check_distinct(read, *outputs)
+    # Mistakes should not wait until the nouns of TRAIN are counted.
+    for path in outputs:
+        check_target(path)
     columns = None
     if text_columns is not None:
         columns = [name.strip() for name in text_columns.split(",") if name.strip()]
         if not columns:
             raise click.BadParameter("no column is named", param_hint="--text-columns")
     blocked = read_block_list(block_list) if block_list is not None else ()
-    # Mistakes in IN should not wait until the nouns of TRAIN are counted.
     _check_source(source, columns)
 
     name = default_tagger(rules) if tagger is None else tagger  # type: ignore[arg-type]
-    with _stopped_by_sigterm(), _progress() as progress, Tagger.load(name) as loaded:
+    with (
+        _told_when_interrupted(target),
+        _stopped_by_sigterm(),
+        _progress() as progress,
+        Tagger.load(name) as loaded,
+    ):
         count = progress("Counting nouns")
         texts = (array for train in trains for array in read_texts(train, columns))
         substitution = build_from_texts(
@@ -123,6 +131,33 @@ def _check_source(source: Path, columns: list[str] | None) -> None:
 
     with open_batches(source) as reader:
         choose_text_columns(source, reader.schema, columns)
+
+
+@contextlib.contextmanager
+def _told_when_interrupted(target: Path) -> Iterator[None]:
+    """Say after Ctrl-C what has become of OUT."""
+    before = _stamp(target)
+    try:
+        yield
+    except KeyboardInterrupt:
+        # Ctrl-C may come in the moment between the file's name and the end of the command.
+        done = _stamp(target) != before
+        click.echo(
+            f"Interrupted. {target} is complete."
+            if done
+            else f"Interrupted. Nothing was written to {target}.",
+            err=True,
+        )
+        raise click.exceptions.Exit(130) from None
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Tell one state of a file from another; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 @contextlib.contextmanager

@@ -5,7 +5,9 @@ The names below are loaded when they are first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ietest_fast.corpus.dataset import Corpus as Corpus
@@ -24,25 +26,6 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.streams import BatchReader as BatchReader
     from ietest_fast.corpus.streams import BatchWriter as BatchWriter
     from ietest_fast.corpus.streams import open_batches as open_batches
-
-_LAZY = {
-    "BatchReader": "streams",
-    "BatchWriter": "streams",
-    "Corpus": "dataset",
-    "Description": "description",
-    "Overlap": "description",
-    "corpus_from_table": "dataset",
-    "demo_batches": "demo.generator",
-    "demo_corpus": "demo.generator",
-    "demo_splits": "demo.generator",
-    "describe": "description",
-    "find_overlap": "description",
-    "open_batches": "streams",
-    "read_corpora": "reading",
-    "read_corpus": "reading",
-    "require_trainable": "dataset",
-    "split": "splitting",
-}
 
 __all__ = [
     "BatchReader",
@@ -63,14 +46,24 @@ __all__ = [
     "split",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        import importlib
-
-        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "BatchReader": "streams",
+        "BatchWriter": "streams",
+        "Corpus": "dataset",
+        "Description": "description",
+        "Overlap": "description",
+        "corpus_from_table": "dataset",
+        "demo_batches": "demo.generator",
+        "demo_corpus": "demo.generator",
+        "demo_splits": "demo.generator",
+        "describe": "description",
+        "find_overlap": "description",
+        "open_batches": "streams",
+        "read_corpora": "reading",
+        "read_corpus": "reading",
+        "require_trainable": "dataset",
+        "split": "splitting",
+    },
+)

@@ -11,13 +11,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from ietest_fast.corpus.dataset import Corpus
 
 _CHUNK_ROWS = 262_144
+
+# Of each byte whether it is white space, as regular expressions have it (\s). The bytes of other
+# characters are never among these.
+_IS_SPACE = np.zeros(256, np.bool_)
+_IS_SPACE[list(b"\t\n\f\r ")] = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +133,9 @@ class Overlap:
 
 def describe(corpus: Corpus) -> Description:
     """Describe a corpus: labels, lengths, duplicates, vocabulary, what was dropped and why."""
-    exact = _row_codes([corpus.texts(name) for name in corpus.text_columns])
-    plain = [_plain_words(corpus.texts(name)) for name in corpus.text_columns]
-    same_words = _row_codes(plain)
+    columns = [_Texts.of(corpus.texts(name)) for name in corpus.text_columns]
+    exact = _row_codes([column.codes for column in columns])
+    same_words = _row_codes([column.plain_codes() for column in columns])
     n_groups = _n_distinct(same_words)
     first_label = np.zeros(int(same_words.max(initial=-1)) + 1, np.int8)
     first_label[same_words[::-1]] = corpus.labels[::-1]
@@ -143,31 +148,28 @@ def describe(corpus: Corpus) -> Description:
             name: int(count)
             for name, count in zip(corpus.label_names, corpus.label_counts, strict=True)
         },
-        columns=tuple(_describe_column(corpus, name) for name in corpus.text_columns),
+        columns=tuple(
+            _describe_column(name, column)
+            for name, column in zip(corpus.text_columns, columns, strict=True)
+        ),
         n_duplicates=len(corpus) - _n_distinct(exact),
         n_same_words=len(corpus) - n_groups,
         n_conflicts=n_conflicts,
-        vocabulary_size=_vocabulary_size(corpus),
+        vocabulary_size=_vocabulary_size([column.distinct for column in columns]),
         dropped=dict(corpus.dropped),
     )
 
 
 def find_overlap(first: Corpus, second: Corpus) -> Overlap:
     """Find what a second corpus (a test set, say) shares with a first (the training set)."""
+    n_columns = min(len(first.text_columns), len(second.text_columns))
+    both = [
+        _Texts.of(first.texts(index), second.texts(index)).plain_codes()
+        for index in range(n_columns)
+    ]
     counts = []
-    for n_columns in (min(len(first.text_columns), len(second.text_columns)), 1):
-        both = [
-            pa.chunked_array(
-                [
-                    chunk.cast(pa.large_string())
-                    for corpus in (first, second)
-                    for chunk in _plain_words(corpus.texts(index)).chunks
-                ],
-                pa.large_string(),
-            )
-            for index in range(n_columns)
-        ]
-        codes = _row_codes(both)
+    for columns in (both, both[:1]):
+        codes = _row_codes(columns)
         seen = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
         seen[codes[: len(first)]] = True
         counts.append(int(seen[codes[len(first) :]].sum()))
@@ -176,18 +178,85 @@ def find_overlap(first: Corpus, second: Corpus) -> Overlap:
     )
 
 
-def _describe_column(corpus: Corpus, name: str) -> ColumnDescription:
-    texts = corpus.texts(name)
-    words = pc.count_substring_regex(texts, r"\S+").to_numpy()
-    times = np.bincount(_row_codes([texts]))
+@dataclass(frozen=True, kw_only=True)
+class _Texts:
+    """A column as its different texts, a large_string array, and which of them each row has."""
+
+    distinct: pa.Array
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, *columns: pa.ChunkedArray) -> _Texts:
+        """Encode columns, one after the other, without nulls."""
+        chunks = [chunk.cast(pa.large_string()) for column in columns for chunk in column.chunks]
+        # In one piece: Arrow takes its time to unify the dictionaries of several.
+        encoded = pa.chunked_array(chunks, pa.large_string()).combine_chunks().dictionary_encode()
+        codes = np.asarray(encoded.indices).astype(np.int64)
+        return cls(distinct=encoded.dictionary, codes=codes)
+
+    def plain_codes(self) -> NDArray[np.int64]:
+        """Give every row a number, the same where texts have the same words."""
+        encoded = _plain_words(self.distinct).dictionary_encode()
+        codes: NDArray[np.int64] = np.asarray(encoded.indices).astype(np.int64)[self.codes]
+        return codes
+
+
+def _describe_column(name: str, column: _Texts) -> ColumnDescription:
+    words = _count_words(column.distinct)[column.codes]
+    characters = pc.utf8_length(column.distinct).to_numpy(zero_copy_only=False)[column.codes]
+    times = np.bincount(column.codes)
     return ColumnDescription(
         name=name,
         words=_lengths(words),
-        characters=_lengths(pc.utf8_length(texts).to_numpy()),
+        characters=_lengths(characters),
         n_blank=int((words == 0).sum()),
         n_distinct=len(times),
-        repeated_share=float(times[times > 1].sum() / max(len(corpus), 1)),
+        repeated_share=float(times[times > 1].sum() / max(len(words), 1)),
     )
+
+
+def _count_words(texts: pa.Array) -> NDArray[np.int64]:
+    r"""Count what white space separates (``\S+``) in the texts of a large_string array."""
+    counts = [np.empty(0, np.int64)]
+    for offsets, content in _bytes_of(texts):
+        in_word = ~_IS_SPACE[content]
+        begins = in_word.copy()
+        begins[1:] &= ~in_word[:-1]
+        # A text begins anew, whatever the one before it ends with.
+        first = offsets[:-1][np.diff(offsets) > 0]
+        begins[first] = in_word[first]
+        counts.append(_count_true(begins, offsets))
+    return np.concatenate(counts)
+
+
+def _has_runs(texts: pa.Array) -> NDArray[np.bool_]:
+    """Find the texts with two blanks in a row or white space that is no blank.
+
+    A blank at a text's beginning may count as one in a row.
+    """
+    found = [np.empty(0, np.bool_)]
+    for offsets, content in _bytes_of(texts):
+        blank = content == ord(" ")
+        runs = _IS_SPACE[content] & ~blank
+        runs[1:] |= blank[1:] & blank[:-1]
+        found.append(_count_true(runs, offsets) > 0)
+    return np.concatenate(found)
+
+
+def _bytes_of(texts: pa.Array) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+    """Give a large_string array's offsets and bytes, some rows at a time, offsets from 0."""
+    for start in range(0, len(texts), _CHUNK_ROWS):
+        chunk = texts.slice(start, _CHUNK_ROWS)
+        _, offsets_buffer, data = chunk.buffers()
+        offsets = np.frombuffer(offsets_buffer, np.int64, len(chunk) + 1, 8 * chunk.offset)
+        content = np.frombuffer(data or b"", np.uint8)[offsets[0] : offsets[-1]]
+        yield offsets - offsets[0], content
+
+
+def _count_true(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the marks between each two offsets."""
+    counts: NDArray[np.int64] = np.diff(np.searchsorted(np.flatnonzero(marks), offsets))
+    return counts
 
 
 def _lengths(values: NDArray[np.integer[Any]]) -> Lengths:
@@ -202,26 +271,24 @@ def _lengths(values: NDArray[np.integer[Any]]) -> Lengths:
     )
 
 
-def _plain_words(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+def _plain_words(texts: pa.Array) -> pa.Array:
     """Texts without what does not make another sentence: case, spaces, a final period."""
     lowered = pc.utf8_lower(texts)
-    spaced = pc.replace_substring_regex(lowered, r"\s+", " ")
-    return pc.utf8_trim(pc.utf8_rtrim(pc.utf8_trim(spaced, " "), "."), " ")
+    # Most texts have no white space but single blanks, and looking for it is cheap.
+    spaced = pa.array(_has_runs(lowered))
+    if pc.any(spaced).as_py():
+        single = pc.replace_substring_regex(lowered.filter(spaced), r"\s+", " ")
+        lowered = pc.replace_with_mask(lowered, spaced, single)
+    return pc.utf8_trim(pc.utf8_rtrim(pc.utf8_trim(lowered, " "), "."), " ")
 
 
-def _row_codes(columns: Sequence[pa.ChunkedArray]) -> NDArray[np.int64]:
+def _row_codes(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Give every row a number (from 0, without gaps), the same where all columns are."""
-    codes: NDArray[np.int64] | None = None
-    for column in columns:
-        encoded = column.dictionary_encode().unify_dictionaries()
-        new = np.concatenate(
-            [np.empty(0, np.int64), *(np.asarray(chunk.indices) for chunk in encoded.chunks)]
-        ).astype(np.int64)
-        if codes is not None:
-            width = int(new.max(initial=0)) + 1
-            new = np.unique(codes * width + new, return_inverse=True)[1]
-        codes = new
-    assert codes is not None  # noqa: S101 - a corpus has a text column
+    codes = columns[0]
+    for new in columns[1:]:
+        # Each column has fewer than 2**31 codes, as Arrow's are of 32 bits.
+        joined = codes * (int(new.max(initial=0)) + 1) + new
+        codes = np.asarray(pa.array(joined).dictionary_encode().indices).astype(np.int64)
     return codes
 
 
@@ -229,17 +296,12 @@ def _n_distinct(codes: NDArray[np.int64]) -> int:
     return int(codes.max(initial=-1)) + 1
 
 
-def _vocabulary_size(corpus: Corpus) -> int:
-    found: pa.Array | None = None
-    for name in corpus.text_columns:
-        distinct = corpus.texts(name).unique()
+def _vocabulary_size(columns: Sequence[pa.Array]) -> int:
+    found = pa.array([], pa.large_string())
+    for distinct in columns:
         for start in range(0, len(distinct), _CHUNK_ROWS):
             texts = pc.utf8_lower(distinct.slice(start, _CHUNK_ROWS))
             words = pc.list_flatten(pc.utf8_split_whitespace(texts)).unique()
             words = pc.replace_substring_regex(words, r"^[^\pL\pN]+|[^\pL\pN]+$", "")
-            words = words.cast(pa.large_string())
-            found = words if found is None else pa.concat_arrays([found, words])
-            found = found.unique()
-    if found is None:
-        return 0
+            found = pa.concat_arrays([found, words.cast(pa.large_string())]).unique()
     return int(pc.sum(pc.not_equal(found, "")).as_py() or 0)

@@ -11,6 +11,7 @@ import csv
 import io
 import itertools
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
 Kind = Literal["parquet", "csv", "tsv", "jsonl"]
@@ -36,6 +37,11 @@ _KINDS: dict[str, Kind] = {
     ".json": "jsonl",
 }
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+
+# Deeper than any data. Arrow's reader crashes at some thousands, Python's gives up earlier.
+_MOST_NESTED = 100
+_LONGEST_FIELD = 2**31 - 1
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 _MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -141,12 +147,17 @@ def field_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(lines, delimiter=form.delimiter)
         while True:
             number = reader.line_num + 1
+            # Python gives up at 131,072 characters, which a text may have. The limit is the
+            # whole program's, so it is changed for no longer than it has to be.
+            limit = csv.field_size_limit(_LONGEST_FIELD)
             try:
                 fields = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
                 raise InputError(f"{error}", path=path, row=f"line {number}") from error
+            finally:
+                csv.field_size_limit(limit)
             if fields:
                 yield number, fields
     else:
@@ -162,13 +173,17 @@ def json_records(path: Path, form: Format) -> Iterator[tuple[int, dict[str, Any]
         if not line.strip():
             continue
         where = f"line {number}"
+        if _is_too_deep(line):
+            raise InputError(
+                f"brackets are nested more than {_MOST_NESTED} deep", path=path, row=where
+            )
         try:
             record = json.loads(line, object_pairs_hook=_once)
         except json.JSONDecodeError as error:
             raise InputError(
                 f"not JSON: {error.msg} at character {error.pos + 1}", path=path, row=where
             ) from error
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise InputError(str(error), path=path, row=where) from error
         if not isinstance(record, dict):
             raise InputError(
@@ -177,7 +192,141 @@ def json_records(path: Path, form: Format) -> Iterator[tuple[int, dict[str, Any]
                 path=path,
                 row=where,
             )
+        if "\\u" in line:
+            _check_surrogates(path, where, record)
         yield number, record
+
+
+def _is_too_deep(line: str) -> bool:
+    if line.count("[") + line.count("{") <= _MOST_NESTED:
+        return False
+    # A broken line may have an odd quote; then it is not JSON, which the parser tells.
+    bare = _JSON_STRING.sub("", line)
+    steps = (1 if mark in "[{" else -1 for mark in bare if mark in "[{]}")
+    return max(itertools.accumulate(steps), default=0) > _MOST_NESTED
+
+
+def check_nesting(path: Path, form: Format, n_bytes: int) -> None:
+    """Stop if a line among the first bytes of a JSONL file is nested too deep for Arrow.
+
+    Arrow makes a type of what it finds there, level by level, and crashes if they are many.
+    """
+    with io.BufferedReader(open_bytes(path, form)) as stream:
+        block = stream.read(n_bytes)
+    if block.count(b"[") + block.count(b"{") <= block.count(b"\n") + _MOST_NESTED:
+        return
+    for number, line in enumerate(block.split(b"\n"), start=1):
+        if _is_too_deep(line.decode("utf-8", "replace")):
+            raise InputError(
+                f"brackets are nested more than {_MOST_NESTED} deep",
+                path=path,
+                row=f"line {number}",
+            )
+
+
+def _check_surrogates(path: Path, where: str, record: dict[str, Any]) -> None:
+    for name, value in record.items():
+        try:
+            json.dumps([name, value], ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = str(error.object[error.start])
+            raise InputError(
+                f"\\u{ord(half):04x} is half of a surrogate pair and stands alone; a character "
+                "expected",
+                path=path,
+                row=where,
+                column=json.dumps(name)[1:-1] if half in name else name,
+            ) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonColumns:
+    """What stands in the columns of a whole JSONL file.
+
+    Attributes
+    ----------
+    types
+        Arrow's type for each column. Values of several types, lists, objects and integers beyond
+        64 bits become strings: their JSON.
+    change
+        Where a column's values first change their type; None if none does.
+    """
+
+    types: dict[str, pa.DataType]
+    change: InputError | None
+
+
+def scan_json(
+    path: Path, form: Format, columns: Sequence[str] | None, texts: Collection[str]
+) -> JsonColumns:
+    """Go through a JSONL file, slowly, to learn the types of its columns.
+
+    Parameters
+    ----------
+    columns
+        The columns to look at; None for all.
+    texts
+        Those among them that hold texts and nothing else.
+
+    Raises
+    ------
+    InputError
+        At the first line that is not what it has to be.
+    """
+    kinds: dict[str, dict[str, int]] = {name: {} for name in columns or ()}
+    change: InputError | None = None
+    for number, record in json_records(path, form):
+        for name in record if columns is None else columns:
+            value = record.get(name)
+            seen = kinds.setdefault(name, {})
+            if value is None:
+                continue
+            kind = _json_kind(value)
+            if name in texts and kind != "text":
+                raise InputError(
+                    f"is {json.dumps(value)[:40]}, text expected",
+                    path=path,
+                    row=f"line {number}",
+                    column=name,
+                )
+            if kind not in seen:
+                if seen and change is None:
+                    before, line = next(iter(seen.items()))
+                    change = InputError(
+                        f"is {json.dumps(value)[:40]}, {before} expected as in line {line}",
+                        path=path,
+                        row=f"line {number}",
+                        column=name,
+                    )
+                seen[kind] = number
+    types = {name: _arrow_type(set(seen), is_text=name in texts) for name, seen in kinds.items()}
+    return JsonColumns(types=types, change=change)
+
+
+def _json_kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, float):
+        return "a number"
+    if isinstance(value, int):
+        if abs(value) <= 2**53:  # what a float can hold
+            return "an integer"
+        return "a large integer" if -(2**63) <= value < 2**63 else "a huge integer"
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def _arrow_type(kinds: set[str], *, is_text: bool) -> pa.DataType:
+    if is_text or not kinds:
+        return pa.large_string() if is_text else pa.null()
+    if kinds == {"true or false"}:
+        return pa.bool_()
+    if kinds <= {"an integer", "a large integer"}:
+        return pa.int64()
+    if kinds <= {"an integer", "a number"}:
+        return pa.float64()
+    return pa.large_string()
 
 
 def locate_row(path: Path, form: Format, row: int) -> str:
@@ -213,6 +362,11 @@ def diagnose(path: Path, form: Format, error: Exception) -> InputError:
         return found
     except (OSError, EOFError) as found:
         return InputError(f"cannot be read: {_first_line(found)}", path=path)
+    if "straddl" in str(error):
+        return InputError(
+            "a row is longer than what is read at a time; write the file as .parquet or .jsonl",
+            path=path,
+        )
     return InputError(f"cannot be read as {form.kind}: {_first_line(error)}", path=path)
 
 

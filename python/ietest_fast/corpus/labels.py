@@ -80,13 +80,10 @@ def encode_labels(
     UnknownLabelError
         If a label is none of the names, or there are more than 127 of them.
     """
-    encoded = _as_strings(column).dictionary_encode(null_encoding="encode").unify_dictionaries()
-    values: list[str | None] = (
-        encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks > 0 else []
-    )
-    indices = np.concatenate(
-        [np.empty(0, np.int32), *(np.asarray(chunk.indices) for chunk in encoded.chunks)]
-    )
+    # In one piece: Arrow cannot unify the dictionaries of several if a null is in them.
+    encoded = _as_strings(column).combine_chunks().dictionary_encode(null_encoding="encode")
+    values: list[str | None] = encoded.dictionary.to_pylist()
+    indices = np.asarray(encoded.indices)
 
     if label_names is not None:
         names = tuple(str(name) for name in label_names)
@@ -147,7 +144,7 @@ def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
         or _is_string(kind)
     ):
         raise UnknownLabelError(0, f"labels are integers or names, not of the type {kind}")
-    return column.cast(pa.string())
+    return column.cast(pa.large_string())
 
 
 def _is_string(kind: Any) -> bool:

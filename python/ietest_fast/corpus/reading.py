@@ -23,7 +23,7 @@ from ietest_fast.corpus.formats import (
     locate_row,
     open_bytes,
 )
-from ietest_fast.corpus.streams import csv_options, with_strings
+from ietest_fast.corpus.streams import csv_options, open_batches
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def read_corpus(
         Naming the file, the line or row, the column and what was expected.
     """
     path = Path(path)
-    form = format_of(path, quoted=quoted)
     check_readable(path)
+    form = format_of(path, quoted=quoted)
     try:
         file = _open_parquet(path) if form.kind == "parquet" else None
         names = list(file.schema_arrow.names) if file is not None else column_names(path, form)
@@ -207,75 +207,52 @@ def _read_short_rows(
 
 
 def _read_jsonl(path: Path, form: Format, texts: Sequence[str], wanted: Sequence[str]) -> pa.Table:
+    """Read named columns; slowly if a column's values are of several types, as labels may be."""
     import pyarrow.json as pajson
 
-    first = next(json_records(path, form), None)
-    if first is None:
-        raise InputError("the file has no objects in it", path=path)
-    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    fields: list[pa.Field] = []
-    for name in wanted:
-        kind = pa.string() if name in texts else kinds.get(type(first[1].get(name)))
-        if kind is None:
-            # Nested, or null in the first object: Arrow finds out by itself.
-            fields = []
-            break
-        fields.append(pa.field(name, kind))
+    kinds = _first_kinds(path, form, texts, wanted)
     block_bytes = _BLOCK_BYTES
-    while True:
+    while all(kind is not None for kind in kinds.values()):
+        # All types are given: Arrow crashes where it has to find them in deeply nested values.
+        options = pajson.ParseOptions(
+            explicit_schema=pa.schema(list(kinds.items())), unexpected_field_behavior="ignore"
+        )
         try:
             table = pajson.read_json(
                 open_bytes(path, form),
                 read_options=pajson.ReadOptions(block_size=block_bytes),
-                parse_options=pajson.ParseOptions(
-                    explicit_schema=pa.schema(fields) if fields else None,
-                    unexpected_field_behavior="ignore" if fields else "infer",
-                ),
+                parse_options=options,
             )
-            table = table.select(list(wanted))
-            strings = [field.with_type(with_strings(field.type)) for field in table.schema]
-            if strings == list(table.schema):
-                return table
-            fields = strings  # Arrow took strings that look like dates for dates
         except pa.ArrowInvalid as error:
-            if "straddl" in str(error) and block_bytes < 1 << 30:
-                block_bytes *= 8
-                continue
-            return _read_mixed_json(path, form, texts, wanted)
-        except (pa.ArrowNotImplementedError, KeyError):
-            return _read_mixed_json(path, form, texts, wanted)
+            if "straddl" not in str(error) or block_bytes >= 1 << 30:
+                break
+            block_bytes *= 8
+        except pa.ArrowNotImplementedError:
+            break
+        else:
+            return table.select(list(wanted))
+    with open_batches(path, columns=wanted, texts=texts, types_of="file") as reader:
+        return pa.Table.from_batches(list(reader), reader.schema)
 
 
-def _read_mixed_json(
+def _first_kinds(
     path: Path, form: Format, texts: Sequence[str], wanted: Sequence[str]
-) -> pa.Table:
-    """Read slowly: for labels of several types, and to say what is wrong in which line."""
-    columns: dict[str, list[Any]] = {name: [] for name in wanted}
-    for number, record in json_records(path, form):
-        for name, column in columns.items():
+) -> dict[str, pa.DataType | None]:
+    """Give the types of columns as their first values have them; None where they are nested."""
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    kinds: dict[str, pa.DataType | None] = dict.fromkeys(texts, pa.string())
+    n_objects = 0
+    for _, record in json_records(path, form):
+        n_objects += 1
+        for name in wanted:
             value = record.get(name)
-            if name in texts and not (value is None or isinstance(value, str)):
-                raise InputError(
-                    f"is {json.dumps(value)[:40]}, text expected",
-                    path=path,
-                    row=f"line {number}",
-                    column=name,
-                )
-            column.append(value)
-    arrays = []
-    for name, column in columns.items():
-        if len({type(value) for value in column if value is not None}) > 1:
-            column = [  # noqa: PLW2901
-                value if value is None or isinstance(value, str) else json.dumps(value)
-                for value in column
-            ]
-        try:
-            arrays.append(pa.array(column, pa.large_string() if name in texts else None))
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"half a surrogate pair stands alone: {error}", path=path, column=name
-            ) from error
-    return pa.table(arrays, list(columns))
+            if name not in kinds and value is not None:
+                kinds[name] = types.get(type(value))
+        if len(kinds) == len(wanted):
+            break
+    if n_objects == 0:
+        raise InputError("the file has no objects in it", path=path)
+    return {name: kinds.get(name, pa.null()) for name in wanted}
 
 
 def _check_encoding(path: Path, form: Format, table: pa.Table, texts: Sequence[str]) -> None:

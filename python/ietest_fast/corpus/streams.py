@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -16,21 +19,25 @@ from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.formats import (
     Format,
+    check_nesting,
     check_readable,
     check_utf8,
     column_names,
     diagnose,
     format_of,
+    json_records,
     open_bytes,
+    scan_json,
 )
 from ietest_fast.errors import InputError, ResourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from types import TracebackType
 
 BATCH_ROWS = 65_536
 _BLOCK_BYTES = 16 << 20
+_SLOW_BATCH_ROWS = 4096
 _ROW_GROUP_ROWS = 131_072
 _ROW_GROUP_BYTES = 64 << 20
 
@@ -74,6 +81,13 @@ def with_strings(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+class TypesChangeError(InputError):
+    """Values of a JSONL file are of other types than those at its start.
+
+    ``open_batches(..., types_of="file")`` reads such a file.
+    """
+
+
 class BatchReader:
     """The batches of a file, one after the other; a context manager.
 
@@ -95,18 +109,20 @@ class BatchReader:
         form: Format,
         batches: Iterator[pa.RecordBatch],
         n_rows: int | None,
+        explain: Callable[[Exception], InputError] | None = None,
     ) -> None:
         self.path = path
         self.schema = schema
         self.format = form
         self.n_rows = n_rows
         self._batches = batches
+        self._explain = partial(diagnose, path, form) if explain is None else explain
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         try:
             yield from self._batches
         except (pa.ArrowException, OSError, EOFError) as error:
-            raise diagnose(self.path, self.format, error) from error
+            raise self._explain(error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -125,8 +141,10 @@ def open_batches(
     path: str | Path,
     *,
     columns: Sequence[str] | None = None,
+    texts: Collection[str] = (),
     batch_rows: int = BATCH_ROWS,
     quoted: bool | None = None,
+    types_of: Literal["start", "file"] = "start",
 ) -> BatchReader:
     """Open a file to read it in batches, in bounded memory.
 
@@ -136,10 +154,17 @@ def open_batches(
         Parquet, CSV, TSV or JSONL; see :func:`ietest_fast.corpus.read_corpus`.
     columns
         The columns to read; all if None.
+    texts
+        Columns that hold texts: another value in one of them, where the format allows that
+        (JSONL), is an error.
     batch_rows
         Most rows of a batch of a Parquet file. Text files are cut by bytes (16 MiB).
     quoted
         Whether double quotes enclose fields; None: in CSV yes, in TSV no.
+    types_of
+        What tells the types of the columns of JSONL: the file's start (its first 16 MiB), or, at
+        the cost of a slow reading before the first batch, all of it. A column whose values are of
+        several types has strings: texts as they are, other values as JSON.
 
     Returns
     -------
@@ -151,15 +176,18 @@ def open_batches(
     InputError
         At once if the file cannot be opened or lacks a column; while iterating if it is broken
         further down, naming the line.
+    TypesChangeError
+        While iterating, if values of JSONL are of other types than those at its start; with
+        ``types_of="file"`` it can be read.
     """
     path = Path(path)
-    form = format_of(path, quoted=quoted)
     check_readable(path)
+    form = format_of(path, quoted=quoted)
     try:
         if form.kind == "parquet":
             return _open_parquet(path, form, columns, batch_rows)
         if form.kind == "jsonl":
-            return _open_jsonl(path, form, columns)
+            return _open_jsonl(path, form, columns, texts, types_of)
         return _open_delimited(path, form, columns)
     except (pa.ArrowException, OSError, EOFError) as error:
         raise diagnose(path, form, error) from error
@@ -203,37 +231,145 @@ def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> 
     return BatchReader(path=path, schema=reader.schema, form=form, batches=reader, n_rows=None)
 
 
-def _open_jsonl(path: Path, form: Format, columns: Sequence[str] | None) -> BatchReader:
+def _open_jsonl(
+    path: Path,
+    form: Format,
+    columns: Sequence[str] | None,
+    texts: Collection[str],
+    types_of: Literal["start", "file"],
+) -> BatchReader:
+    names = column_names(path, form)
+    check_columns(path, names, names if columns is None else columns)
+    if types_of == "start":
+        check_nesting(path, form, _BLOCK_BYTES)
+        with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return _open_uniform_json(path, form, names, columns, texts)
+    return _open_mixed_json(path, form, columns, texts)
+
+
+def _open_uniform_json(
+    path: Path,
+    form: Format,
+    names: Sequence[str],
+    columns: Sequence[str] | None,
+    texts: Collection[str],
+) -> BatchReader:
+    """Read JSONL in which the values of a column are all of one type."""
     import pyarrow.json as pajson
 
-    names = column_names(path, form)
-    chosen = list(names if columns is None else columns)
-    check_columns(path, names, chosen)
     options = pajson.ReadOptions(block_size=_BLOCK_BYTES)
-    reader = pajson.open_json(open_bytes(path, form), read_options=options)
-    schema = reader.schema
-    texts = pa.schema([field.with_type(with_strings(field.type)) for field in schema])
-    if texts != schema:
-        # Arrow takes strings that look like dates for dates, but JSON has strings alone.
+    known = [pa.field(name, pa.string()) for name in names if name in texts]
+    parse = pajson.ParseOptions(explicit_schema=pa.schema(known)) if known else None
+    reader = pajson.open_json(open_bytes(path, form), read_options=options, parse_options=parse)
+    found = reader.schema
+    # All that the first block has, in the order in which the columns occur.
+    chosen = [*names, *(name for name in found.names if name not in names)]
+    if columns is not None:
+        chosen = list(columns)
+    absent = [name for name in chosen if name not in found.names]
+    if absent:
+        raise InputError("is in none of the first objects", path=path, column=absent[0])
+    # Arrow takes strings that look like dates for dates, but JSON has strings alone.
+    schema = pa.schema([(name, with_strings(found.field(name).type)) for name in chosen])
+    if any(found.field(field.name).type != field.type for field in schema) or columns is not None:
         reader.close()
-        schema = texts
         reader = pajson.open_json(
             open_bytes(path, form),
             read_options=options,
-            parse_options=pajson.ParseOptions(explicit_schema=schema),
+            parse_options=pajson.ParseOptions(
+                explicit_schema=schema,
+                unexpected_field_behavior="infer" if columns is None else "ignore",
+            ),
         )
-    absent = [name for name in chosen if name not in schema.names]
-    if absent:
-        raise InputError("is in none of the first objects", path=path, column=absent[0])
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for batch in reader:
-            part = batch.select(chosen)
-            part.validate(full=True)  # Arrow's JSON reader lets wrong UTF-8 through
-            yield part
+        with reader:
+            for batch in reader:
+                part = batch.select(chosen)
+                part.validate(full=True)  # Arrow's JSON reader lets wrong UTF-8 through
+                yield part
 
-    schema = pa.schema([schema.field(name) for name in chosen])
+    return BatchReader(
+        path=path,
+        schema=schema,
+        form=form,
+        batches=batches(),
+        n_rows=None,
+        explain=partial(_explain_json, path, form, columns, texts),
+    )
+
+
+def _explain_json(
+    path: Path,
+    form: Format,
+    columns: Sequence[str] | None,
+    texts: Collection[str],
+    error: Exception,
+) -> InputError:
+    try:
+        change = scan_json(path, form, columns, texts).change
+    except InputError as wrong:
+        return wrong
+    except (pa.ArrowException, OSError, EOFError):
+        return diagnose(path, form, error)
+    if change is None:
+        return TypesChangeError(str(diagnose(path, form, error)))
+    return TypesChangeError(str(change))
+
+
+def _open_mixed_json(
+    path: Path, form: Format, columns: Sequence[str] | None, texts: Collection[str]
+) -> BatchReader:
+    """Read JSONL in which the values of a column may be of several types."""
+    types = scan_json(path, form, columns, texts).types
+    schema = pa.schema(list(types.items()))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        records = (record for _, record in json_records(path, form))
+        while rows := list(itertools.islice(records, _SLOW_BATCH_ROWS)):
+            arrays = [
+                pa.array([_as_type(row.get(field.name), field.type) for row in rows], field.type)
+                for field in schema
+            ]
+            yield pa.record_batch(arrays, schema=schema)
+
     return BatchReader(path=path, schema=schema, form=form, batches=batches(), n_rows=None)
+
+
+def _as_type(value: Any, kind: pa.DataType) -> Any:
+    if value is None or isinstance(value, str) or not pa.types.is_large_string(kind):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def check_target(path: str | Path) -> None:
+    """Stop if a file cannot be written, as far as that can be told without writing.
+
+    Parameters
+    ----------
+    path
+        The file that :class:`BatchWriter` is to make.
+
+    Raises
+    ------
+    InputError
+        If its name tells no format, or it is a folder.
+    ResourceError
+        If the folder it belongs into is not there, or nothing may be written there.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError("is a folder, a file expected", path=path)
+    format_of(path)
+    folder = path.parent
+    if not folder.exists():
+        raise ResourceError(f"{path}: cannot be written: there is no folder {str(folder)!r}")
+    if not folder.is_dir():
+        raise ResourceError(f"{path}: cannot be written: {str(folder)!r} is a file, not a folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ResourceError(
+            f"{path}: cannot be written: nothing may be written in the folder {str(folder)!r}"
+        )
 
 
 class BatchWriter:
@@ -263,8 +399,7 @@ class BatchWriter:
         self._pending: list[pa.RecordBatch] = []
 
     def __enter__(self) -> Self:
-        if self.path.is_dir():
-            raise InputError("is a folder, a file expected", path=self.path)
+        check_target(self.path)
         try:
             self._temporary, self._raw = create_temporary(self.path)
         except OSError as error:

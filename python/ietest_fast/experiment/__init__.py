@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ietest_fast.experiment.config import RunConfig as RunConfig
@@ -12,16 +14,6 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.resample import DataGeneratingProcess as DataGeneratingProcess
     from ietest_fast.experiment.results import RunResult as RunResult
     from ietest_fast.experiment.signature import sign as sign
-
-_LAZY = {
-    "DataGeneratingProcess": "resample",
-    "RunConfig": "config",
-    "RunResult": "results",
-    "Splits": "data",
-    "check_config": "config",
-    "read_config": "config",
-    "sign": "signature",
-}
 
 __all__ = [
     "DataGeneratingProcess",
@@ -33,10 +25,15 @@ __all__ = [
     "sign",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        import importlib
-
-        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "DataGeneratingProcess": "resample",
+        "RunConfig": "config",
+        "RunResult": "results",
+        "Splits": "data",
+        "check_config": "config",
+        "read_config": "config",
+        "sign": "signature",
+    },
+)

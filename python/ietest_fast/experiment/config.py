@@ -14,6 +14,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    Strict,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -77,6 +78,10 @@ def _read_rho(value: Any) -> Any:
         return parse_rho(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return [value]
+    if not isinstance(value, list | tuple):
+        raise ValueError(
+            f"must be a number, a list of numbers or a text like '0:1:0.1', not {value!r}"
+        )
     return value
 
 
@@ -95,17 +100,24 @@ def _resolve(path: Path, info: ValidationInfo) -> Path:
     """Take relative paths from the configuration's folder; the file must be there."""
     folder = (info.context or {}).get("folder")
     resolved = path if folder is None else Path(folder) / path
+    if resolved.is_dir():
+        raise ValueError(f"{str(resolved)!r} is a folder, a file expected")
     if not resolved.is_file():
         raise ValueError(f"there is no file {str(resolved)!r}")
     return resolved
 
 
-InputFile = Annotated[Path, AfterValidator(_resolve)]
-Rho = Annotated[tuple[float, ...], BeforeValidator(_read_rho), AfterValidator(_check_rho)]
+# TOML has neither paths nor tuples: these come as strings and lists.
+InputFile = Annotated[Path, Strict(False), AfterValidator(_resolve)]
+Names = Annotated[tuple[str, ...], Strict(False)]
+Rho = Annotated[
+    tuple[float, ...], Strict(False), BeforeValidator(_read_rho), AfterValidator(_check_rho)
+]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Strict: true is no number and "3" is none; a whole number is one where fractions may stand.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class SplitConfig(_Section):
@@ -167,9 +179,9 @@ class DataConfig(_Section):
     test: InputFile | None = None
     split: SplitConfig | None = None
     demo: DemoConfig | None = None
-    text_columns: tuple[str, ...] | None = None
+    text_columns: Names | None = None
     label_column: str | None = None
-    label_names: tuple[str, ...] | None = None
+    label_names: Names | None = None
     missing_text: Literal["error", "drop"] = "error"
     quoted: bool | None = None
     name: str | None = None
@@ -259,6 +271,17 @@ class ModelConfig(_Section):
     search: Any = None
     params: dict[str, Any] | None = None
 
+    @field_validator("name")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        from ietest_fast.models.registry import find_model
+
+        try:
+            find_model(value)
+        except IetestError as error:
+            raise ValueError(str(error)) from error
+        return value
+
     @field_validator("options")
     @classmethod
     def _set_up(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
@@ -271,21 +294,22 @@ class ModelConfig(_Section):
     def _budget_or_preset(cls, value: Any, info: ValidationInfo) -> int | str | None:
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
             return value
-        known = "options" in info.data
-        presets = _load(info.data["name"], info.data["options"]).presets if known else {}
-        if isinstance(value, str) and value in presets:
-            return value
-        raise ValueError(
-            f"must be a budget of at least 1, or one of {', '.join(map(repr, presets))}; "
-            f"not {value!r}"
-        )
+        wording = "must be a budget of at least 1, or the name of a preset"
+        if {"name", "options"} <= info.data.keys():
+            presets = _load(info.data["name"], info.data["options"]).presets
+            if isinstance(value, str) and value in presets:
+                return value
+            wording += f" ({', '.join(map(repr, presets)) or 'this model has none'})"
+        elif isinstance(value, str):
+            return value  # which presets there are depends on the model; its mistake comes first
+        raise ValueError(f"{wording}, not {value!r}")
 
     @field_validator("params")
     @classmethod
     def _trainable(
         cls, value: dict[str, Any] | None, info: ValidationInfo
     ) -> dict[str, Any] | None:
-        if value is None or "options" not in info.data:
+        if value is None or not {"name", "options"} <= info.data.keys():
             return value
         if info.data.get("search") is not None:
             raise ValueError("leaves no room for search")
@@ -432,7 +456,19 @@ def _word(item: Any) -> list[str]:
     )
     if message.startswith("."):
         return [f"{key}{line}" for line in message.splitlines()]
+    # Our own messages name the value where that helps; pydantic's leave it out.
+    own = item["type"] in {"missing", "extra_forbidden", "value_error"}
+    if not own and isinstance(item["input"], bool | int | float | str):
+        message += f", not {_shorten(item['input'])}"
     return [f"{key}: {message[:1].lower()}{message[1:]}"]
+
+
+def _shorten(value: float | str) -> str:
+    # Python refuses to write out integers of thousands of digits.
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"an integer of {value.bit_length()} bits"
+    words = repr(value)
+    return words if len(words) <= 60 else f"{words[:60]}..."
 
 
 def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
@@ -452,6 +488,8 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
         If the file cannot be read or is no TOML, or with every mistake, each with its key.
     """
     path = Path(path)
+    if path.is_dir():
+        raise ConfigError([f"{path}: is a folder, a TOML file expected"])
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

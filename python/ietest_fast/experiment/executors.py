@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,13 +18,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import IO, Any, Protocol, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Protocol, Self, cast
 
 from ietest_fast.errors import WorkerError
 from ietest_fast.experiment.work import Task, Workbench, WorkContext
 from ietest_fast.runtime import n_cores
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 # A worker may die of something outside (memory, a signal); twice with the same task is no accident.
 _MAX_ATTEMPTS = 2
@@ -78,12 +82,41 @@ class InProcessExecutor:
         for task in tasks:
             listener(task, "started", None)
             begin = time.perf_counter()
-            result = self._workbench.perform(task)
+            with _deferred_interrupt():
+                result = self._workbench.perform(task)
             yield Outcome(task=task, result=result, seconds=time.perf_counter() - begin)
 
     def close(self) -> None:
         """Let go of the data."""
         self._workbench = None
+
+
+@contextmanager
+def _deferred_interrupt() -> Iterator[None]:
+    """Let Ctrl-C wait until a task is over, and give its result up then.
+
+    Raised inside one of XGBoost's callbacks it would be lost, and the model trained on a part of
+    its rows. A second Ctrl-C does not wait.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    n_caught = 0
+
+    def remember(_number: int, _frame: FrameType | None) -> None:
+        nonlocal n_caught
+        n_caught += 1
+        if n_caught > 1:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if n_caught > 0:
+        raise KeyboardInterrupt
 
 
 class _Worker:

@@ -5,7 +5,9 @@ Names are loaded when they are first used: the tagger's library alone takes a se
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ietest_fast.lexicon.careful_rules import careful_table as careful_table
@@ -20,21 +22,6 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.tagging import Tagger as Tagger
     from ietest_fast.lexicon.tagging import TokenTags as TokenTags
     from ietest_fast.lexicon.wordnet import WordNet as WordNet
-
-_LAZY = {
-    "SynonymTable": "synonym_table",
-    "TagCache": "tag_cache",
-    "Tagger": "tagging",
-    "TokenTags": "tagging",
-    "UPOS": "tagging",
-    "WordNet": "wordnet",
-    "careful_table": "careful_rules",
-    "count_nouns": "frequencies",
-    "paper_candidates": "paper_rules",
-    "paper_table": "paper_rules",
-    "porter_stem": "porter",
-    "read_block_list": "synonym_table",
-}
 
 __all__ = [
     "UPOS",
@@ -51,14 +38,20 @@ __all__ = [
     "read_block_list",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        import importlib
-
-        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "SynonymTable": "synonym_table",
+        "TagCache": "tag_cache",
+        "Tagger": "tagging",
+        "TokenTags": "tagging",
+        "UPOS": "tagging",
+        "WordNet": "wordnet",
+        "careful_table": "careful_rules",
+        "count_nouns": "frequencies",
+        "paper_candidates": "paper_rules",
+        "paper_table": "paper_rules",
+        "porter_stem": "porter",
+        "read_block_list": "synonym_table",
+    },
+)

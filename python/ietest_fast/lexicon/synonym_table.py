@@ -179,11 +179,13 @@ def read_block_list(path: str | Path) -> frozenset[str]:
     ResourceError
         If there is no such file.
     InputError
-        If it is not text in UTF-8, or a line has more than one word.
+        If it is a folder or not text in UTF-8, or a line has more than one word.
     """
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
+    except IsADirectoryError as error:
+        raise InputError("is a folder, a file expected", path=path) from error
     except OSError as error:
         raise ResourceError(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:

@@ -46,8 +46,12 @@ class TagCache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, timeout=60)
-            with self._connection:
-                self._connection.execute(_SCHEMA)
+            try:
+                with self._connection:
+                    self._connection.execute(_SCHEMA)
+            except sqlite3.Error:
+                self._connection.close()
+                raise
         except (OSError, sqlite3.Error) as error:
             raise ResourceError(f"{self.path}: cannot be used as a tag cache ({error})") from error
 

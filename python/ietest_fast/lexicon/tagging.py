@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.errors import ResourceError
+from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ NOUN = UPOS.index("NOUN")
 SINGULAR, PLURAL = 1, 2
 
 PACKAGED_FOLDER = Path(__file__).parent / "resources" / "tagger"
+
+MOST_CHARACTERS = 1_000_000
+"""Characters of the longest text that is tagged: spaCy's own limit. It takes 2 GiB of memory."""
 
 # A change here, or in how tokens are read off, makes cached tags void.
 _TAGS_VERSION = 1
@@ -218,6 +221,11 @@ class Tagger:
         -------
         TokenTags
             Of all n texts, in order. Does not depend on `n_process`.
+
+        Raises
+        ------
+        InputError
+            If a text has more than :data:`MOST_CHARACTERS` characters.
         """
         cache = self._cache if cache is None else cache
         texts = pa.array(texts, pa.large_string()) if isinstance(texts, Sequence) else texts
@@ -225,6 +233,11 @@ class Tagger:
         if isinstance(texts, pa.ChunkedArray):
             texts = texts.combine_chunks()
         encoded = pc.dictionary_encode(texts)
+        lengths = pc.utf8_length(encoded.dictionary)
+        longest = pc.max(lengths).as_py() or 0
+        if longest > MOST_CHARACTERS:
+            text = encoded.dictionary[pc.index(lengths, longest).as_py()].as_py()
+            raise InputError(f"{too_long(longest)}; it begins {text[:40]!r}")
         distinct: list[str] = encoded.dictionary.to_pylist()
         indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
@@ -315,6 +328,14 @@ class Tagger:
 
     def __repr__(self) -> str:
         return f"Tagger({self.name!r})"
+
+
+def too_long(n_characters: int) -> str:
+    """Say that a text is too long to be tagged."""
+    return (
+        f"the text has {n_characters:,} characters, of which at most {MOST_CHARACTERS:,} can be "
+        "tagged; cut it into several rows"
+    )
 
 
 def _n_process_for(n_texts: int) -> int:

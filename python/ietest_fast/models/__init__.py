@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ietest_fast.models.protocol import Classifier as Classifier
@@ -12,16 +14,6 @@ if TYPE_CHECKING:
     from ietest_fast.models.protocol import SplitTexts as SplitTexts
     from ietest_fast.models.registry import load_model as load_model
     from ietest_fast.models.registry import model_names as model_names
-
-_LAZY = {
-    "Classifier": "protocol",
-    "EncodedRows": "protocol",
-    "EncodedSplit": "protocol",
-    "Model": "protocol",
-    "SplitTexts": "protocol",
-    "load_model": "registry",
-    "model_names": "registry",
-}
 
 __all__ = [
     "Classifier",
@@ -33,10 +25,15 @@ __all__ = [
     "model_names",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        import importlib
-
-        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Classifier": "protocol",
+        "EncodedRows": "protocol",
+        "EncodedSplit": "protocol",
+        "Model": "protocol",
+        "SplitTexts": "protocol",
+        "load_model": "registry",
+        "model_names": "registry",
+    },
+)

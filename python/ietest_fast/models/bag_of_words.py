@@ -18,6 +18,7 @@ from ietest_fast.models.protocol import (
     EncodedSplit,
     FloatRange,
     IntegerRange,
+    Interval,
     Params,
     RowStore,
     SearchSpace,
@@ -45,6 +46,17 @@ _SEARCH_SPACE: SearchSpace = {
     "learning_rate": _TWENTIETHS,
     "subsample": _TWENTIETHS,
     "colsample_bytree": _TWENTIETHS,
+}
+
+# What XGBoost can do with; the search keeps to a part of it.
+_ALLOWED: Mapping[str, Interval] = {
+    "n_estimators": Interval(low=1),
+    "max_depth": Interval(low=1),
+    "reg_alpha": Interval(low=0),
+    "gamma": Interval(low=0),
+    "learning_rate": Interval(low=0, high=1, low_included=False),
+    "subsample": Interval(low=0, high=1, low_included=False),
+    "colsample_bytree": Interval(low=0, high=1, low_included=False),
 }
 
 _PRESETS: dict[str, Params] = {
@@ -336,23 +348,7 @@ class BagOfWordsXGBoost:
 
     def check_params(self, params: Mapping[str, Any]) -> list[str]:
         """Say what is wrong with some hyperparameters, each with its name."""
-        problems = check_against_space(params, _SEARCH_SPACE)
-        if problems:
-            return problems
-        problems += [
-            f"{name}: must be at least 1"
-            for name in ("n_estimators", "max_depth")
-            if params[name] < 1
-        ]
-        problems += [
-            f"{name}: must not be negative" for name in ("reg_alpha", "gamma") if params[name] < 0
-        ]
-        problems += [
-            f"{name}: must lie above 0 and at most at 1"
-            for name in ("learning_rate", "subsample", "colsample_bytree")
-            if not 0 < params[name] <= 1
-        ]
-        return problems
+        return check_against_space(params, _SEARCH_SPACE, allowed=_ALLOWED)
 
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]

@@ -59,11 +59,15 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> pa.Table:
     """
     import pyarrow as pa
 
-    from ietest_fast.corpus import open_batches
+    from ietest_fast.corpus.streams import TypesChangeError, open_batches
 
     names = list(dict.fromkeys(columns))
-    with open_batches(path, columns=names) as reader:
-        batches = list(reader)
+    try:
+        with open_batches(path, columns=names) as reader:
+            batches = list(reader)
+    except TypesChangeError:
+        with open_batches(path, columns=names, types_of="file") as reader:
+            batches = list(reader)
     table = pa.Table.from_batches(batches) if batches else None
     if table is None or table.num_rows == 0:
         raise InputError("the file has no rows", path=path)

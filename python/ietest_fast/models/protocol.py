@@ -46,6 +46,24 @@ class Choice:
     values: tuple[str | int | float, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """What a hyperparameter may be at all: numbers from `low` to `high`, which is included."""
+
+    low: float
+    high: float = _LARGEST
+    low_included: bool = True
+
+    def __contains__(self, value: float) -> bool:
+        above = value >= self.low if self.low_included else value > self.low
+        return above and value <= self.high
+
+    def __str__(self) -> str:
+        if self.low_included:
+            return f"from {self.low:,} to {self.high:,}"
+        return f"above {self.low:,} and at most {self.high:,}"
+
+
 SearchSpace = Mapping[str, IntegerRange | FloatRange | Choice]
 
 
@@ -199,8 +217,13 @@ class Model(Protocol):
         ...
 
 
-def check_against_space(params: Mapping[str, Any], space: SearchSpace) -> list[str]:
-    """Say which hyperparameters are missing, unknown or outside their range.
+def check_against_space(
+    params: Mapping[str, Any],
+    space: SearchSpace,
+    *,
+    allowed: Mapping[str, Interval] | None = None,
+) -> list[str]:
+    """Say which hyperparameters are missing, unknown or no numbers that may stand there.
 
     Parameters
     ----------
@@ -208,6 +231,8 @@ def check_against_space(params: Mapping[str, Any], space: SearchSpace) -> list[s
         Hyperparameters by name.
     space
         What may be given.
+    allowed
+        The numbers that a hyperparameter may be, often more than are searched; any where absent.
 
     Returns
     -------
@@ -221,19 +246,28 @@ def check_against_space(params: Mapping[str, Any], space: SearchSpace) -> list[s
             problems.append(f"{name}: unknown; known are {', '.join(space)}")
         elif isinstance(domain, Choice):
             if value not in domain.values:
-                problems.append(f"{name}: must be one of {', '.join(map(repr, domain.values))}")
-        elif isinstance(value, bool) or not isinstance(value, int | float):
-            problems.append(f"{name}: must be a number, not {value!r}")
-        elif not -_LARGEST <= value <= _LARGEST:  # not a number, too
-            problems.append(f"{name}: must be a number of ordinary size, not {_shorten(value)}")
-        elif isinstance(domain, IntegerRange) and value != int(value):
-            problems.append(f"{name}: must be a whole number, not {value!r}")
+                choices = ", ".join(map(repr, domain.values))
+                problems.append(f"{name}: must be one of {choices}, not {value!r}")
+        else:
+            interval = (allowed or {}).get(name, Interval(low=-_LARGEST))
+            if not _is_number(value, interval, whole=isinstance(domain, IntegerRange)):
+                kind = "a whole number" if isinstance(domain, IntegerRange) else "a number"
+                size = f" {interval}" if allowed and name in allowed else " of ordinary size"
+                problems.append(f"{name}: must be {kind}{size}, not {_shorten(value)}")
     return problems
 
 
-def _shorten(value: float) -> str:
+def _is_number(value: Any, interval: Interval, *, whole: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value not in interval:
+        return False  # what is not a number (NaN) is in no interval
+    return not whole or value == int(value)
+
+
+def _shorten(value: Any) -> str:
     # Python refuses to write out integers of thousands of digits.
-    return repr(value) if isinstance(value, float) else f"an integer of {value.bit_length()} bits"
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
 
 
 def normalise_params(params: Mapping[str, Any], space: SearchSpace) -> Params:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import TYPE_CHECKING, cast
 
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from ietest_fast.models.protocol import Model
 
 # name -> "module:class"; the class is called with the options of the configuration.
@@ -40,6 +43,27 @@ def load_model(name: str, **options: str | float | bool) -> Model:
     InputError
         If there is no such model, or it does not take these options.
     """
+    factory = find_model(name)
+    _check_options(name, factory, options)
+    try:
+        return cast("Model", factory(**options))
+    except TypeError as error:
+        raise InputError(f"the model {name!r} does not take these options: {error}") from error
+
+
+def find_model(name: str) -> Callable[..., object]:
+    """Import what makes a family of models, without making one.
+
+    Parameters
+    ----------
+    name
+        As for :func:`load_model`.
+
+    Raises
+    ------
+    InputError
+        If there is no such model.
+    """
     target = _MODELS.get(name, name)
     module_name, colon, attribute = target.partition(":")
     if not colon:
@@ -48,7 +72,7 @@ def load_model(name: str, **options: str | float | bool) -> Model:
             'or "package.module:Class" for a model of your own'
         )
     try:
-        factory = getattr(importlib.import_module(module_name), attribute)
+        factory: Callable[..., object] = getattr(importlib.import_module(module_name), attribute)
     except ModuleNotFoundError as error:
         # A missing dependency of a model that exists is the user's to see as it is.
         if error.name is not None and not f"{module_name}.".startswith(f"{error.name}."):
@@ -56,7 +80,24 @@ def load_model(name: str, **options: str | float | bool) -> Model:
         raise InputError(f"the model {name!r} cannot be imported: {error}") from error
     except AttributeError as error:
         raise InputError(f"the model {name!r} cannot be imported: {error}") from error
+    return factory
+
+
+def _check_options(
+    name: str, factory: Callable[..., object], options: Mapping[str, object]
+) -> None:
+    """Say which options a model has, if it lacks one that is given."""
     try:
-        return cast("Model", factory(**options))
-    except TypeError as error:
-        raise InputError(f"the model {name!r} does not take these options: {error}") from error
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return  # written in C: the call itself will tell
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    takes = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    known = [parameter.name for parameter in parameters if parameter.kind in takes]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise InputError(
+            f"the model {name!r} has no option {', '.join(map(repr, unknown))}; "
+            + (f"it has {', '.join(known)}" if known else "it has none")
+        )

@@ -5,7 +5,9 @@ The names below are loaded when they are first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ietest_fast.transform.base import EDIT_SCHEMA as EDIT_SCHEMA
@@ -22,20 +24,6 @@ if TYPE_CHECKING:
     )
     from ietest_fast.transform.words import WordSubstitution as WordSubstitution
 
-_LAZY = {
-    "EDIT_SCHEMA": "base",
-    "FileSummary": "files",
-    "Identity": "base",
-    "SynonymSubstitution": "synonyms",
-    "Transformation": "base",
-    "Transformed": "base",
-    "WordSubstitution": "words",
-    "apply_edits": "base",
-    "build_synonym_substitution": "synonyms",
-    "transform_file": "files",
-    "undo": "base",
-}
-
 __all__ = [
     "EDIT_SCHEMA",
     "FileSummary",
@@ -50,14 +38,19 @@ __all__ = [
     "undo",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        import importlib
-
-        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "EDIT_SCHEMA": "base",
+        "FileSummary": "files",
+        "Identity": "base",
+        "SynonymSubstitution": "synonyms",
+        "Transformation": "base",
+        "Transformed": "base",
+        "WordSubstitution": "words",
+        "apply_edits": "base",
+        "build_synonym_substitution": "synonyms",
+        "transform_file": "files",
+        "undo": "base",
+    },
+)

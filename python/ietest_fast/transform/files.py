@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import find_text_columns
-from ietest_fast.corpus.streams import BatchWriter, open_batches
+from ietest_fast.corpus.streams import (
+    BatchReader,
+    BatchWriter,
+    TypesChangeError,
+    check_target,
+    open_batches,
+)
 from ietest_fast.errors import InputError
-from ietest_fast.transform.base import EDIT_SCHEMA, RULES, Transformation, check_text_columns
+from ietest_fast.transform.base import (
+    EDIT_SCHEMA,
+    RULES,
+    Transformation,
+    as_strings,
+    check_text_columns,
+)
 from ietest_fast.transform.synonyms import SynonymSubstitution
 
 if TYPE_CHECKING:
@@ -95,13 +108,44 @@ def transform_file(
     source, target = Path(source), Path(target)
     edits_path = None if edits_path is None else Path(edits_path)
     check_distinct(source, *[path for path in (target, edits_path) if path is not None])
+    for path in (target, edits_path):
+        if path is not None:
+            check_target(path)
+    again = functools.partial(
+        _transform_file,
+        source,
+        target,
+        transformation,
+        text_columns=text_columns,
+        edits_path=edits_path,
+        n_threads=n_threads,
+        on_progress=on_progress,
+    )
+    try:
+        return again(types_of="start")
+    except TypesChangeError:
+        # Seldom: what was written by then is gone, and the types are learnt before it begins anew.
+        return again(types_of="file")
 
+
+def _transform_file(
+    source: Path,
+    target: Path,
+    transformation: Transformation,
+    *,
+    text_columns: Sequence[str] | None,
+    edits_path: Path | None,
+    n_threads: int | None,
+    on_progress: Callable[[int, int | None], None] | None,
+    types_of: Literal["start", "file"],
+) -> FileSummary:
+    tags = isinstance(transformation, SynonymSubstitution) and transformation.rules == "careful"
     n_rows = n_changed = 0
     n_edits: Counter[str] = Counter()
     substitutions: Counter[tuple[str, str]] = Counter()
     with contextlib.ExitStack() as stack:
-        reader = stack.enter_context(open_batches(source))
-        names = choose_text_columns(source, reader.schema, text_columns)
+        reader, names = _open_texts(source, text_columns, types_of=types_of)
+        stack.enter_context(reader)
         empty = reader.schema.empty_table()
         schema = transformation.transform(empty, names, with_edits=False).table.schema
         complete = False
@@ -118,6 +162,9 @@ def transform_file(
             edit_writer = stack.enter_context(BatchWriter(edits_path, EDIT_SCHEMA))
         for batch in reader:
             table = pa.Table.from_batches([batch])
+            if tags:
+                for name in names:
+                    _check_lengths(source, batch[name], name, n_rows)
             if edit_writer is None and isinstance(transformation, SynonymSubstitution):
                 made = transformation.substitutions_only(table, names, n_threads=n_threads)
             else:
@@ -164,7 +211,7 @@ def read_texts(path: str | Path, text_columns: Sequence[str] | None = None) -> I
     Raises
     ------
     InputError
-        If there are no such columns or no rows.
+        If there are no such columns or no rows, or a text is too long to be tagged.
     """
     path = Path(path)
     with open_batches(path) as reader:
@@ -173,15 +220,28 @@ def read_texts(path: str | Path, text_columns: Sequence[str] | None = None) -> I
         text_columns = None
     names = choose_text_columns(path, schema, text_columns)
     n_rows = 0
-    with open_batches(path, columns=names) as reader:
+    with open_batches(path, columns=names, texts=names) as reader:
         for batch in reader:
-            n_rows += batch.num_rows
             for name in names:
                 column = batch[name]
+                _check_lengths(path, column, name, n_rows)
                 plain = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
                 yield column if plain else column.cast(pa.large_string())
+            n_rows += batch.num_rows
     if n_rows == 0:
         raise InputError("has no rows; at least one is needed", path=path)
+
+
+def _open_texts(
+    path: Path, text_columns: Sequence[str] | None, *, types_of: Literal["start", "file"]
+) -> tuple[BatchReader, tuple[str, ...]]:
+    """Open a file with all its columns, of which some are checked to hold texts."""
+    reader = open_batches(path)
+    names = choose_text_columns(path, reader.schema, text_columns)
+    if reader.format.kind == "jsonl":
+        reader.close()
+        reader = open_batches(path, texts=names, types_of=types_of)
+    return reader, names
 
 
 def choose_text_columns(
@@ -194,6 +254,19 @@ def choose_text_columns(
     except InputError as error:
         raise InputError(_bare(error), path=path, column=error.column) from error
     return tuple(names)
+
+
+def _check_lengths(path: Path, column: pa.Array, name: str, first_row: int) -> None:
+    """Name a text that is too long for the tagger, which does not know where it stands."""
+    from ietest_fast.lexicon.tagging import MOST_CHARACTERS, too_long
+
+    if column.nbytes <= MOST_CHARACTERS or pa.types.is_null(column.type):
+        return
+    lengths = pc.utf8_length(as_strings(column))
+    longest = pc.max(lengths).as_py() or 0
+    if longest > MOST_CHARACTERS:
+        row = first_row + pc.index(lengths, longest).as_py()
+        raise InputError(too_long(longest), path=path, row=f"row {row}", column=name)
 
 
 def check_distinct(source: Path, *targets: Path) -> None:

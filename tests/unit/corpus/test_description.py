@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,6 +86,39 @@ def test_agrees_with_counting_by_hand() -> None:
     assert found.n_duplicates == len(pairs) - len(set(pairs))
     words = {w for pair in pairs for text in pair for w in re.findall(r"[\w']+", text.lower())}
     assert found.vocabulary_size == len(words)
+
+
+def test_white_space_of_every_kind_is_seen_as_expressions_see_it() -> None:
+    rng = np.random.default_rng(0)
+    marks = [*"ab.A", *" \t\n\f\r", *"\x0b\x85\u00a0\u2003", "é", ""]
+    texts = ["".join(rng.choice(marks, rng.integers(0, 7))) for _ in range(2000)]
+    demo = corpus([(a, b, 0) for a, b in zip(texts[:1000], texts[1000:], strict=True)])
+    # Columns come in pieces, and a piece need not begin with its buffer.
+    pieces = pa.concat_tables([demo.table.slice(3, 400), demo.table.slice(100, 7), demo.table])
+    found = describe(replace(demo, table=pieces))
+    for column in found.columns:
+        texts = pieces[column.name].to_pylist()
+        words = [len(re.findall(r"[^\t\n\f\r ]+", text)) for text in texts]
+        assert (column.words.min, column.words.max) == (min(words), max(words))
+        assert column.words.mean == pytest.approx(np.mean(words))
+        assert column.n_blank == words.count(0)
+        assert column.characters.mean == pytest.approx(np.mean([len(text) for text in texts]))
+        assert column.n_distinct == len(set(texts))
+
+    def plain(text: str) -> str:
+        return re.sub(r"[\t\n\f\r ]+", " ", text.lower()).strip(" ").rstrip(".").strip(" ")
+
+    pairs = [
+        (plain(a), plain(b))
+        for a, b in zip(*(pieces[name].to_pylist() for name in demo.text_columns), strict=True)
+    ]
+    assert found.n_same_words == len(pairs) - len(set(pairs))
+    part = replace(demo, table=demo.table.slice(3, 500))
+    overlap = find_overlap(part, demo)
+    whole = pairs[407:]
+    assert overlap.n_same_words == sum(pair in set(whole[3:503]) for pair in whole)
+    firsts = {a for a, _ in whole[3:503]}
+    assert overlap.n_shared_texts == sum(a in firsts for a, _ in whole)
 
 
 def test_finds_what_two_corpora_share() -> None:
