@@ -7,6 +7,7 @@ namespace ietest::python {
 
 void register_cochran(pybind11::module_& module);
 void register_edit_distance(pybind11::module_& module);
+void register_power(pybind11::module_& module);
 void register_random(pybind11::module_& module);
 void register_runtime(pybind11::module_& module);
 void register_stats(pybind11::module_& module);

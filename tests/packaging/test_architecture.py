@@ -111,7 +111,7 @@ def test_version_is_written_the_same_everywhere() -> None:
     assert project["version"] == ietest_fast.__version__ == cmake[1]
 
 
-@pytest.mark.parametrize("name", ["random", "runtime", "stats", "text", "cochran"])
+@pytest.mark.parametrize("name", ["cochran", "power", "random", "runtime", "stats", "text"])
 def test_stubs_name_what_the_core_has(name: str) -> None:
     tree = ast.parse((PACKAGE / "_core" / f"{name}.pyi").read_text())
     stubbed = {

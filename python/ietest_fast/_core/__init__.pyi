@@ -1,4 +1,5 @@
 from . import cochran as cochran
+from . import power as power
 from . import random as random
 from . import runtime as runtime
 from . import stats as stats

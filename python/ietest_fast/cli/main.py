@@ -16,6 +16,8 @@ COMMANDS = {
     "run": ("run", "Run the IE test: transform, retrain, compare, decide."),
     "eval": ("eval", "Compare a finished model's predictions on two versions of a test set."),
     "test": ("test", "The paired test alone, from two outcome columns or four counts."),
+    "power": ("power", "Plan a paired test: power, sample size, detectable difference."),
+    "calibrate": ("calibrate", "Simulate null tables: which test keeps its level on such data?"),
     "transform": ("transform", "Rephrase the texts of a file by synonyms."),
     "describe": ("describe", "Say what is in a dataset, and what would be dropped."),
 }

@@ -1,8 +1,9 @@
-"""The two figures of a run, drawn without any global state of Matplotlib's."""
+"""The two figures of a run and that of a plan, drawn without any global state of Matplotlib's."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from ietest_fast.experiment.artefacts import write_file
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.results import RunResult
+    from ietest_fast.stats import PowerCurve
 
 # Okabe and Ito's colours can be told apart with any colour vision; markers and lines differ too.
 _ORIGINAL: dict[str, Any] = {"color": "#0072B2", "marker": "o", "linestyle": "-"}
@@ -164,24 +166,58 @@ def write_figures(result: RunResult) -> list[Path]:
     list of Path
         The files.
     """
-    from matplotlib import rc_context
-
     paths = []
     for name, draw in (("accuracy", draw_accuracy), ("p_values", draw_p_values)):
-        with rc_context(_STYLE):
-            figure = draw(result)
-            for suffix in ("svg", "png"):
-                path = result.folder / f"{name}.{suffix}"
-                metadata = {"Date": None} if suffix == "svg" else {"Software": None}
-
-                def save(
-                    temporary: Path,
-                    suffix: str = suffix,
-                    metadata: dict[str, None] = metadata,
-                    figure: Figure = figure,
-                ) -> None:
-                    figure.savefig(temporary, format=suffix, dpi=_DOTS_PER_INCH, metadata=metadata)
-
-                write_file(path, save)
-                paths.append(path)
+        for suffix in ("svg", "png"):
+            path = result.folder / f"{name}.{suffix}"
+            save_figure(lambda draw=draw: draw(result), path)  # type: ignore[misc]
+            paths.append(path)
     return paths
+
+
+def draw_power(curve: PowerCurve) -> Figure:
+    """Draw a power curve, with its goal of 0.8 and the level as lines."""
+    figure, axes = _new_axes()
+    axes.plot(curve.values, curve.powers, color=_KEEP, linewidth=2)
+    for height, label in ((0.8, "0.8"), (curve.alpha / curve.n_tests, "level")):
+        axes.axhline(height, color=_LEVEL, linestyle="--", linewidth=1)
+        axes.annotate(
+            label,
+            (1, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, 2),
+            textcoords="offset points",
+            ha="right",
+            fontsize=9,
+            color=_LEVEL,
+        )
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel("power")
+    if curve.over == "n":
+        axes.set_xlabel("pairs")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        fixed = f"δ = {curve.delta:g}"
+    else:
+        axes.set_xlabel("δ (difference of the accuracies)")
+        fixed = f"n = {curve.n:,}"
+    level = f"α = {curve.alpha:g}" + (f", M = {curve.n_tests}" if curve.n_tests > 1 else "")
+    axes.set_title(f"{fixed}, ψ = {curve.discordance:.4g}, {level}", loc="left")
+    axes.grid(color="#dddddd", linewidth=0.7)
+    axes.set_axisbelow(True)
+    return figure
+
+
+def save_figure(draw: Callable[[], Figure], path: str | Path) -> None:
+    """Draw a figure in the house's style and write it, as SVG or PNG by the path's ending."""
+    from matplotlib import rc_context
+
+    target = Path(path)
+    suffix = target.suffix.removeprefix(".")
+    metadata = {"Date": None} if suffix == "svg" else {"Software": None}
+    with rc_context(_STYLE):
+        figure = draw()
+
+        def save(temporary: Path) -> None:
+            figure.savefig(temporary, format=suffix, dpi=_DOTS_PER_INCH, metadata=metadata)
+
+        write_file(target, save)

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from ietest_fast.stats.calibration import (
+    CalibrationResult,
+    TestSize,
+    calibrate,
+    draw_null_differences,
+    intra_cluster_correlation,
+)
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.decision import Decision, decide
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
@@ -14,12 +21,23 @@ from ietest_fast.stats.paired import (
     draw_t_replicates,
     paired_test,
 )
+from ietest_fast.stats.power import (
+    PowerCurve,
+    PowerPlan,
+    detectable_difference,
+    pairs_to_decide,
+    plan,
+    power,
+    power_curve,
+    sample_size,
+)
 from ietest_fast.stats.robustness import is_collapsed, signal_to_noise
 
 __all__ = [
     "DEFAULT_N_REPLICATES",
     "FEW_DISCORDANT",
     "METHODS",
+    "CalibrationResult",
     "CochranResult",
     "Decision",
     "MatchedSample",
@@ -27,11 +45,23 @@ __all__ = [
     "PairedCounts",
     "PairedTestResult",
     "PairwiseComparison",
+    "PowerCurve",
+    "PowerPlan",
+    "TestSize",
+    "calibrate",
     "cochran_q_test",
     "decide",
+    "detectable_difference",
+    "draw_null_differences",
     "draw_t_replicates",
+    "intra_cluster_correlation",
     "is_collapsed",
     "mcnemar_test",
     "paired_test",
+    "pairs_to_decide",
+    "plan",
+    "power",
+    "power_curve",
+    "sample_size",
     "signal_to_noise",
 ]

@@ -1,0 +1,118 @@
+"""``ietest-fast power``: how many pairs, or how small a difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ietest_fast.cli.options import print_json
+
+if TYPE_CHECKING:
+    from ietest_fast.stats import PowerCurve, PowerPlan
+
+
+@click.command(name="power")
+@click.option("--n", type=click.IntRange(min=1), help="Number of pairs.")
+@click.option(
+    "--discordance",
+    "--psi",
+    type=click.FloatRange(0, 1),
+    required=True,
+    help="Share of discordant pairs, k/n of an earlier test.",
+)
+@click.option("--delta", type=float, help="Difference of the two accuracies.")
+@click.option(
+    "--power",
+    "goal",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Power wanted, where n or delta is to be found.  [default: 0.8]",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Significance level of the whole test.",
+)
+@click.option(
+    "--tests",
+    "n_tests",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="M classifiers: each test is held to alpha / M.",
+)
+@click.option("--curve", type=click.Choice(["n", "delta"]), help="Draw power against this.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False),
+    help="Write the curve as a figure (.svg or .png); against n if --curve is left out.",
+)
+@click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    *,
+    n: int | None,
+    discordance: float,
+    delta: float | None,
+    goal: float | None,
+    curve: str | None,
+    plot: str | None,
+    as_json: bool,
+    **common: Any,
+) -> None:
+    """Plan a paired test: power, sample size or detectable difference.
+
+    Give two of --n, --delta and --power; the third follows. Power is enumerated from the exact law
+    of the test, nothing is simulated. With several classifiers it is the power of one of them at
+    alpha / M.
+    """
+    if n is None and delta is None:
+        raise click.UsageError("give --n or --delta, or both")
+    if n is not None and delta is not None and goal is not None:
+        raise click.UsageError("leave out --n, --delta or --power: one follows from the others")
+    if plot is not None and not plot.endswith((".svg", ".png")):
+        raise click.UsageError("--plot writes .svg or .png")
+
+    from ietest_fast.stats import plan
+
+    solved = plan(n=n, discordance=discordance, delta=delta, power=goal, **common)
+    drawn = None
+    if curve is not None or plot is not None:
+        drawn = _curve(solved, curve or "n", n_threads=common["n_threads"])
+    if plot is not None:
+        from ietest_fast.report.figures import draw_power, save_figure
+
+        assert drawn is not None  # noqa: S101
+        save_figure(lambda: draw_power(drawn), plot)
+    if as_json:
+        print_json(
+            solved.to_dict() | ({} if drawn is None else {"curve": drawn.to_dict()}),
+        )
+        return
+    click.echo(str(solved))
+    if curve is not None and drawn is not None:
+        click.echo("\n" + drawn.as_text())
+
+
+def _curve(solved: PowerPlan, over: str, *, n_threads: int | None) -> PowerCurve:
+    """Fifty points around the plan: up to twice its n, or twice its delta."""
+    import numpy as np
+
+    from ietest_fast.stats import power_curve
+
+    n: Any = solved.n
+    delta: Any = solved.delta
+    if over == "n":
+        n = np.unique(np.linspace(max(1, n // 25), max(2 * n, 4), 50).astype(np.int64))
+    else:
+        delta = np.linspace(0, min(2 * abs(delta), solved.discordance) or solved.discordance, 50)
+    return power_curve(
+        solved.discordance,
+        n=n,
+        delta=delta,
+        alpha=solved.alpha,
+        n_tests=solved.n_tests,
+        n_threads=n_threads,
+    )

@@ -1,0 +1,529 @@
+"""Which test keeps its level on data like mine? Null tables are simulated and tested.
+
+The model. Of the difference A - B only the sign and whether it is 0 matter to tests of paired
+outcomes. Under H0 a difference is +1 or -1 with probability psi/2 each and 0 otherwise. Dependence
+is made by copying (Lunn and Davies 1998): an observation takes, with probability sqrt(icc), the
+difference that its cluster drew, and else one of its own, so two observations of one cluster have
+correlation icc and each keeps its law. Classifiers are tied in the same way: what the cluster or
+the observation draws for classifier m is, with probability sqrt(r), a draw that all classifiers
+share, so two classifiers have correlation r on one observation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.runtime import core
+from ietest_fast.stats.inputs import as_clusters, as_column
+from ietest_fast.stats.matched import PairedCounts
+from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+# Streams of Philox, one for each thing that is drawn.
+_INDEPENDENT, _DEPENDENT, _TESTS = 48, 49, 50
+
+#: Names of the tests in the order in which they are reported, and what each is.
+TESTS = {
+    "paired": "paired, exact",
+    "mcnemar_exact": "McNemar, exact",
+    "mcnemar_mid": "McNemar, mid-p",
+    "mcnemar_asymptotic": "McNemar, chi-square",
+    "mcnemar_corrected": "McNemar, corrected",
+    "clustered": "paired, clustered",
+    "joint": "joint max-|t|",
+    "joint_clustered": "joint max-|t|, clustered",
+}
+_OF_COUNTS = tuple(TESTS)[:5]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSize:
+    """How often one test rejected a true H0.
+
+    Attributes
+    ----------
+    test
+        Its name, a key of ``TESTS``.
+    n_rejected
+        Tables that it rejected.
+    size
+        Their share.
+    low, high
+        95% Wilson interval of the true size.
+    excess
+        How many standard errors the share lies above the level; negative below.
+    """
+
+    __test__ = False  # no test case of pytest's
+
+    test: str
+    n_rejected: int
+    size: float
+    low: float
+    high: float
+    excess: float
+
+    @property
+    def keeps_level(self) -> bool:
+        """Whether the share is below the level or within three standard errors of it."""
+        return self.excess <= 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationResult(Result):
+    """Sizes of several tests on simulated null tables.
+
+    Attributes
+    ----------
+    n, discordance
+        Pairs in each table, and the probability psi that a pair is discordant.
+    n_clusters, icc
+        Clusters in each table (n if observations are independent) and the correlation of two
+        differences within one.
+    n_classifiers, classifier_correlation
+        M and the correlation of two classifiers' differences on one observation. With M > 1 a table
+        counts as rejected if at least one classifier's p lies below alpha / M, or its adjusted p
+        below alpha: sizes are family-wise.
+    alpha
+        Nominal level.
+    n_tables, n_resamples, seed
+        Simulated tables, S of the Monte Carlo tests, the seed.
+    sizes
+        One for each test.
+    """
+
+    title = "Sizes of tests on null tables"
+
+    n: int
+    discordance: float
+    n_clusters: int
+    icc: float
+    n_classifiers: int
+    classifier_correlation: float
+    alpha: float
+    n_tables: int
+    n_resamples: int
+    seed: int
+    sizes: tuple[TestSize, ...]
+
+    def size_of(self, test: str) -> TestSize:
+        """Give the line of one test."""
+        return next(line for line in self.sizes if line.test == test)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give every number of the result."""
+        return {
+            "n": self.n,
+            "discordance": self.discordance,
+            "n_clusters": self.n_clusters,
+            "icc": self.icc,
+            "n_classifiers": self.n_classifiers,
+            "classifier_correlation": self.classifier_correlation,
+            "alpha": self.alpha,
+            "n_tables": self.n_tables,
+            "n_resamples": self.n_resamples,
+            "seed": self.seed,
+            "sizes": [
+                {
+                    "test": line.test,
+                    "n_rejected": line.n_rejected,
+                    "size": line.size,
+                    "low": line.low,
+                    "high": line.high,
+                    "excess": line.excess,
+                    "keeps_level": line.keeps_level,
+                }
+                for line in self.sizes
+            ],
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Give the setting, then a line for each test."""
+        setting = f"{self.n:,} pairs, {self.discordance:.4g} discordant"
+        if self.n_clusters < self.n:
+            setting += f", {self.n_clusters:,} clusters (correlation {self.icc:.3g})"
+        rows = [("tables", f"{self.n_tables:,} of {setting}")]
+        if self.n_classifiers > 1:
+            r = self.classifier_correlation
+            family = "sizes are family-wise (Bonferroni but for max-|t|)"
+            rows.append(("classifiers", f"{self.n_classifiers} (correlation {r:.3g}); {family}"))
+        rows.append(("nominal level", f"{self.alpha:.2%}"))
+        for line in self.sizes:
+            word = "keeps its level" if line.keeps_level else "TOO LARGE"
+            name = TESTS[line.test]
+            rows.append(
+                (name, f"{line.size:6.2%}  [{line.low:.2%}, {line.high:.2%}]  {word}"),
+            )
+        return rows
+
+    def remarks(self) -> list[str]:
+        """Say what to do."""
+        liberal = [TESTS[line.test] for line in self.sizes if not line.keeps_level]
+        if not liberal:
+            return ["Every test keeps its level on such data."]
+        return [f"Do not use on such data: {', '.join(liberal)}."]
+
+
+def calibrate(
+    n: int,
+    discordance: float,
+    *,
+    clusters: ArrayLike | None = None,
+    icc: float = 0.0,
+    n_classifiers: int = 1,
+    classifier_correlation: float = 0.0,
+    tests: tuple[str, ...] | None = None,
+    alpha: float = 0.05,
+    n_tables: int = 10_000,
+    n_resamples: int = 1_000,
+    seed: int = 0,
+    n_threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> CalibrationResult:
+    """Simulate null tables and report how often each test rejects them.
+
+    A test's size is the share of tables with equal accuracies that it rejects at level alpha. The
+    model of the tables stands at the head of this module.
+
+    Parameters
+    ----------
+    n
+        Pairs in each table.
+    discordance
+        psi, the probability that a pair is discordant.
+    clusters
+        Shape (n,), labels of the clusters as in the user's data, of any type that can be sorted;
+        None for independent observations.
+    icc
+        Correlation of two differences of one cluster, in [0, 1];
+        :func:`intra_cluster_correlation` estimates it.
+    n_classifiers
+        M.
+    classifier_correlation
+        Correlation of two classifiers' differences on one observation, in [0, 1].
+    tests
+        Keys of ``TESTS``; None for those that fit: all tests of counts, ``clustered`` with clusters
+        and one classifier, ``joint`` with several classifiers, ``joint_clustered`` with both.
+    alpha
+        Nominal level.
+    n_tables
+        How many tables.
+    n_resamples
+        S of the Monte Carlo tests. With (c + 1) / (S + 1) any S keeps a level.
+    seed
+        Results depend on it and on nothing else.
+    n_threads
+        Threads; None for all cores. No result depends on it.
+    progress
+        Called with the number of tables done.
+
+    Returns
+    -------
+    CalibrationResult
+
+    Raises
+    ------
+    InputError
+        If an argument is out of its range, or a test does not fit the tables.
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import calibrate
+    >>> result = calibrate(1_000, 0.1, n_tables=2_000)
+    >>> result.size_of("paired").keeps_level
+    True
+    """
+    _check_range(n, discordance, icc, classifier_correlation)
+    _check_amounts(
+        alpha, seed, n_classifiers=n_classifiers, n_tables=n_tables, n_resamples=n_resamples
+    )
+    codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
+    if codes is None and icc > 0:
+        raise InputError("a correlation within clusters needs clusters")
+    names = _choose(tests, clustered=codes is not None, n_classifiers=n_classifiers)
+
+    tables: Iterator[NDArray[np.int64] | NDArray[np.int8]]
+    needs_rows = not set(names) <= set(_OF_COUNTS)
+    if codes is None and n_classifiers == 1 and not needs_rows:
+        tables = iter(_draw_counts(n, discordance, n_tables, seed))
+    else:
+        tables = (
+            draw_null_differences(
+                n,
+                discordance,
+                clusters=codes,
+                icc=icc,
+                n_classifiers=n_classifiers,
+                classifier_correlation=classifier_correlation,
+                seed=seed,
+                table=table,
+            )
+            for table in range(n_tables)
+        )
+    level = alpha / n_classifiers
+    rejected = dict.fromkeys(names, 0)
+    known: dict[tuple[int, int], dict[str, float]] = {}
+    for table, drawn in enumerate(tables):
+        of_counts = []
+        for pair in _discordant_pairs(drawn):
+            if pair not in known:
+                known[pair] = _p_values(n, *pair)
+            of_counts.append(known[pair])
+        for name in names:
+            if name in _OF_COUNTS:
+                rejected[name] += any(p[name] < level for p in of_counts)
+                continue
+            smallest = _smallest_p(
+                name, drawn, codes, n_resamples=n_resamples, key=(seed, table), threads=n_threads
+            )
+            rejected[name] += smallest < alpha
+        if progress is not None:
+            progress(table + 1)
+    return CalibrationResult(
+        n=n,
+        discordance=discordance,
+        n_clusters=n_clusters,
+        icc=icc,
+        n_classifiers=n_classifiers,
+        classifier_correlation=classifier_correlation,
+        alpha=alpha,
+        n_tables=n_tables,
+        n_resamples=n_resamples,
+        seed=seed,
+        sizes=tuple(_summarise(name, count, n_tables, alpha) for name, count in rejected.items()),
+    )
+
+
+def draw_null_differences(
+    n: int,
+    discordance: float,
+    *,
+    clusters: ArrayLike | None = None,
+    icc: float = 0.0,
+    n_classifiers: int = 1,
+    classifier_correlation: float = 0.0,
+    seed: int = 0,
+    table: int = 0,
+) -> NDArray[np.int8]:
+    """Draw the differences A - B of one null table.
+
+    Parameters
+    ----------
+    n, discordance, clusters, icc, n_classifiers, classifier_correlation, seed
+        As for :func:`calibrate`.
+    table
+        Which table; it depends on this and on the seed only.
+
+    Returns
+    -------
+    ndarray of int8, shape (n, n_classifiers)
+        +1, -1 and 0.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of its range.
+    """
+    _check_range(n, discordance, icc, classifier_correlation)
+    counter = np.array([0, table, _DEPENDENT, 0], dtype=np.uint64)
+    rng = np.random.Generator(np.random.Philox(key=philox_key(seed), counter=counter))
+
+    def draw(rows: int) -> NDArray[np.int8]:
+        own = _signs(rng.random((rows, n_classifiers)), discordance)
+        if n_classifiers == 1 or classifier_correlation == 0:
+            return own
+        shared = _signs(rng.random((rows, 1)), discordance)
+        copies = rng.random((rows, n_classifiers)) < math.sqrt(classifier_correlation)
+        return np.where(copies, shared, own)
+
+    own = draw(n)
+    if clusters is None or icc == 0:
+        return own
+    codes, n_clusters = as_clusters(clusters, n)
+    of_cluster = draw(n_clusters)
+    copies = rng.random((n, 1)) < math.sqrt(icc)
+    return np.where(copies, of_cluster[codes], own)
+
+
+def intra_cluster_correlation(values: ArrayLike, clusters: ArrayLike) -> float:
+    """Estimate the correlation of two values of one cluster by analysis of variance.
+
+    With mean squares B between and W within C clusters of sizes n_c,
+    ``(B - W) / (B + (n0 - 1) W)``, where ``n0 = (n - sum(n_c**2) / n) / (C - 1)``
+    (Donner and Koval 1980).
+
+    Parameters
+    ----------
+    values
+        Shape (n,), for paired data the differences A - B.
+    clusters
+        Shape (n,), labels.
+
+    Returns
+    -------
+    float
+        At least 0: negative estimates are set to 0. 0 if all values are equal or every cluster has
+        one observation only.
+
+    Raises
+    ------
+    InputError
+        If the lengths differ or values are missing.
+    """
+    x = as_column(values, "values").astype(np.float64)
+    codes, n_clusters = as_clusters(clusters, x.size)
+    sizes = np.bincount(codes, minlength=n_clusters)
+    if n_clusters == x.size:
+        return 0.0
+    means = np.bincount(codes, weights=x, minlength=n_clusters) / sizes
+    between = float((sizes * (means - x.mean()) ** 2).sum()) / (n_clusters - 1)
+    within = float(((x - means[codes]) ** 2).sum()) / (x.size - n_clusters)
+    n0 = (x.size - float((sizes**2).sum()) / x.size) / (n_clusters - 1)
+    spread = between + (n0 - 1) * within
+    return max(0.0, (between - within) / spread) if spread > 0 else 0.0
+
+
+def _wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """Give Wilson's (1927) 95% score interval of a proportion."""
+    from scipy.special import ndtri
+
+    z = float(ndtri(0.975))
+    share, room = successes / trials, z * z / trials
+    centre = (share + room / 2) / (1 + room)
+    half = z / (1 + room) * math.sqrt(share * (1 - share) / trials + room / (4 * trials))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _signs(u: NDArray[np.float64], psi: float) -> NDArray[np.int8]:
+    return (u < psi / 2).astype(np.int8) - (u >= 1 - psi / 2).astype(np.int8)
+
+
+def _draw_counts(n: int, psi: float, n_tables: int, seed: int) -> NDArray[np.int64]:
+    law = np.array([psi / 2, psi / 2, 1 - psi])
+    counts: NDArray[np.int64] = core.random.multinomials(
+        philox_key(seed), _INDEPENDENT, n, law, n_tables
+    )
+    return counts
+
+
+def _discordant_pairs(drawn: NDArray[Any]) -> list[tuple[int, int]]:
+    """(n10, n01) of each classifier, from the differences or from three counts."""
+    if drawn.ndim == 1:
+        return [(int(drawn[0]), int(drawn[1]))]
+    return [(int((d > 0).sum()), int((d < 0).sum())) for d in drawn.T]
+
+
+def _check_range(n: int, psi: float, icc: float, r: float) -> None:
+    if n < 2:
+        raise InputError(f"a paired test needs at least two pairs, not {n}")
+    for name, value in (
+        ("the discordance", psi),
+        ("the correlation within clusters", icc),
+        ("the correlation of classifiers", r),
+    ):
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} must lie between 0 and 1, not {value}")
+
+
+def _check_amounts(alpha: float, seed: int, **counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise InputError(f"{name} must be 1 or more, not {count}")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
+    if seed < 0:
+        raise InputError(f"a seed must be 0 or more, not {seed}")
+
+
+def _choose(
+    tests: tuple[str, ...] | None, *, clustered: bool, n_classifiers: int
+) -> tuple[str, ...]:
+    fitting = list(_OF_COUNTS)
+    if clustered and n_classifiers == 1:
+        fitting.append("clustered")
+    if n_classifiers > 1:
+        fitting.append("joint")
+        if clustered:
+            fitting.append("joint_clustered")
+    if tests is None:
+        return tuple(fitting)
+    for name in tests:
+        if name not in TESTS:
+            raise InputError(f"there is no test {name!r}; there are {', '.join(TESTS)}")
+        if name not in fitting:
+            raise InputError(
+                f"the test {name!r} does not fit: it needs clusters or several classifiers, or "
+                "but one"
+            )
+    return tuple(dict.fromkeys(tests))
+
+
+def _p_values(n: int, n10: int, n01: int) -> dict[str, float]:
+    """All tests of counts, two-sided."""
+    from scipy.special import bdtr, chdtrc
+    from scipy.stats import binom
+
+    result = paired_test(PairedCounts(n - n10 - n01, n10, n01, 0))
+    k, fewer, d = n10 + n01, min(n10, n01), abs(n10 - n01)
+    mid = 1.0 if d == 0 else 2 * bdtr(fewer, k, 0.5) - binom.pmf(fewer, k, 0.5)
+    corrected = max(d - 1, 0)
+    return {
+        "paired": result.p_value,
+        "mcnemar_exact": result.p_mcnemar_exact,
+        "mcnemar_mid": float(mid),
+        "mcnemar_asymptotic": float(chdtrc(1, d * d / k)) if k else 1.0,
+        "mcnemar_corrected": float(chdtrc(1, corrected * corrected / k)) if k else 1.0,
+    }
+
+
+def _smallest_p(
+    name: str,
+    differences: NDArray[Any],
+    codes: NDArray[np.int64] | None,
+    *,
+    n_resamples: int,
+    key: tuple[int, int],
+    threads: int | None,
+) -> float:
+    """One Monte Carlo test of one table: its p, or the smallest adjusted p of M."""
+    original, transformed = differences >= 0, differences <= 0
+    # The tests' own seed: tables and resamples must not share their words.
+    seed = int(philox_key([*key, _TESTS])[0])
+    options: dict[str, Any] = {
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "n_threads": threads,
+    }
+    if name == "clustered":
+        from ietest_fast.stats.clustered import clustered_test
+
+        return float(clustered_test(original[:, 0], transformed[:, 0], codes, **options).p_value)
+    from ietest_fast.stats.joint import joint_test
+
+    clusters = codes if name == "joint_clustered" else None
+    result = joint_test(original, transformed, clusters=clusters, **options)
+    return float(np.min(result.p_adjusted))
+
+
+def _summarise(name: str, n_rejected: int, n_tables: int, alpha: float) -> TestSize:
+    size = n_rejected / n_tables
+    low, high = _wilson_interval(n_rejected, n_tables)
+    return TestSize(
+        test=name,
+        n_rejected=n_rejected,
+        size=size,
+        low=low,
+        high=high,
+        excess=(size - alpha) / math.sqrt(alpha * (1 - alpha) / n_tables),
+    )

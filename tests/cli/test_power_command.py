@@ -1,0 +1,85 @@
+"""``ietest-fast power`` as a shell would call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ietest_fast.cli.main import main
+from ietest_fast.stats import detectable_difference, power, sample_size
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def test_it_solves_for_what_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    psi = ["--discordance", "0.2", "--json"]
+    status, out, _ = run(capsys, "power", *psi, "--n", "2000", "--delta", "0.03")
+    assert status == 0
+    assert json.loads(out)["power"] == power(2000, 0.2, 0.03)
+    _, out, _ = run(capsys, "power", *psi, "--delta", "0.05", "--power", "0.9", "--tests", "5")
+    assert json.loads(out)["n"] == sample_size(0.2, 0.05, power=0.9, n_tests=5)
+    _, out, _ = run(capsys, "power", *psi, "--n", "2000", "--alpha", "0.01")
+    assert json.loads(out)["delta"] == detectable_difference(2000, 0.2, alpha=0.01)
+
+
+def test_it_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["power", "--psi", "0.3", "--n", "300", "--delta", "0.1", "--curve", "delta"]
+    for suffix in ("svg", "png"):
+        figure = tmp_path / f"power.{suffix}"
+        status, out, _ = run(capsys, *arguments, "--plot", figure)
+        assert status == 0
+        assert figure.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
+    assert f"power                    {power(300, 0.3, 0.1):.4f}" in out
+    assert out.count("•") == 60
+    assert {path.name for path in tmp_path.iterdir()} == {"power.svg", "power.png"}
+
+
+def test_the_curve_is_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["power", "--psi", "0.3", "--n", "300", "--delta", "0.1", "--curve", "n", "--json"]
+    _, out, _ = run(capsys, *arguments)
+    curve = json.loads(out)["curve"]
+    assert curve["over"] == "n"
+    assert len(curve["values"]) == len(curve["powers"]) == 50
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--n", "10"],
+        ["--psi", "0.1"],
+        ["--psi", "1.5", "--n", "10"],
+        ["--psi", "0.1", "--n", "10", "--delta", "0.1", "--power", "0.5"],
+        ["--psi", "0.1", "--n", "10", "--plot", "x.pdf"],
+        ["--psi", "0.1", "--n", "0"],
+        ["--psi", "0.1", "--n", "10", "--power", "1"],
+    ],
+)
+def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "power", *arguments)
+    assert (status, out) == (2, "")
+    assert "Error" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--psi", "0.1", "--delta", "0.2"], "no larger than the share"),
+        (["--psi", "0.1", "--delta", "0"], "difference of 0"),
+        (["--psi", "0.1", "--n", "5"], "more pairs are needed"),
+        (["--psi", "0.1", "--n", "50", "--delta", "nan"], "no larger than the share"),
+        (["--psi", "0.1", "--delta", "0.05", "--power", "0.01"], "between the level"),
+    ],
+)
+def test_impossible_plans_are_status_1(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, "power", *arguments)
+    assert (status, out) == (1, "")
+    assert message in err

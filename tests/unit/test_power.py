@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from ietest_fast import _core
+from ietest_fast.errors import InputError
+from ietest_fast.stats import (
+    PairedCounts,
+    PowerCurve,
+    detectable_difference,
+    paired_test,
+    pairs_to_decide,
+    plan,
+    power,
+    power_curve,
+    sample_size,
+)
+from reference.power_oracle import enumerate_tables, p_value
+
+THREADS = (1, 2, 3, 7)
+
+
+@pytest.mark.parametrize("level", [Fraction(1, 5), Fraction(1, 20), Fraction(1, 100)])
+def test_power_is_the_sum_over_every_table(level: Fraction) -> None:
+    for n in (1, 2, 3, 5, 8, 12):
+        for share10 in map(Fraction, ("0", "1/8", "1/2", "7/8")):
+            for share01 in map(Fraction, ("0", "1/16", "1/8", "1/2")):
+                if share10 + share01 > 1:
+                    continue
+                expected = enumerate_tables(
+                    n, share10, share01, lambda a, b, n=n: p_value(a, b, n) < level
+                )
+                got = power(
+                    n, float(share10 + share01), float(share10 - share01), alpha=float(level)
+                )
+                assert got == pytest.approx(float(expected), abs=1e-13)
+
+
+def test_critical_differences_are_where_the_test_begins_to_reject() -> None:
+    n, level = 900, 0.01
+    critical = _core.power.critical_differences(n, 0, n, level)
+    for k, c in enumerate(critical.tolist()):
+        assert (c - k) % 2 == 0 or c == k + 1
+        if c <= k:
+            at = PairedCounts(n - k, (k + c) // 2, (k - c) // 2, 0)
+            assert paired_test(at).p_value < level
+        if c >= 2:
+            d = min(c, k + 2) - 2 + (c == k + 1)
+            below = PairedCounts(n - k, (k + d) // 2, (k - d) // 2, 0)
+            assert paired_test(below).p_value >= level
+
+
+def test_power_is_what_simulated_tables_show() -> None:
+    n, psi, delta, s = 600, 0.15, 0.04, 20_000
+    rng = np.random.default_rng(4)
+    tables = rng.multinomial(n, [(psi + delta) / 2, (psi - delta) / 2, 1 - psi], size=s)
+    rejected = sum(
+        count
+        for (n10, n01, rest), count in zip(
+            *np.unique(tables, axis=0, return_counts=True), strict=True
+        )
+        if paired_test(PairedCounts(int(rest), int(n10), int(n01), 0)).p_value < 0.05
+    )
+    expected = power(n, psi, delta)
+    assert abs(rejected / s - expected) < 4 * math.sqrt(expected * (1 - expected) / s)
+
+
+def test_power_at_no_difference_is_the_size() -> None:
+    assert power(9824, 0.06, 0.0) == pytest.approx(0.05, abs=0.001)
+    assert power(9824, 0.06, 0.01) == power(9824, 0.06, -0.01)
+    assert power(50, 0.0, 0.0) == 0
+    # All pairs discordant: K is n, and the test is the sign test.
+    critical = int(_core.power.critical_differences(40, 40, 40, 0.05)[0])
+    law = scipy_stats.binom(40, 0.7)
+    expected = law.sf((40 + critical) // 2 - 1) + law.cdf((40 - critical) // 2)
+    assert power(40, 1.0, 0.4) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("share10", "share01", "level"),
+    [(0.3, 0.1, 0.05), (0.5, 0.5, 0.01), (0.9, 0.0, 0.2), (0.02, 0.001, 0.05), (0.5, 0.45, 0.05)],
+)
+def test_a_scan_gives_the_power_at_each_sample_size(
+    share10: float, share01: float, level: float
+) -> None:
+    shares = np.array([share10]), np.array([share01])
+    for first, last in ((1, 150), (700, 760)):
+        scan = _core.power.power_scan(first, last, share10, share01, level)
+        single = [_core.power.powers(n, *shares, level)[0] for n in range(first, last + 1)]
+        assert scan == pytest.approx(single, abs=1e-13)
+
+
+def test_threads_change_no_power() -> None:
+    curves = [
+        (
+            power_curve(0.2, n=3000, delta=np.linspace(0, 0.05, 9), n_threads=t).powers.tolist(),
+            _core.power.power_scan(500, 600, 0.12, 0.08, 0.05, n_threads=t).tolist(),
+            _core.power.critical_differences(5000, 0, 400, 0.05, n_threads=t).tolist(),
+        )
+        for t in THREADS
+    ]
+    assert all(other == curves[0] for other in curves[1:])
+
+
+@pytest.mark.parametrize(
+    ("psi", "delta", "goal", "n_tests"),
+    [
+        (1.0, 0.3, 0.8, 1),
+        (0.9, 0.25, 0.9, 1),
+        (0.3, 0.3, 0.8, 5),
+        (0.5, -0.2, 0.6, 2),
+        (1, 1, 0.9, 1),
+    ],
+)
+def test_sample_size_is_where_power_stays_above(
+    psi: float, delta: float, goal: float, n_tests: int
+) -> None:
+    n = sample_size(psi, delta, power=goal, n_tests=n_tests)
+    level = 0.05 / n_tests
+    shares = (psi + delta) / 2, (psi - delta) / 2
+    every = _core.power.power_scan(1, 4 * n, *shares, level)
+    assert n == 2 + np.flatnonzero(every < goal)[-1]
+
+
+def test_sample_size_of_a_usual_plan() -> None:
+    n = sample_size(0.08, 0.01)
+    assert power(n, 0.08, 0.01) >= 0.8 > power(n - 1, 0.08, 0.01)
+    z = scipy_stats.norm.isf([0.025, 0.2])
+    connor = ((z[0] * math.sqrt(0.08) + z[1] * math.sqrt(0.08 - 1e-4)) / 0.01) ** 2
+    assert n == pytest.approx(connor, rel=0.01)
+
+
+@pytest.mark.parametrize(("n", "psi", "goal"), [(10_000, 0.08, 0.8), (30, 0.5, 0.5), (8, 1.0, 0.9)])
+def test_the_detectable_difference_has_the_power_and_no_smaller_one(
+    n: int, psi: float, goal: float
+) -> None:
+    delta = detectable_difference(n, psi, power=goal)
+    assert 0 < delta <= psi
+    assert power(n, psi, delta) >= goal > power(n, psi, delta * (1 - 1e-8))
+
+
+def test_a_plan_solves_for_what_is_left_out() -> None:
+    assert plan(discordance=0.08, n=10_000, delta=0.01).power == power(10_000, 0.08, 0.01)
+    by_n = plan(discordance=0.3, delta=0.1, power=0.9)
+    assert (by_n.solved_for, by_n.n) == ("n", sample_size(0.3, 0.1, power=0.9))
+    by_delta = plan(discordance=0.3, n=500, n_tests=5)
+    assert by_delta.delta == detectable_difference(500, 0.3, n_tests=5)
+    assert by_delta.power >= 0.8
+    assert "for one of 5 classifiers" in str(by_delta)
+    assert by_delta.to_dict()["solved_for"] == "delta"
+
+
+def test_curves_hold_power_and_draw_it() -> None:
+    over_n = power_curve(0.1, n=[100, 1000, 5000], delta=0.03)
+    assert isinstance(over_n, PowerCurve)
+    assert over_n.powers.tolist() == [power(n, 0.1, 0.03) for n in (100, 1000, 5000)]
+    over_delta = power_curve(0.1, n=1000, delta=[0.0, 0.02, 0.1])
+    assert over_delta.powers.tolist() == [power(1000, 0.1, d) for d in (0.0, 0.02, 0.1)]
+    text = over_delta.as_text(width=30, height=9)
+    lines = text.splitlines()
+    assert len(lines) == 11
+    assert sum(line.count("•") for line in lines) == 30
+    assert lines[0].endswith("•")  # power 1 at the right end, in the top row
+    assert "delta = 0.02" in str(over_delta)
+
+
+def test_pairs_to_decide_names_the_shorter_way() -> None:
+    apart = PairedCounts(760, 60, 20, 160)
+    assert pairs_to_decide(apart) == sample_size(0.08, 0.04)
+    alike = PairedCounts(760, 40, 40, 160)
+    n = pairs_to_decide(alike)
+    assert n is not None
+    # Two one-sided tests in normal approximation, both at 5%, each failing with 10%.
+    z = scipy_stats.norm.isf([0.05, 0.1])
+    assert n == pytest.approx(0.08 * (sum(z) / 0.01) ** 2, rel=2e-3)
+    assert pairs_to_decide(PairedCounts(99_000, 505, 495, 0)) < pairs_to_decide(alike)  # type: ignore[operator]
+    # Where delta is the margin itself only a difference can be shown.
+    on_margin = PairedCounts(900, 15, 5, 80)
+    assert pairs_to_decide(on_margin) == sample_size(0.02, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: power(0, 0.1, 0.0), "number of pairs"),
+        (lambda: power(1.5, 0.1, 0.0), "number of pairs"),  # type: ignore[arg-type]
+        (lambda: power(10**9, 0.1, 0.0), "up to 100,000,000"),
+        (lambda: power(10, 1.1, 0.0), "discordance"),
+        (lambda: power(10, math.nan, 0.0), "discordance"),
+        (lambda: power(10, 0.1, 0.2), "no larger than the share"),
+        (lambda: power(10, 0.1, math.nan), "no larger than the share"),
+        (lambda: power(10, 0.1, 0.0, alpha=0), "alpha"),
+        (lambda: power(10, 0.1, 0.0, n_tests=0), "number of tests"),
+        (lambda: sample_size(0.1, 0.0), "difference of 0"),
+        (lambda: sample_size(0.1, 0.05, power=0.01), "between the level"),
+        (lambda: sample_size(0.1, 1e-6), "more than 100,000,000"),
+        (lambda: detectable_difference(3, 0.5), "more pairs are needed"),
+        (lambda: plan(discordance=0.1), "needs the number of pairs"),
+        (lambda: plan(discordance=0.1, n=9, delta=0.1, power=0.5), "leave out"),
+        (lambda: power_curve(0.1, n=10, delta=0.1), "a curve needs"),
+        (lambda: pairs_to_decide(PairedCounts(1, 1, 0, 0), margin=0), "margin"),
+    ],
+)
+def test_impossible_plans_are_explained(call: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()  # type: ignore[operator]
