@@ -11,6 +11,14 @@ from ietest_fast.stats.calibration import (
 )
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.decision import Decision, decide
+from ietest_fast.stats.estimates import (
+    EstimateResult,
+    Interval,
+    estimate,
+    tango_interval,
+    tango_score,
+    wilson_interval,
+)
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.paired import (
@@ -40,6 +48,8 @@ __all__ = [
     "CalibrationResult",
     "CochranResult",
     "Decision",
+    "EstimateResult",
+    "Interval",
     "MatchedSample",
     "McNemarResult",
     "PairedCounts",
@@ -54,6 +64,7 @@ __all__ = [
     "detectable_difference",
     "draw_null_differences",
     "draw_t_replicates",
+    "estimate",
     "intra_cluster_correlation",
     "is_collapsed",
     "mcnemar_test",
@@ -64,4 +75,7 @@ __all__ = [
     "power_curve",
     "sample_size",
     "signal_to_noise",
+    "tango_interval",
+    "tango_score",
+    "wilson_interval",
 ]
