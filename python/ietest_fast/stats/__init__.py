@@ -11,6 +11,7 @@ from ietest_fast.stats.calibration import (
 )
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.decision import Decision, decide
+from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import (
     EstimateResult,
     Interval,
@@ -48,6 +49,7 @@ __all__ = [
     "CalibrationResult",
     "CochranResult",
     "Decision",
+    "EquivalenceResult",
     "EstimateResult",
     "Interval",
     "MatchedSample",
@@ -58,12 +60,14 @@ __all__ = [
     "PowerCurve",
     "PowerPlan",
     "TestSize",
+    "Verdict",
     "calibrate",
     "cochran_q_test",
     "decide",
     "detectable_difference",
     "draw_null_differences",
     "draw_t_replicates",
+    "equivalence_test",
     "estimate",
     "intra_cluster_correlation",
     "is_collapsed",

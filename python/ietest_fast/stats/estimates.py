@@ -116,12 +116,13 @@ class EstimateResult(Result):
 
     def remarks(self) -> list[str]:
         """Say what the numbers do not."""
-        if self.counts.k == 0:
-            return [
-                "No pair is discordant: every bootstrap sample is like the observed one, so the "
-                "bootstrap intervals have no width. They say nothing about delta."
-            ]
-        return []
+        if self.counts.k > 0:
+            return []
+        remark = (
+            "No pair is discordant: every bootstrap sample is like the observed one, so the "
+            "bootstrap intervals have no width. They say nothing about delta."
+        )
+        return [remark]
 
 
 def estimate(
