@@ -12,6 +12,15 @@ from ietest_fast.stats.calibration import (
 from ietest_fast.stats.clustered import ClusteredTestResult, clustered_test
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.decision import Decision, decide
+from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
+from ietest_fast.stats.estimates import (
+    EstimateResult,
+    Interval,
+    estimate,
+    tango_interval,
+    tango_score,
+    wilson_interval,
+)
 from ietest_fast.stats.joint import JointTestResult, adjust_p_values, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
@@ -44,6 +53,9 @@ __all__ = [
     "ClusteredTestResult",
     "CochranResult",
     "Decision",
+    "EquivalenceResult",
+    "EstimateResult",
+    "Interval",
     "JointTestResult",
     "MatchedSample",
     "McNemarResult",
@@ -54,6 +66,7 @@ __all__ = [
     "PowerPlan",
     "ScoreTestResult",
     "TestSize",
+    "Verdict",
     "adjust_p_values",
     "calibrate",
     "clustered_test",
@@ -62,6 +75,8 @@ __all__ = [
     "detectable_difference",
     "draw_null_differences",
     "draw_t_replicates",
+    "equivalence_test",
+    "estimate",
     "intra_cluster_correlation",
     "is_collapsed",
     "joint_test",
@@ -74,4 +89,7 @@ __all__ = [
     "power_curve",
     "sample_size",
     "signal_to_noise",
+    "tango_interval",
+    "tango_score",
+    "wilson_interval",
 ]

@@ -1,0 +1,360 @@
+"""Not rejecting is not invariance: two one-sided tests against a margin, and a verdict."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import math
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.estimates import Interval, tango_interval, tango_score
+from ietest_fast.stats.inputs import as_column, as_scores, check_lengths, is_outcomes
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
+from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The probability of a verdict that ``n_to_decide`` aims at.
+POWER_TO_DECIDE = 0.8
+
+#: No more pairs than this are ever asked for.
+MOST_PAIRS = 10**8
+
+
+class Verdict(enum.StrEnum):
+    """What the data show about two versions of the same texts."""
+
+    DIFFERS = "differs"
+    EQUIVALENT = "equivalent within margin"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EquivalenceResult(Result):
+    """Outcome of an equivalence test.
+
+    Attributes
+    ----------
+    n
+        Number of pairs.
+    counts
+        The four counts; None for real-valued scores.
+    delta
+        Mean of original minus transformed: a difference of accuracies, or of mean scores.
+    margin
+        Differences smaller than this do not matter.
+    alpha
+        Level of each test.
+    interval
+        For delta, at confidence 1 - 2 alpha: Tango's, or Student's for scores. The versions are
+        equivalent if it lies inside (-margin, margin).
+    statistic_lower, statistic_upper
+        Of H0: delta <= -margin and of H0: delta >= margin; Tango's score, or t for scores.
+    p_lower, p_upper
+        Their one-sided p-values.
+    p_value
+        The larger of the two: the p-value of "the difference is at least the margin".
+    p_difference
+        Two-sided p-value of H0: delta = 0, of the exact paired test, or of Student's paired
+        t-test for scores.
+    standard_error
+        Of delta; with divisor n for outcomes and n - 1 for scores.
+    """
+
+    title = "Equivalence test"
+
+    n: int
+    counts: PairedCounts | None
+    delta: float
+    margin: float
+    alpha: float
+    interval: Interval
+    statistic_lower: float
+    statistic_upper: float
+    p_lower: float
+    p_upper: float
+    p_value: float
+    p_difference: float
+    standard_error: float
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether both one-sided tests reject: the difference is shown to be below the margin."""
+        return self.p_value < self.alpha
+
+    @property
+    def differs(self) -> bool:
+        """Whether the test of delta = 0 rejects."""
+        return self.p_difference < self.alpha
+
+    @property
+    def verdict(self) -> Verdict:
+        """One of three outcomes.
+
+        Equivalence comes first: a difference that is shown, and shown to be smaller than what
+        was said to matter, is equivalence within the margin. ``differs`` stays true beside it.
+        """
+        if self.equivalent:
+            return Verdict.EQUIVALENT
+        return Verdict.DIFFERS if self.differs else Verdict.UNDECIDED
+
+    @functools.cached_property
+    def n_to_decide(self) -> int | None:
+        """How many pairs would give a verdict with probability 80%, were the sample the truth.
+
+        Computed when it is asked for. None unless undecided, or if no number up to 100 million
+        would.
+        """
+        if self.verdict is not Verdict.UNDECIDED:
+            return None
+        if self.counts is None:
+            return _scores_to_decide(
+                self.delta, self.standard_error * math.sqrt(self.n), self.margin, self.alpha
+            )
+        from ietest_fast.stats.power import pairs_to_decide
+
+        return pairs_to_decide(
+            self.counts, margin=self.margin, alpha=self.alpha, power=POWER_TO_DECIDE
+        )
+
+    @property
+    def explanation(self) -> str:
+        """Give the verdict in plain words."""
+        margin, p_difference = f"{self.margin:g}", format_p(self.p_difference)
+        ends = f"between {self.interval.low:.4g} and {self.interval.high:.4g}"
+        if self.verdict is Verdict.EQUIVALENT:
+            said = f"Equivalent within {margin}: delta lies {ends} (p = {format_p(self.p_value)})."
+            if self.differs:
+                said += (
+                    f" A difference is there (p = {p_difference}), but it is smaller than the "
+                    "margin."
+                )
+            return said
+        if self.verdict is Verdict.DIFFERS:
+            beyond = self.interval.low >= self.margin or self.interval.high <= -self.margin
+            return (
+                f"The versions differ: delta is {self.delta:+.4g} (p = {p_difference}) and lies "
+                f"{ends}, {'beyond' if beyond else 'perhaps beyond'} the margin of {margin}."
+            )
+        said = (
+            f"Undecided: neither a difference (p = {p_difference}) nor equivalence within "
+            f"{margin} (p = {format_p(self.p_value)}) is shown; delta lies {ends}."
+        )
+        if self.n_to_decide is not None:
+            return f"{said} Some {self.n_to_decide:,} pairs like these would decide (power 80%)."
+        return f"{said} delta is so near to the margin that no number of pairs is sure to decide."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give every number of the result by name, and the verdict."""
+        return {
+            "n": self.n,
+            **({} if self.counts is None else asdict(self.counts)),
+            "delta": self.delta,
+            "margin": self.margin,
+            "alpha": self.alpha,
+            "interval": [self.interval.low, self.interval.high],
+            "statistic_lower": self.statistic_lower,
+            "statistic_upper": self.statistic_upper,
+            "p_lower": self.p_lower,
+            "p_upper": self.p_upper,
+            "p_value": self.p_value,
+            "p_difference": self.p_difference,
+            "standard_error": self.standard_error,
+            "differs": self.differs,
+            "equivalent": self.equivalent,
+            "verdict": str(self.verdict),
+            "n_to_decide": self.n_to_decide,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Give names and formatted values in reading order."""
+        return [
+            ("pairs", f"{self.n:,}"),
+            ("delta", f"{self.delta:+.4f}"),
+            (f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)),
+            ("margin", f"±{self.margin:g}"),
+            ("p, difference ≥ margin", format_p(self.p_value)),
+            ("p, no difference", format_p(self.p_difference)),
+            ("verdict", str(self.verdict)),
+        ]
+
+    def remarks(self) -> list[str]:
+        """Give the verdict as a sentence."""
+        return [self.explanation]
+
+
+def equivalence_test(
+    sample: PairedCounts | MatchedSample | Any,
+    transformed: Any = None,
+    *,
+    margin: float = 0.01,
+    alpha: float = 0.05,
+    scores: bool = False,
+) -> EquivalenceResult:
+    r"""Test whether the difference of two versions is smaller than a margin (TOST).
+
+    Two one-sided tests (Schuirmann 1987) of H0: delta <= -margin and H0: delta >= margin, each at
+    level alpha. On outcomes both are Tango's (1998) score test,
+
+    .. math:: p = \max\bigl(1 - \Phi(T(-\epsilon)),\ \Phi(T(\epsilon))\bigr);
+
+    on real-valued scores both are Student's paired t-test with n - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    sample
+        Counts, a matched sample, or the column of the originals, shape (n,).
+    transformed
+        The column of the transformed texts, shape (n,), if ``sample`` is a column. Columns of
+        nothing but 0 and 1 are outcomes, others are scores.
+    margin
+        Differences smaller than this do not matter; below 1 for outcomes, in the scores' unit
+        else. Fix it before you look at the data.
+    alpha
+        In (0, 0.5).
+    scores
+        Take the columns for scores even if they hold nothing but 0 and 1.
+
+    Returns
+    -------
+    EquivalenceResult
+
+    Raises
+    ------
+    InputError
+        If a column holds no numbers, the columns differ in length, or margin or alpha are out of
+        their range.
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import PairedCounts, equivalence_test
+    >>> print(equivalence_test(PairedCounts(8000, 52, 48, 1900)).verdict)
+    equivalent within margin
+    >>> result = equivalence_test(PairedCounts(760, 42, 38, 160))
+    >>> print(result.verdict, round(result.p_value, 4), round(result.p_difference, 4))
+    undecided 0.2519 0.6603
+    """
+    if not 0 < alpha < 0.5:
+        raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    if not margin > 0 or math.isinf(margin):
+        raise InputError(f"the margin must be a positive number, not {margin}")
+    if isinstance(sample, (PairedCounts, MatchedSample)) or transformed is None:
+        return _test_counts(counts_of(sample, transformed), margin, alpha)
+    a, b = as_column(sample, "original"), as_column(transformed, "transformed")
+    check_lengths(original=a, transformed=b)
+    if is_outcomes(a) and is_outcomes(b) and not scores:
+        return _test_counts(counts_of(a, b), margin, alpha)
+    difference = as_scores(a, "original") - as_scores(b, "transformed")
+    return _test_scores(difference, margin, alpha)
+
+
+def _test_counts(counts: PairedCounts, margin: float, alpha: float) -> EquivalenceResult:
+    if margin >= 1:
+        raise InputError(f"the margin of a difference of accuracies lies below 1, not at {margin}")
+    lower, upper = tango_score(counts, -margin), tango_score(counts, margin)
+    p_lower, p_upper = _normal_tail(lower), _normal_tail(-upper)
+    p_value = max(p_lower, p_upper)
+    p_difference = paired_test(counts).p_value
+    variance = max(0.0, counts.discordance_rate - counts.delta**2)
+    return EquivalenceResult(
+        n=counts.n,
+        counts=counts,
+        delta=counts.delta,
+        margin=margin,
+        alpha=alpha,
+        interval=tango_interval(counts, confidence_level=1 - 2 * alpha),
+        statistic_lower=lower,
+        statistic_upper=upper,
+        p_lower=p_lower,
+        p_upper=p_upper,
+        p_value=p_value,
+        p_difference=p_difference,
+        standard_error=math.sqrt(variance / counts.n),
+    )
+
+
+def _test_scores(difference: NDArray[np.float64], margin: float, alpha: float) -> EquivalenceResult:
+    from scipy.special import stdtr, stdtrit
+
+    n = difference.size
+    if np.ptp(difference) == 0:  # the mean of equal numbers may be off by rounding
+        delta, spread = float(difference[0]), 0.0
+    else:
+        delta, spread = float(difference.mean()), float(difference.std(ddof=1))
+    error = spread / math.sqrt(n)
+
+    def t_at(delta0: float) -> float:
+        gap = delta - delta0
+        if error > 0:
+            return gap / error
+        return math.copysign(math.inf, gap) if gap else 0.0
+
+    def tail(t: float) -> float:
+        """P(T >= t); without any variance a t of 0 is no evidence at all."""
+        if error == 0 and t == 0:
+            return 1.0
+        return float(stdtr(n - 1, -t))
+
+    lower, upper = t_at(-margin), t_at(margin)
+    p_lower, p_upper = tail(lower), tail(-upper)
+    p_value = max(p_lower, p_upper)
+    p_difference = min(1.0, 2 * tail(abs(t_at(0.0))))
+    half = float(stdtrit(n - 1, 1 - alpha)) * error
+    return EquivalenceResult(
+        n=n,
+        counts=None,
+        delta=delta,
+        margin=margin,
+        alpha=alpha,
+        interval=Interval(delta - half, delta + half),
+        statistic_lower=lower,
+        statistic_upper=upper,
+        p_lower=p_lower,
+        p_upper=p_upper,
+        p_value=p_value,
+        p_difference=p_difference,
+        standard_error=error,
+    )
+
+
+def _normal_tail(z: float) -> float:
+    return 0.5 * math.erfc(z / math.sqrt(2))
+
+
+def _scores_to_decide(delta: float, spread: float, margin: float, alpha: float) -> int | None:
+    """Give the n at which a verdict is likely enough, in normal approximation.
+
+    With e the standard error, the verdict is open if delta's estimate lies within
+    z(1 - alpha/2) e of 0, but not within margin - z(1 - alpha) e.
+    """
+    normal = NormalDist()
+    one_sided, two_sided = normal.inv_cdf(1 - alpha), normal.inv_cdf(1 - alpha / 2)
+
+    def decides(n: int) -> bool:
+        root = math.sqrt(n) / spread
+        inner, centre = max(0.0, margin * root - one_sided), delta * root
+        if inner >= two_sided:
+            return True
+        undecided = sum(
+            normal.cdf(two_sided - side * centre) - normal.cdf(inner - side * centre)
+            for side in (1, -1)
+        )
+        return 1 - undecided >= POWER_TO_DECIDE
+
+    if not decides(MOST_PAIRS):
+        return None
+    below, above = 1, MOST_PAIRS
+    while above - below > 1:
+        middle = (below + above) // 2
+        if decides(middle):
+            above = middle
+        else:
+            below = middle
+    return above

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats as scipy_stats
+from statsmodels.stats.weightstats import ttost_paired
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats import (
+    MatchedSample,
+    PairedCounts,
+    Verdict,
+    equivalence_test,
+    paired_test,
+    pairs_to_decide,
+    tango_interval,
+    tango_score,
+)
+from reference import interval_oracle
+
+TABLES = [
+    PairedCounts(8000, 52, 48, 1900),
+    PairedCounts(760, 42, 38, 160),
+    PairedCounts(7614, 614, 292, 1304),
+    PairedCounts(80000, 1200, 1000, 10000),
+    PairedCounts(300, 0, 0, 20),
+    PairedCounts(100, 0, 0, 20),
+    PairedCounts(0, 9, 0, 0),
+]
+
+
+@pytest.mark.parametrize("counts", TABLES)
+@pytest.mark.parametrize("margin", [0.005, 0.01, 0.2])
+def test_p_values_are_tangos_scores_at_the_margins(counts: PairedCounts, margin: float) -> None:
+    result = equivalence_test(counts, margin=margin)
+    assert result.p_lower == pytest.approx(scipy_stats.norm.sf(tango_score(counts, -margin)))
+    assert result.p_upper == pytest.approx(scipy_stats.norm.cdf(tango_score(counts, margin)))
+    assert result.p_value == max(result.p_lower, result.p_upper)
+    assert result.p_difference == paired_test(counts).p_value
+    slow = interval_oracle.tango_score(counts.n10, counts.n01, counts.n, margin)
+    assert result.statistic_upper == pytest.approx(slow, rel=1e-4)
+
+
+@pytest.mark.parametrize("counts", TABLES)
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1])
+def test_equivalent_means_that_the_interval_lies_inside_the_margins(
+    counts: PairedCounts, alpha: float
+) -> None:
+    for margin in (0.002, 0.01, 0.03, 0.5):
+        result = equivalence_test(counts, margin=margin, alpha=alpha)
+        interval = tango_interval(counts, confidence_level=1 - 2 * alpha)
+        assert result.interval == interval
+        assert result.equivalent == (-margin < interval.low and interval.high < margin)
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict", "words"),
+    [
+        (TABLES[0], Verdict.EQUIVALENT, "Equivalent within 0.01"),
+        (TABLES[1], Verdict.UNDECIDED, "pairs like these would decide"),
+        (TABLES[2], Verdict.DIFFERS, "beyond the margin"),
+        (TABLES[3], Verdict.EQUIVALENT, "smaller than the margin"),
+    ],
+)
+def test_verdicts(counts: PairedCounts, verdict: Verdict, words: str) -> None:
+    result = equivalence_test(counts)
+    assert result.verdict is verdict
+    assert words in result.explanation
+    assert words in str(result)
+    assert result.to_dict()["verdict"] == str(verdict)
+
+
+def test_a_difference_below_the_margin_is_both() -> None:
+    result = equivalence_test(TABLES[3])
+    assert result.differs
+    assert result.equivalent
+    assert result.verdict is Verdict.EQUIVALENT
+
+
+def test_undecided_says_what_n_would_decide() -> None:
+    result = equivalence_test(TABLES[1])
+    assert result.n_to_decide == pairs_to_decide(TABLES[1], margin=0.01, alpha=0.05, power=0.8)
+    assert equivalence_test(TABLES[0]).n_to_decide is None
+
+
+def test_without_discordant_pairs_enough_pairs_are_equivalent() -> None:
+    """z = sqrt(n margin / (1 - margin)): 268 pairs for the margin 0.01 at 5%."""
+    assert equivalence_test(PairedCounts(268, 0, 0, 0)).verdict is Verdict.EQUIVALENT
+    assert equivalence_test(PairedCounts(267, 0, 0, 0)).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_size_on_the_border_of_the_margin(side: int) -> None:
+    """All tables of n = 150 with delta = margin: close to alpha, as the score test is."""
+    n, margin, rarer = 150, 0.1, 0.05
+    p10, p01 = (rarer + margin, rarer) if side == 1 else (rarer, rarer + margin)
+    rejected = 0.0
+    for n10 in range(n + 1):
+        first = scipy_stats.binom.pmf(n10, n, p10)
+        others = np.arange(n + 1 - n10)
+        masses = first * scipy_stats.binom.pmf(others, n - n10, p01 / (1 - p10))
+        for n01, mass in zip(others.tolist(), masses, strict=True):
+            if mass > 1e-9:
+                counts = PairedCounts(n - n10 - n01, n10, n01, 0)
+                z = (tango_score(counts, -margin), tango_score(counts, margin))
+                rejected += mass * (z[0] > 1.6448536 and z[1] < -1.6448536)
+    assert 0.03 < rejected < 0.062
+
+
+def _scores(n: int, shift: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    a = rng.random(n)
+    return a, a - shift + rng.normal(0, 0.1, n)
+
+
+@pytest.mark.parametrize(("shift", "margin"), [(0.0, 0.01), (0.004, 0.02), (0.3, 0.1)])
+def test_scores_are_tested_as_statsmodels_does(shift: float, margin: float) -> None:
+    a, b = _scores(300, shift, 1)
+    result = equivalence_test(a, b, margin=margin)
+    p, (t_lower, p_lower, df), (t_upper, p_upper, _) = ttost_paired(a, b, -margin, margin)
+    assert df == 299
+    assert result.statistic_lower == pytest.approx(t_lower, rel=1e-10)
+    assert result.statistic_upper == pytest.approx(t_upper, rel=1e-10)
+    got = (result.p_lower, result.p_upper, result.p_value)
+    assert got == pytest.approx((p_lower, p_upper, p), rel=1e-9)
+    peer = scipy_stats.ttest_rel(a, b)
+    assert result.p_difference == pytest.approx(peer.pvalue, rel=1e-9)
+    interval = peer.confidence_interval(0.9)
+    ends = (result.interval.low, result.interval.high)
+    assert ends == pytest.approx((interval.low, interval.high), rel=1e-9)
+    assert result.counts is None
+
+
+def test_scores_that_are_undecided_say_what_n_would_decide() -> None:
+    """With that n and these shares the verdict comes in four of five samples."""
+    a, b = _scores(40, 0.0, 2)
+    result = equivalence_test(a, b, margin=0.01)
+    assert result.verdict is Verdict.UNDECIDED
+    n = result.n_to_decide
+    assert n is not None
+    spread = result.standard_error * math.sqrt(40)
+    rng = np.random.default_rng(5)
+    decided = 0
+    for _ in range(400):
+        d = rng.normal(result.delta, spread, n)
+        decided += equivalence_test(d, np.zeros(n), margin=0.01).verdict is not Verdict.UNDECIDED
+    assert 0.72 < decided / 400 < 0.9
+
+
+@pytest.mark.parametrize(
+    ("shift", "verdict"),
+    [(0.25, Verdict.DIFFERS), (0.0, Verdict.EQUIVALENT), (0.0625, Verdict.EQUIVALENT)],
+)
+def test_constant_differences_have_no_variance_but_a_verdict(
+    shift: float, verdict: Verdict
+) -> None:
+    a = np.arange(8) / 8
+    result = equivalence_test(a, a - shift, margin=0.125, scores=True)
+    assert result.verdict is verdict
+    assert (result.p_difference == 1) == (shift == 0)
+    assert not any(math.isnan(x) for x in (result.p_lower, result.p_upper, result.statistic_lower))
+
+
+def test_a_constant_difference_on_the_border_of_the_margin_shows_no_equivalence() -> None:
+    a = np.arange(8) / 8
+    result = equivalence_test(a, a - 0.125, margin=0.125)
+    assert result.p_value == 1
+    assert result.verdict is Verdict.DIFFERS
+
+
+def test_outcomes_and_scores_are_told_apart_by_value() -> None:
+    a, b = [1, 1, 0, 1], [1, 0, 0, 1]
+    assert equivalence_test(a, b).counts == PairedCounts(2, 1, 0, 1)
+    assert equivalence_test(pd.Series(a), pd.Series(b)).counts == PairedCounts(2, 1, 0, 1)
+    assert equivalence_test(a, b, scores=True).counts is None
+    assert equivalence_test([1, 1, 0, 0.5], b).counts is None
+    sample = MatchedSample(original_correct=np.array(a), transformed_correct=np.array(b))
+    assert equivalence_test(sample) == equivalence_test(a, b)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((TABLES[0],), {"margin": 0}, "margin must be a positive number"),
+        ((TABLES[0],), {"margin": math.nan}, "margin must be a positive number"),
+        ((TABLES[0],), {"margin": 1}, "lies below 1"),
+        ((TABLES[0],), {"alpha": 0.5}, "alpha must lie between 0 and 0.5"),
+        (([0.1, 0.2, 0.3],), {}, "two columns"),
+        (([0.1, 0.2, 0.3], [0.1, 0.2]), {}, "original has 3, transformed has 2"),
+        (([0.1, math.nan], [0.1, 0.2]), {}, "row 1: original has 1 missing"),
+        (([0.1, math.inf], [0.1, 0.2]), {}, "row 1: original must hold finite"),
+        ((["a", "b"], [0.1, 0.2]), {}, "must hold numbers"),
+    ],
+)
+def test_bad_input_is_refused(
+    arguments: tuple[object, ...], options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        equivalence_test(*arguments, **options)  # type: ignore[arg-type]
+
+
+def test_the_result_tells_everything() -> None:
+    result = equivalence_test(TABLES[3])
+    assert "<table>" in result._repr_html_()
+    assert '"equivalent": true' in result.to_json()
