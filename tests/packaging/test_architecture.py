@@ -111,7 +111,9 @@ def test_version_is_written_the_same_everywhere() -> None:
     assert project["version"] == ietest_fast.__version__ == cmake[1]
 
 
-@pytest.mark.parametrize("name", ["cochran", "power", "random", "runtime", "stats", "text"])
+@pytest.mark.parametrize(
+    "name", ["cochran", "power", "random", "runtime", "scores", "stats", "text"]
+)
 def test_stubs_name_what_the_core_has(name: str) -> None:
     tree = ast.parse((PACKAGE / "_core" / f"{name}.pyi").read_text())
     stubbed = {

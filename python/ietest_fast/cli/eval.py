@@ -53,7 +53,7 @@ def command(
     texts; or one file holds both. Files are CSV, TSV, JSONL or Parquet; labels are names or
     numbers.
     """
-    from ietest_fast.cli.test import print_test
+    from ietest_fast.cli.test import power_beside, print_test, say
     from ietest_fast.models.predictions import read_predictions
     from ietest_fast.stats import decide, is_collapsed, paired_test
     from ietest_fast.stats.signature import sign_test
@@ -68,10 +68,12 @@ def command(
         id_column=id_column,
         label_names=None if labels is None else [name.strip() for name in labels.split(",")],
     )
+    engine["method"] = engine["method"] or "exact"
     result = paired_test(given.sample, **engine)
     decision = decide([result.p_value], alpha=alpha)
     signature = sign_test(result)
     collapsed = is_collapsed(given.original, given.gold)
+    extra = power_beside(result, alpha=alpha)
     n_changed = int((given.original != given.transformed).sum())
     if as_json:
         print_json(
@@ -83,6 +85,7 @@ def command(
                 "labels": list(given.label_names),
                 "dropped": given.dropped,
                 **result.to_dict(),
+                **{name: value for name, (value, _) in extra.items()},
                 "alpha": alpha,
                 "reject": decision.reject,
                 "signature": signature,
@@ -91,7 +94,8 @@ def command(
     else:
         for reason, count in given.dropped.items():
             click.echo(f"{count:,} rows dropped: {reason}")
-        print_test(result, alpha=alpha, reject=decision.reject, signature=signature)
+        verdict = say(result, decision.reject)
+        print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
         click.echo(f"{n_changed:,} of {result.n:,} predictions changed.")
         if collapsed:
             click.echo("Careful: the model predicts one class or is at chance; it has collapsed.")

@@ -44,9 +44,8 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--method",
             type=click.Choice(["exact", "multinomial", "resample"]),
-            default="exact",
-            show_default=True,
-            help="The exact null law, or S replicates by one of two engines.",
+            help="The exact null law, or S replicates by one of two engines.  [default: exact, "
+            "where there is an exact law]",
         ),
         click.option(
             "--n-resamples",
@@ -60,6 +59,13 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default=0,
             show_default=True,
             help="Seed of a Monte Carlo method.",
+        ),
+        click.option(
+            "--alternative",
+            type=click.Choice(["two-sided", "greater", "less"]),
+            default="two-sided",
+            show_default=True,
+            help="Is the original different, better (greater) or worse (less)?",
         ),
         click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]"),
         click.option(
@@ -81,11 +87,9 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object; an infinite number becomes the string "inf" or "-inf"."""
+    from ietest_fast.stats.result import plain
 
-    def plain(value: Any) -> Any:
-        return str(value) if isinstance(value, float) and math.isinf(value) else value
-
-    click.echo(json.dumps({name: plain(value) for name, value in values.items()}, indent=2))
+    click.echo(json.dumps(plain(dict(values)), indent=2, allow_nan=False))
 
 
 def make_console() -> Console:

@@ -172,7 +172,7 @@ class CalibrationResult(Result):
         liberal = [TESTS[line.test] for line in self.sizes if not line.keeps_level]
         if not liberal:
             return ["Every test keeps its level on such data."]
-        return [f"Do not use on such data: {', '.join(liberal)}."]
+        return [f"Do not use on such data: {'; '.join(liberal)}."]
 
 
 def calibrate(

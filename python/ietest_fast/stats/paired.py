@@ -166,7 +166,7 @@ def _run_engine(
     seed: int,
     n_threads: int | None,
     t_replicates: NDArray[np.float64] | None = None,
-) -> tuple[tuple[float, float, float], tuple[int, int, int, int]]:
+) -> tuple[tuple[float, float, float], tuple[int, ...]]:
     options: dict[str, Any] = {
         "n_replicates": n_resamples,
         "key": philox_key(seed),

@@ -44,7 +44,7 @@ def sign_test(result: PairedTestResult, **fields: object) -> str:
         k=result.counts.k,
         S=f"{replicates}{result.method}",
         stat="t",
-        alt="two",
+        alt=result.alternative.removesuffix("-sided"),
         seed=result.seed,
         **fields,
     )
