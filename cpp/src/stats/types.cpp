@@ -1,9 +1,12 @@
 #include "ietest/stats/types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <numbers>
 #include <stdexcept>
 
 #include "ietest/random/discrete.hpp"
@@ -23,13 +26,10 @@ using random::Key;
 constexpr std::uint64_t kByteStream = 16;
 constexpr std::uint64_t kWordStream = 17;
 
-// Means are so small that the Poisson numbers exceed the number of draws in 1 replicate of 40.
-constexpr double kMargin = 2.0;
 // Below this the Poisson numbers would be hardly worth while.
 constexpr double kSmallestRate = 0.25;
-// After so many numbers that exceeded it (1 replicate in 10^25, but for tiny samples), all draws
-// are made singly.
-constexpr int kMaxAttempts = 16;
+// After so many totals that exceeded the number of draws, all draws are made singly.
+constexpr int kMaxAttempts = 32;
 
 constexpr std::size_t kPieceBytes = 4096;
 constexpr std::size_t kBlockBytes = 32;
@@ -76,6 +76,25 @@ IntegerLaw binomial_law(std::int64_t n, std::int64_t k) {
     return make_integer_law(k, n, [n, odds](std::int64_t x) {
         return odds * static_cast<double>(n - x) / static_cast<double>(x + 1);
     });
+}
+
+// How many standard deviations the expected total of the Poisson numbers should lie below the
+// number of draws: near 0 half of the totals exceed it and cost another attempt, far below many
+// draws are left to be made singly. Costs are those of an attempt and of `deviation` single draws.
+double best_margin(double attempt_cost, double deviation_cost) {
+    double best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (double margin = 0; margin <= 3; margin += 0.25) {
+        const double accepted = 0.5 * std::erfc(-margin / std::numbers::sqrt2);
+        const double density = std::exp(-0.5 * margin * margin) / std::sqrt(2 * std::numbers::pi);
+        const double cost =
+            attempt_cost / accepted + deviation_cost * (margin + density / accepted);
+        if (cost < least) {
+            least = cost;
+            best = margin;
+        }
+    }
+    return best;
 }
 
 // The words of one address, made some blocks at a time.
@@ -128,7 +147,7 @@ struct UnitDraw {
 struct TypedSampler::Workspace::State {
     std::vector<std::int8_t> numbers, signed_numbers;
     std::vector<double> type_numbers, type_signed;
-    std::vector<std::uint32_t> escapes = std::vector<std::uint32_t>(kPieceBytes);
+    std::vector<std::uint32_t> escapes = std::vector<std::uint32_t>(kPieceBytes + kernels::kSlack);
     std::vector<double> extra_sums, extra_squares;
     alignas(64) std::uint64_t bytes[kPieceBytes / 8];
     alignas(64) std::uint64_t words[4 * kBufferBlocks];
@@ -148,10 +167,13 @@ struct TypedSampler::Plan {
     std::size_t n_multiple = 0;  // types of several
     // Column by column, single types before the others.
     std::vector<double> values, squares;
-    double rate = 0;          // mean of the Poisson number of a unit; 0: every draw is made singly
-    IntegerLaw drawn;         // units drawn that have a type, where some have not
-    ByteLaw byte_law;         // of a single unit
-    AliasTable escape_table;  // what the bytes cannot say
+    double rate = 0;   // mean of the Poisson number of a unit; 0: every draw is made singly
+    IntegerLaw drawn;  // units drawn that have a type, where some have not
+    ByteLaw byte_law;  // of a single unit
+    // What a byte cannot say, a second byte can; and what that cannot, a word.
+    std::array<UnitDraw, 256> second_byte{};
+    unsigned n_second = 0;  // second bytes from here on escape again
+    AliasTable escape_table;
     std::vector<UnitDraw> escape_draws;
     std::vector<IntegerLaw> half_laws;    // Poisson(rate * weight / 2), by distinct weight
     std::vector<std::uint32_t> half_law;  // which one a multiple type has
@@ -202,7 +224,12 @@ struct TypedSampler::Plan {
         if (n_nonzero < n_units) drawn = binomial_law(n_units, n_nonzero);
         const auto size = static_cast<double>(n_nonzero);
         const double variance = 2 - size / static_cast<double>(n_units);
-        rate = 1 - kMargin * std::sqrt(variance / size);
+        // Nanoseconds, roughly, on a processor of 2024; only their ratio matters.
+        const double attempt =
+            0.35 * static_cast<double>(n_single) + 4.0 * static_cast<double>(n_multiple);
+        const double single_draw = n_multiple > 0 ? 4.0 : 1.5 + static_cast<double>(n_columns);
+        const double margin = best_margin(attempt, single_draw * std::sqrt(variance * size));
+        rate = 1 - margin * std::sqrt(variance / size);
         if (rate < kSmallestRate) rate = 0;
         if (rate > 0) {
             make_byte_law();
@@ -256,6 +283,15 @@ struct TypedSampler::Plan {
         }
         add({0, 0}, 256 - first);
         byte_law.n_outcomes = outcomes;
+        double escaping = 0;
+        for (const double weight : left) escaping += weight;
+        for (std::size_t j = 0; j < left.size(); ++j) {
+            left[j] *= 256 / escaping;
+            const auto cells = static_cast<unsigned>(left[j]);
+            std::fill_n(second_byte.begin() + n_second, cells, escape_draws[j]);
+            n_second += cells;
+            left[j] -= cells;
+        }
         escape_table = AliasTable(left);
     }
 
@@ -297,8 +333,13 @@ struct TypedSampler::Plan {
             total +=
                 kernels.count(reinterpret_cast<const std::uint8_t*>(state.bytes), size, byte_law,
                               numbers, signed_numbers, state.escapes.data(), &n_escapes);
+            std::uint64_t second_bytes = 0;
             for (std::size_t e = 0; e < n_escapes; ++e) {
-                const UnitDraw outcome = escape_draws[escape_table(words.next())];
+                if (e % 8 == 0) second_bytes = words.next();
+                const auto byte = static_cast<std::uint8_t>(second_bytes);
+                second_bytes >>= 8;
+                UnitDraw outcome = second_byte[byte];
+                if (byte >= n_second) outcome = escape_draws[escape_table(words.next())];
                 const std::uint32_t place = state.escapes[e];
                 numbers[place] = outcome.number;
                 signed_numbers[place] = outcome.signed_number;
@@ -335,14 +376,32 @@ struct TypedSampler::Plan {
         // A word times 2k is a unit and its coin; what is left of the word serves for one more,
         // which departs from even odds by less than 2^-22 for 2^20 units.
         const std::uint64_t cells = 2 * static_cast<std::uint64_t>(n_nonzero);
-        const std::uint64_t per_word = cells <= (std::uint64_t{1} << 21) ? 2 : 1;
-        for (std::int64_t e = 0; e < n_extras;) {
-            std::uint64_t word = words.next();
-            for (std::uint64_t part = 0; part < per_word && e < n_extras; ++part, ++e) {
-                const std::uint64_t cell = random::high_word(word, cells);
-                word *= cells;
+        const unsigned per_word = cells <= (std::uint64_t{1} << 21) ? 2 : 1;
+        if (n_columns > 1) {
+            for_each_cell(n_extras, cells, per_word, words, [&](std::uint64_t cell) {
                 add_extra(static_cast<std::uint32_t>(cell >> 1), static_cast<unsigned>(cell & 1),
                           state);
+            });
+            return;
+        }
+        double sum = 0;
+        double square = 0;
+        for_each_cell(n_extras, cells, per_word, words, [&](std::uint64_t cell) {
+            sum += (1 - 2 * static_cast<double>(cell & 1)) * values[cell >> 1];
+            square += squares[cell >> 1];
+        });
+        state.extra_sums[0] = sum;
+        state.extra_squares[0] = square;
+    }
+
+    template <typename Body>
+    static void for_each_cell(std::int64_t n_extras, std::uint64_t cells, unsigned per_word,
+                              Words& words, Body&& body) {
+        for (std::int64_t e = 0; e < n_extras;) {
+            std::uint64_t word = words.next();
+            for (unsigned part = 0; part < per_word && e < n_extras; ++part, ++e) {
+                body(random::high_word(word, cells));
+                word *= cells;
             }
         }
     }
