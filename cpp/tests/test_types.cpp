@@ -38,9 +38,9 @@ Owned make(std::size_t n_single, std::size_t n_multiple, std::int64_t n_zero,
 }
 
 const std::vector<Owned>& tables() {
-    static const std::vector<Owned> all{make(3, 0, 0),       make(64, 0, 0),   make(5000, 0, 0),
-                                        make(0, 6, 0),       make(0, 40, 900), make(333, 77, 500),
-                                        make(9000, 5, 20, 3)};
+    static const std::vector<Owned> all{
+        make(3, 0, 0),    make(64, 0, 0),     make(5000, 0, 0),     make(0, 6, 0),
+        make(0, 40, 900), make(333, 77, 500), make(9000, 5, 20, 3), make(10, 3000, 100)};
     return all;
 }
 

@@ -31,6 +31,9 @@ constexpr double kSmallestRate = 0.25;
 // After so many totals that exceeded the number of draws, all draws are made singly.
 constexpr int kMaxAttempts = 32;
 
+// Up to so many units, a list of their types is quicker than an alias table of the types.
+constexpr std::int64_t kMaxListed = 1 << 15;
+
 constexpr std::size_t kPieceBytes = 4096;
 constexpr std::size_t kBlockBytes = 32;
 constexpr std::size_t kBufferBlocks = 16;
@@ -148,6 +151,7 @@ struct TypedSampler::Workspace::State {
     std::vector<std::int8_t> numbers, signed_numbers;
     std::vector<double> type_numbers, type_signed;
     std::vector<std::uint32_t> escapes = std::vector<std::uint32_t>(kPieceBytes + kernels::kSlack);
+    std::vector<std::int64_t> extra_counts;  // of each multiple type, by the coin
     std::vector<double> extra_sums, extra_squares;
     alignas(64) std::uint64_t bytes[kPieceBytes / 8];
     alignas(64) std::uint64_t words[4 * kBufferBlocks];
@@ -177,7 +181,9 @@ struct TypedSampler::Plan {
     std::vector<UnitDraw> escape_draws;
     std::vector<IntegerLaw> half_laws;    // Poisson(rate * weight / 2), by distinct weight
     std::vector<std::uint32_t> half_law;  // which one a multiple type has
-    AliasTable type_table;                // a unit's type, where types have several units
+    // A unit's type, where types have several units: listed, or drawn if the list would be long.
+    std::vector<std::uint32_t> type_of_unit;
+    AliasTable type_table;
     std::size_t first_blocks = 1;
     double cost = 0;  // of a replicate, in draws
 
@@ -227,7 +233,7 @@ struct TypedSampler::Plan {
         // Nanoseconds, roughly, on a processor of 2024; only their ratio matters.
         const double attempt =
             0.35 * static_cast<double>(n_single) + 4.0 * static_cast<double>(n_multiple);
-        const double single_draw = n_multiple > 0 ? 4.0 : 1.5 + static_cast<double>(n_columns);
+        const double single_draw = n_multiple > 0 ? 2.5 : 1.5 + static_cast<double>(n_columns);
         const double margin = best_margin(attempt, single_draw * std::sqrt(variance * size));
         rate = 1 - margin * std::sqrt(variance / size);
         if (rate < kSmallestRate) rate = 0;
@@ -235,7 +241,16 @@ struct TypedSampler::Plan {
             make_byte_law();
             make_half_laws(weights);
         }
-        if (n_multiple > 0) type_table = AliasTable(weights);
+        if (n_multiple > 0) {
+            if (n_nonzero <= kMaxListed) {
+                for (std::uint32_t i = 0; i < n_types; ++i) {
+                    type_of_unit.insert(type_of_unit.end(), static_cast<std::size_t>(weights[i]),
+                                        i);
+                }
+            } else {
+                type_table = AliasTable(weights);
+            }
+        }
         const double extras = size * (1 - rate);
         const double n_words =
             extras + 2 * static_cast<double>(n_multiple) + 0.03 * static_cast<double>(n_single) + 1;
@@ -364,11 +379,11 @@ struct TypedSampler::Plan {
 
     // Units drawn one by one.
     void draw_extras(std::int64_t n_extras, Words& words, Workspace::State& state) const {
-        if (n_multiple > 0) {
+        if (n_multiple > 0 && type_of_unit.empty()) {
             std::uint64_t coins = 0;
             for (std::int64_t e = 0; e < n_extras; ++e) {
                 if (e % 64 == 0) coins = words.next();
-                add_extra(type_table(words.next()), static_cast<unsigned>(coins & 1), state);
+                add_extra(type_table(words.next()), coins & 1, state);
                 coins >>= 1;
             }
             return;
@@ -377,10 +392,15 @@ struct TypedSampler::Plan {
         // which departs from even odds by less than 2^-22 for 2^20 units.
         const std::uint64_t cells = 2 * static_cast<std::uint64_t>(n_nonzero);
         const unsigned per_word = cells <= (std::uint64_t{1} << 21) ? 2 : 1;
+        if (n_multiple > 0) {
+            for_each_cell(n_extras, cells, per_word, words, [&](std::uint64_t cell) {
+                add_extra(type_of_unit[cell >> 1], cell & 1, state);
+            });
+            return;
+        }
         if (n_columns > 1) {
             for_each_cell(n_extras, cells, per_word, words, [&](std::uint64_t cell) {
-                add_extra(static_cast<std::uint32_t>(cell >> 1), static_cast<unsigned>(cell & 1),
-                          state);
+                add_extra(static_cast<std::uint32_t>(cell >> 1), cell & 1, state);
             });
             return;
         }
@@ -406,16 +426,24 @@ struct TypedSampler::Plan {
         }
     }
 
-    void add_extra(std::uint32_t type, unsigned coin, Workspace::State& state) const {
-        const double sign = 1 - 2 * static_cast<double>(coin);  // a branch would miss every other
+    void add_extra(std::uint32_t type, std::uint64_t coin, Workspace::State& state) const {
         if (type >= n_single) {
-            state.type_numbers[type - n_single] += 1;
-            state.type_signed[type - n_single] += sign;
+            ++state.extra_counts[2 * (type - n_single) + coin];
             return;
         }
+        const double sign = 1 - 2 * static_cast<double>(coin);  // a branch would miss every other
         for (std::size_t c = 0; c < n_columns; ++c) {
             state.extra_sums[c] += sign * values[c * n_types() + type];
             state.extra_squares[c] += squares[c * n_types() + type];
+        }
+    }
+
+    void add_extra_counts(Workspace::State& state) const {
+        for (std::size_t i = 0; i < n_multiple; ++i) {
+            const auto plus = static_cast<double>(state.extra_counts[2 * i]);
+            const auto minus = static_cast<double>(state.extra_counts[2 * i + 1]);
+            state.type_numbers[i] += plus + minus;
+            state.type_signed[i] += plus - minus;
         }
     }
 
@@ -458,6 +486,7 @@ struct TypedSampler::Plan {
             state.extra_sums.size() != n_columns) {
             state.type_numbers.resize(n_multiple);
             state.type_signed.resize(n_multiple);
+            state.extra_counts.resize(2 * n_multiple);
             state.numbers.resize(n_single);
             state.signed_numbers.resize(n_single);
             state.extra_sums.resize(n_columns);
@@ -481,7 +510,9 @@ struct TypedSampler::Plan {
         }
         std::fill(state.extra_sums.begin(), state.extra_sums.end(), 0.0);
         std::fill(state.extra_squares.begin(), state.extra_squares.end(), 0.0);
+        std::fill(state.extra_counts.begin(), state.extra_counts.end(), 0);
         draw_extras(wanted - total, words, state);
+        add_extra_counts(state);
         for (std::size_t c = 0; c < n_columns; ++c) sums[c] = sum_column(c, with_poisson, state);
     }
 };
