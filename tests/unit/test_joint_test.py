@@ -109,24 +109,33 @@ def test_min_p_keeps_its_promise_where_null_laws_differ() -> None:
         assert min_p <= holm + 1e-12
 
 
-def test_the_family_wise_error_is_held_under_dependence() -> None:
-    """2,000 null tables of M = 5 dependent classifiers; docs/parts has 10,000."""
-    rejected = {"p_max_t": 0, "p_min_p": 0, "p_holm": 0}
-    n_tables, m, n = 2000, 5, 200
+def _dependent_differences(rng: np.random.Generator, kind: str) -> np.ndarray:
+    """Five classifiers whose differences correlate by 0.5; as outcomes, about a fifth differ."""
+    n, m = 200, 5
+    d = np.sqrt(0.5) * rng.standard_normal((n, 1)) + np.sqrt(0.5) * rng.standard_normal((n, m))
+    return d if kind == "real" else np.sign(d) * (np.abs(d) > 1.28)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["real", "binary"])
+def test_the_family_wise_error_is_held_under_dependence(kind: str) -> None:
+    """10,000 null tables; docs/parts/engines.md quotes the shares."""
+    rejected = {"p_max_t": 0, "p_min_p": 0, "p_holm": 0, "p_bonferroni": 0, "p_value": 0}
+    n_tables = 10_000
     rng = np.random.default_rng(77)
     for table in range(n_tables):
-        common = rng.standard_normal((n, 1))
-        d = np.sqrt(0.5) * common + np.sqrt(0.5) * rng.standard_normal((n, m))
+        d = _dependent_differences(rng, kind)
         joint = joint_test(
             d, np.zeros_like(d), n_resamples=399, seed=table, min_p=True, n_threads=1
         )
         for name in rejected:
             rejected[name] += min(getattr(joint, name)) <= 0.05
     error = math.sqrt(0.05 * 0.95 / n_tables)
-    for name, count in rejected.items():
-        assert count / n_tables < 0.05 + 3 * error, name
-    assert rejected["p_max_t"] > rejected["p_holm"]
-    assert rejected["p_max_t"] / n_tables > 0.05 - 4 * error
+    print({name: count / n_tables for name, count in rejected.items()})
+    for name in ("p_max_t", "p_min_p", "p_holm", "p_bonferroni"):
+        assert rejected[name] / n_tables < 0.05 + 3 * error, name
+    assert rejected["p_max_t"] > rejected["p_holm"] == rejected["p_bonferroni"]
+    assert rejected["p_value"] / n_tables > 0.1
 
 
 @pytest.mark.parametrize("clustered", [False, True])

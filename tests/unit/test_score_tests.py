@@ -380,6 +380,49 @@ def test_a_design_effect_says_how_much_the_variance_grows() -> None:
     assert result.p_value > result.p_independent
 
 
+def _clustered_null_table(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Clusters of 1 to 6 texts; outcomes threshold Gaussians with a shared part of 0.3."""
+    clusters = np.repeat(np.arange(150), rng.integers(1, 7, 150))
+    n = clusters.size
+    # What the two versions differ by is shared within a cluster, and so is the text's difficulty.
+    shift, hard = rng.standard_normal((2, 150))[:, clusters]
+    noise = rng.standard_normal((3, n))
+    base = np.sqrt(0.3) * hard + np.sqrt(0.7) * noise[0]
+    half = 0.25 * (np.sqrt(0.3) * shift + np.sqrt(0.7) * noise[1])
+    return base + half > -0.8, base - half > -0.8, clusters
+
+
+@pytest.mark.slow
+def test_clusters_keep_the_level_that_pairs_do_not() -> None:
+    """10,000 null tables each; docs/parts/engines.md quotes the shares."""
+    rng = np.random.default_rng(33)
+    n_tables = 10_000
+    names = ("binary", "scores", "pairs", "scores by pairs")
+    rejected = dict.fromkeys(names, 0)
+    for table in range(n_tables):
+        a, b, clusters = _clustered_null_table(rng)
+        binary = clustered_test(a, b, clusters, n_resamples=399, seed=table, n_threads=1)
+        shift = rng.standard_normal(150)[clusters]
+        d = np.sqrt(0.3) * shift + np.sqrt(0.7) * rng.standard_normal(clusters.size)
+        options: dict[str, Any] = {"n_resamples": 399, "seed": table, "n_threads": 1}
+        zero = np.zeros(d.size)
+        found = (
+            binary.p_value,
+            paired_score_test(d, zero, clusters=clusters, **options).p_value,
+            binary.p_independent,
+            paired_score_test(d, zero, **options).p_value,
+        )
+        for name, p in zip(names, found, strict=True):
+            rejected[name] += p <= 0.05
+    shares = {name: count / n_tables for name, count in rejected.items()}
+    print(shares)
+    error = math.sqrt(0.05 * 0.95 / n_tables)
+    assert shares["binary"] < 0.05 + 3 * error
+    assert shares["scores"] < 0.05 + 3 * error
+    assert shares["pairs"] > 0.05 + 6 * error
+    assert shares["scores by pairs"] > 0.05 + 6 * error
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
