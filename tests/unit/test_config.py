@@ -21,7 +21,12 @@ def _problems(values):
 def test_the_demo_needs_nothing_else():
     config = check_config(DEMO)
     assert config.rho == (0.0, 0.25, 0.5, 0.75, 1.0)
-    assert (config.n_resamples, config.alpha, config.seed, config.method) == (5, 0.05, 0, "exact")
+    assert (config.n_resamples, config.alpha, config.seed, config.used_method) == (
+        5,
+        0.05,
+        0,
+        "exact",
+    )
     assert config.model.budget == 10
     assert config.used_replicates is None
 
@@ -211,6 +216,7 @@ def test_settings_hold_what_results_depend_on_and_nothing_else():
         {"n_resamples": 4},
         {"rho": [0]},
         {"method": "multinomial"},
+        {"margin": 0.02},
         {"model": {"search": 3}},
         {"transformation": {"rules": "paper"}},
     ):
@@ -246,6 +252,16 @@ def test_replicates_are_counted_in_64_bits(n_replicates):
 def test_monte_carlo_has_a_default_number_of_replicates():
     assert check_config({**DEMO, "method": "multinomial"}).used_replicates == 10_000
     assert check_config({**DEMO, "method": "resample", "n_replicates": 7}).used_replicates == 7
+
+
+def test_clusters_are_resampled():
+    clustered = {"data": {"demo": True, "cluster": "premise"}}
+    config = check_config(clustered)
+    assert (config.used_method, config.used_replicates) == ("resample", 10_000)
+    assert check_config({**clustered, "n_replicates": 99}).used_replicates == 99
+    (problem,) = _problems({**clustered, "method": "exact"})
+    assert problem == "method: clusters are resampled; 'exact' is not for them"
+    assert config.settings() != check_config(DEMO).settings()
 
 
 def test_an_option_does_not_hide_a_mistake_of_the_file():

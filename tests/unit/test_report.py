@@ -11,11 +11,17 @@ import matplotlib as mpl
 import pytest
 from rich.console import Console
 
-from ietest_fast.experiment.results import CellResult, RhoResult, RunResult, Spread
+from ietest_fast.experiment.results import (
+    CellResult,
+    RhoResult,
+    RunResult,
+    Sensitivity,
+    Spread,
+)
 from ietest_fast.report import print_summary, write_figures
 from ietest_fast.report.figures import P_FLOOR, draw_accuracy, draw_p_values
 from ietest_fast.report.summary import format_p
-from ietest_fast.stats import PairedCounts, decide, paired_test
+from ietest_fast.stats import PairedCounts, decide, equivalence_test, paired_test
 
 
 def _result(folder, table, *, collapsed=()):
@@ -28,6 +34,7 @@ def _result(folder, table, *, collapsed=()):
                 m=m,
                 identity="ab",
                 test=paired_test(PairedCounts(*four)),
+                equivalence=equivalence_test(PairedCounts(*four), margin=0.03),
                 valid_accuracy=0.5,
                 train_transformed=0,
                 valid_transformed=0,
@@ -36,10 +43,15 @@ def _result(folder, table, *, collapsed=()):
             for m, four in enumerate(rows)
         )
         decision = decide([cell.test.p_value for cell in cells])
-        rhos.append(RhoResult(rho=rho, cells=cells, decision=decision, signature="ie"))
+        sensitivity = Sensitivity(margin=0.03, discordance=0.2, power=0.625, detectable=0.05)
+        rhos.append(
+            RhoResult(
+                rho=rho, cells=cells, decision=decision, sensitivity=sensitivity, signature="ie"
+            )
+        )
     return RunResult(
         folder=folder,
-        settings={},
+        settings={"margin": 0.03},
         identity="",
         versions={},
         data={"test": {"rows": 1000}},
@@ -73,8 +85,10 @@ def test_the_table_has_every_number(tmp_path):
     rows = [line.split() for line in text.splitlines() if "reject" in line and "±" in line]
     assert [row[0] for row in rows] == ["0", "0.5", "1"]
     assert rows[0][1:7] == ["70.00", "±", "0.00", "56.00", "±", "1.41"]
-    assert rows[0][-1] == "reject"
-    assert rows[1][-2:] == ["not", "rejected"]
+    assert rows[0][-2:] == ["0.62", "reject"]
+    assert rows[1][-3:] == ["0.62", "not", "rejected"]
+    assert "finds a difference of ±0.03" in text
+    assert "margin of ±0.03: differs at ρ = 0, 1; undecided at ρ = 0.5." in text
     assert "α/M = 0.05/2 = 0.025" in text
     assert "62.5% of them reworded by syn.careful (1,234 synonyms)" in text
     assert "Signature: ie|n:1000" in text

@@ -14,9 +14,17 @@ import pytest
 
 from ietest_fast.errors import InputError, StoreError, WorkerError
 from ietest_fast.experiment import DataGeneratingProcess, check_config
+from ietest_fast.experiment.identity import bootstrap_seed
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.store import RunStore
-from ietest_fast.stats import PairedCounts, paired_test, signal_to_noise
+from ietest_fast.stats import (
+    PairedCounts,
+    clustered_test,
+    equivalence_test,
+    paired_test,
+    power,
+    signal_to_noise,
+)
 from toys import QUICK, Swap, toy_splits
 
 CONFIG = {
@@ -83,6 +91,47 @@ def test_results_follow_from_the_matched_samples(finished):
     if len(set(accuracies)) > 1:
         assert written["robustness"]["snr"] == signal_to_noise(accuracies)
     assert written["reject"]
+
+
+def test_every_decision_has_a_verdict_and_what_could_be_found(finished):
+    written = json.loads((finished.folder / "results.json").read_text())
+    for rho in written["rhos"]:
+        discordance = np.mean([(cell["n10"] + cell["n01"]) / 240 for cell in rho["cells"]])
+        expected = power(240, max(discordance, 0.01), 0.01, n_tests=2)
+        assert rho["sensitivity"]["power"] == pytest.approx(expected, rel=1e-12)
+        shown = []
+        for cell in rho["cells"]:
+            counts = PairedCounts(*(cell[name] for name in ("n11", "n10", "n01", "n00")))
+            test = equivalence_test(counts, margin=0.01)
+            assert cell["equivalence"]["p_value"] == test.p_value
+            assert cell["clustered"] is None
+            shown.append(test.equivalent)
+        said = "differs" if rho["reject"] else "undecided"
+        assert rho["verdict"] == ("equivalent within margin" if all(shown) else said)
+
+
+def test_clusters_are_drawn_whole_and_decide(tmp_path):
+    splits = toy_splits()
+    result = _run(tmp_path, splits, data={**CONFIG["data"], "cluster": "premise"})
+    premises = splits.test.table["premise"].to_pylist()
+    for rho in result.rhos:
+        for cell in rho.cells:
+            matched = pq.read_table(tmp_path / "cells" / f"{cell.identity}.parquet")
+            again = clustered_test(
+                matched["original_correct"],
+                matched["transformed_correct"],
+                premises,
+                seed=bootstrap_seed(0, rho=cell.rho, m=cell.m),
+            )
+            assert cell.clustered == again
+            assert cell.p_value == again.p_value
+        assert rho.decision.p_min == min(cell.p_value for cell in rho.cells)
+        assert rho.verdict is None
+        assert rho.sensitivity is None
+        assert f"clusters:{len(set(premises))}|S:10000.resample" in rho.signature
+    assert any(cell.p_value != cell.test.p_value for cell in result.rhos[0].cells)
+    with pytest.raises(InputError, match="author.: there is no such column; there are premise"):
+        _run(tmp_path / "other", splits, data={**CONFIG["data"], "cluster": "author"})
 
 
 def test_the_model_that_never_saw_the_new_word_is_found_out(finished):

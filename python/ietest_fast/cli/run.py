@@ -121,6 +121,9 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--label-column", help="Column with the label.")
 @click.option("--label-names", metavar="A,B[,...]", help="Names of the labels 0, 1, ...")
 @click.option(
+    "--clusters", help="Column of the test set whose equal values belong together (premise)."
+)
+@click.option(
     "--drop-missing-texts",
     is_flag=True,
     help="Drop and count rows without a text, instead of stopping.",
@@ -150,11 +153,12 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--rho", metavar="LIST", help='"0,0.5,1" or first:last:step.  [default: 0:1:0.25]')
 @click.option("--n-resamples", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
 @click.option("--alpha", type=SignificanceLevel(), help="Significance level.  [default: 0.05]")
+@click.option("--margin", type=float, help="Smaller differences do not matter.  [default: 0.01]")
 @click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
 @click.option(
     "--method",
     type=click.Choice(["exact", "multinomial", "resample"]),
-    help="How p-values are found.  [default: exact]",
+    help="How p-values are found.  [default: exact; with --clusters resample]",
 )
 @click.option("--n-replicates", "-S", type=int, help="Bootstrap replications, unless exact.")
 @click.option("--n-jobs", type=int, help="Classifiers trained at a time.  [default: all cores]")
@@ -252,6 +256,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "text_columns": _comma_list(options["text_columns"]),
                 "label_column": options["label_column"],
                 "label_names": _comma_list(options["label_names"]),
+                "cluster": options["clusters"],
                 "missing_text": "drop" if options["drop_missing_texts"] else None,
                 "quoted": options["quoted"],
                 "name": options["data_name"],
@@ -275,6 +280,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                     "n_resamples",
                     "alpha",
                     "seed",
+                    "margin",
                     "method",
                     "n_replicates",
                     "n_jobs",

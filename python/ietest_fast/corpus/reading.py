@@ -124,13 +124,17 @@ def read_corpus(
     )
 
 
-def read_corpora(paths: Sequence[str | Path], **options: Any) -> tuple[Corpus, ...]:
+def read_corpora(
+    paths: Sequence[str | Path], *, keep_in_last: Sequence[str] = (), **options: Any
+) -> tuple[Corpus, ...]:
     """Read the splits of one dataset, so that a label means the same in all of them.
 
     Parameters
     ----------
     paths
         The first file's labels are the dataset's: one that occurs only later is unknown.
+    keep_in_last
+        More columns to keep from the last file, which is where the test set comes from.
     **options
         As for :func:`read_corpus`.
     """
@@ -138,6 +142,8 @@ def read_corpora(paths: Sequence[str | Path], **options: Any) -> tuple[Corpus, .
     for path in paths:
         if corpora and options.get("label_names") is None:
             options["label_names"] = corpora[0].label_names
+        if path == paths[-1] and keep_in_last:
+            options["keep_columns"] = keep_in_last
         corpora.append(read_corpus(path, **options))
     return tuple(corpora)
 

@@ -167,6 +167,9 @@ class DataConfig(_Section):
         The built-in corpus: true, or a table of its sizes.
     text_columns, label_column, label_names
         As for ``ietest_fast.corpus.read_corpus``; found out from the file where absent.
+    cluster
+        A column of the test set whose equal values belong together, such as ``"premise"``: the
+        test then draws whole clusters.
     missing_text, quoted
         As for ``ietest_fast.corpus.read_corpus``: what becomes of rows without a text, and whether
         double quotes enclose the fields of CSV and TSV.
@@ -182,6 +185,7 @@ class DataConfig(_Section):
     text_columns: Names | None = None
     label_column: str | None = None
     label_names: Names | None = None
+    cluster: str | None = None
     missing_text: Literal["error", "drop"] = "error"
     quoted: bool | None = None
     name: str | None = None
@@ -345,8 +349,12 @@ class RunConfig(_Section):
         Significance level of the test at one rho.
     seed
         Everything random follows from it; 0 is a seed.
+    margin
+        Differences of the accuracies below it do not matter: equivalence is tested against it,
+        and power is that of finding it.
     method
-        ``"exact"``, ``"multinomial"`` or ``"resample"``.
+        ``"exact"``, ``"multinomial"`` or ``"resample"``; exact where absent, unless the data have
+        clusters, which are resampled.
     n_replicates
         S, for the latter two.
     n_jobs
@@ -362,22 +370,40 @@ class RunConfig(_Section):
     n_resamples: Annotated[int, Field(ge=1, le=100_000)] = 5
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     seed: Annotated[int, Field(ge=0)] = 0
-    method: Literal["exact", "multinomial", "resample"] = "exact"
+    margin: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    method: Literal["exact", "multinomial", "resample"] | None = None
     n_replicates: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
     n_jobs: Annotated[int, Field(ge=1)] | None = None
     n_threads: Annotated[int, Field(ge=1)] = 1
 
+    @field_validator("method")
+    @classmethod
+    def _fits_clusters(cls, value: str | None, info: ValidationInfo) -> str | None:
+        data = info.data.get("data")
+        if data is not None and data.cluster is not None and value not in (None, "resample"):
+            raise ValueError(f"clusters are resampled; {value!r} is not for them")
+        return value
+
     @field_validator("n_replicates")
     @classmethod
     def _fits_method(cls, value: int | None, info: ValidationInfo) -> int | None:
-        if value is not None and info.data.get("method") == "exact":
+        data = info.data.get("data")
+        clustered = data is not None and data.cluster is not None
+        if value is not None and not clustered and info.data.get("method") in (None, "exact"):
             raise ValueError("the exact method has no replicates")
         return value
 
     @property
+    def used_method(self) -> Literal["exact", "multinomial", "resample"]:
+        """The method, chosen where the configuration leaves it open."""
+        if self.method is not None:
+            return self.method
+        return "exact" if self.data.cluster is None else "resample"
+
+    @property
     def used_replicates(self) -> int | None:
         """S, None for the exact method."""
-        if self.method == "exact":
+        if self.used_method == "exact":
             return None
         return DEFAULT_N_RESAMPLES if self.n_replicates is None else self.n_replicates
 
@@ -402,6 +428,7 @@ class RunConfig(_Section):
         return {
             "data": {
                 "name": self.data.name,
+                "cluster": self.data.cluster,
                 "split": None
                 if self.data.split is None
                 else self.data.split.model_dump(exclude={"file"}),
@@ -418,7 +445,8 @@ class RunConfig(_Section):
             "n_resamples": self.n_resamples,
             "alpha": self.alpha,
             "seed": self.seed,
-            "method": self.method,
+            "margin": self.margin,
+            "method": self.used_method,
             "n_replicates": self.used_replicates,
         }
 

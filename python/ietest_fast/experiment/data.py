@@ -118,6 +118,7 @@ def read_splits(config: DataConfig) -> Splits:
         label_names=config.label_names,
         missing_text=config.missing_text,
         quoted=config.quoted,
+        keep_in_last=() if config.cluster is None else [config.cluster],
     )
     if config.split is not None:
         own_train = [] if config.split.n_train is None else [config.split.n_train]
@@ -130,6 +131,33 @@ def read_splits(config: DataConfig) -> Splits:
         corpora = (*corpora[:-1], *parts)
     train, valid, test = corpora
     return Splits(train=train, valid=valid, test=test)
+
+
+def number_clusters(config: DataConfig, test: Corpus) -> NDArray[np.int64] | None:
+    """Give the clusters of the test set numbers.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,), or None
+        0 to C - 1 for each row; None without clusters.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, a row has no cluster, or all rows have the same.
+    """
+    from ietest_fast.stats.inputs import as_clusters
+
+    if config.cluster is None:
+        return None
+    if config.cluster not in test.table.column_names:
+        raise InputError(
+            f"there is no such column; there are {', '.join(test.table.column_names)}",
+            path=test.source,
+            column=config.cluster,
+        )
+    codes, _ = as_clusters(test.table.column(config.cluster), len(test), config.cluster)
+    return codes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.experiment.artefacts import write_text
-from ietest_fast.stats import Decision, PairedTestResult, signal_to_noise
+from ietest_fast.stats import (
+    ClusteredTestResult,
+    Decision,
+    EquivalenceResult,
+    PairedTestResult,
+    Verdict,
+    signal_to_noise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +41,11 @@ class CellResult:
     identity
         sha256 of all that affects it.
     test
-        The paired test on its matched sample.
+        The paired test on its matched sample, as if its pairs were independent.
+    clustered
+        The test by clusters, which then decides; None without clusters.
+    equivalence
+        Is the difference below the margin? None with clusters.
     valid_accuracy
         Accuracy on its (resampled) validation set.
     train_transformed, valid_transformed
@@ -47,10 +58,22 @@ class CellResult:
     m: int
     identity: str
     test: PairedTestResult
+    clustered: ClusteredTestResult | None = None
+    equivalence: EquivalenceResult | None = None
     valid_accuracy: float
     train_transformed: int
     valid_transformed: int
     collapsed: bool
+
+    @property
+    def t(self) -> float:
+        """The statistic of the test that decides."""
+        return self.test.t if self.clustered is None else self.clustered.t
+
+    @property
+    def p_value(self) -> float:
+        """The p-value that decides."""
+        return self.test.p_value if self.clustered is None else self.clustered.p_value
 
     @property
     def accuracy_original(self) -> float:
@@ -78,7 +101,24 @@ class CellResult:
             "valid_transformed": self.valid_transformed,
             "collapsed": self.collapsed,
             **test,
+            "clustered": self._describe_clusters(),
+            "equivalence": self._describe_equivalence(),
         }
+
+    def _describe_clusters(self) -> dict[str, Any] | None:
+        if self.clustered is None:
+            return None
+        names = ("n_clusters", "n_nonzero", "t", "p_value", "p_paper", "p_symmetric")
+        found = {name: getattr(self.clustered, name) for name in names}
+        found["t"] = _finite(self.clustered.t)
+        return found | {"design_effect": self.clustered.design_effect}
+
+    def _describe_equivalence(self) -> dict[str, Any] | None:
+        if self.equivalence is None:
+            return None
+        names = ("margin", "alpha", "p_value", "equivalent")
+        found = {name: getattr(self.equivalence, name) for name in names}
+        return found | {"interval": [self.equivalence.interval.low, self.equivalence.interval.high]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +152,28 @@ class Spread:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sensitivity:
+    """What the test of one classifier, at level alpha / M, could find.
+
+    Attributes
+    ----------
+    margin
+        A difference of the accuracies, either way.
+    discordance
+        Mean share of discordant pairs, from which the rest follows.
+    power
+        Probability that a difference of `margin` is found.
+    detectable
+        The smallest difference that is found with probability 80%; None if none is.
+    """
+
+    margin: float
+    discordance: float
+    power: float
+    detectable: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RhoResult:
     """The IE test at one rho.
 
@@ -123,6 +185,9 @@ class RhoResult:
         M classifiers, by m.
     decision
         Whether invariance is rejected.
+    sensitivity
+        What could have been found; None if that is not known (clusters, more than a million
+        pairs).
     signature
         How it came about.
     """
@@ -130,6 +195,7 @@ class RhoResult:
     rho: float
     cells: tuple[CellResult, ...]
     decision: Decision
+    sensitivity: Sensitivity | None
     signature: str
 
     @property
@@ -145,7 +211,21 @@ class RhoResult:
     @property
     def t(self) -> Spread:
         """The statistic over the M classifiers."""
-        return Spread.of([cell.test.t for cell in self.cells])
+        return Spread.of([cell.t for cell in self.cells])
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is shown at this rho; None with clusters, for which equivalence is not tested.
+
+        Equivalent if that is shown for each of the M classifiers (no correction is needed where
+        all have to reject), else different if invariance is rejected, else undecided.
+        """
+        shown = [cell.equivalence for cell in self.cells if cell.equivalence is not None]
+        if len(shown) < len(self.cells):
+            return None
+        if all(one.equivalent for one in shown):
+            return Verdict.EQUIVALENT
+        return Verdict.DIFFERS if self.decision.reject else Verdict.UNDECIDED
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it, ready for JSON."""
@@ -157,6 +237,8 @@ class RhoResult:
             "p_min": self.decision.p_min,
             "threshold": self.decision.threshold,
             "reject": self.decision.reject,
+            "verdict": None if self.verdict is None else str(self.verdict),
+            "sensitivity": None if self.sensitivity is None else asdict(self.sensitivity),
             "signature": self.signature,
             "cells": [cell.to_dict() for cell in self.cells],
         }

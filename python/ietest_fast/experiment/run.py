@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,17 +11,19 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 import ietest_fast
+from ietest_fast.errors import InputError
 from ietest_fast.experiment.data import (
     PlannedTransformation,
     Splits,
     TransformedSplits,
+    number_clusters,
     plan_transformation,
     read_splits,
     transform_splits,
 )
 from ietest_fast.experiment.executors import Executor, Outcome, make_executor
 from ietest_fast.experiment.identity import CELL_SCHEME, bootstrap_seed, identify
-from ietest_fast.experiment.results import CellResult, RhoResult, RunResult
+from ietest_fast.experiment.results import CellResult, RhoResult, RunResult, Sensitivity
 from ietest_fast.experiment.search import Trial, best_trial, draw_candidates
 from ietest_fast.experiment.signature import sign
 from ietest_fast.experiment.store import CellRecord, RunStore
@@ -34,13 +37,27 @@ from ietest_fast.experiment.work import (
     save_encoded,
 )
 from ietest_fast.models import load_model
-from ietest_fast.stats import MatchedSample, decide, is_collapsed, paired_test
+from ietest_fast.stats import (
+    MatchedSample,
+    clustered_test,
+    decide,
+    detectable_difference,
+    equivalence_test,
+    is_collapsed,
+    paired_test,
+    power,
+)
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ietest_fast.experiment.config import RunConfig
     from ietest_fast.models import Model
     from ietest_fast.models.protocol import Params
     from ietest_fast.transform import Transformation
+
+# The laws of larger test sets take too long to enumerate for a remark.
+_MOST_PAIRS_FOR_POWER = 10**6
 
 # stage, how much of it is done, how much there is (0 if that is not known)
 Progress = Callable[[str, int, int], None]
@@ -92,6 +109,7 @@ def run(
     folder = Path(folder)
     tell("read", 0, 1)
     splits = read_splits(config.data) if splits is None else splits
+    clusters = number_clusters(config.data, splits.test)
     planned = (
         plan_transformation(config.transformation)
         if transformation is None
@@ -119,7 +137,7 @@ def run(
         finally:
             executor.close()
         signer = _signer(config, splits, texts, settings)
-        rhos = _test(config, store, records, signer)
+        rhos = _test(config, store, records, signer, clusters)
         tell("test", 1, 1)
         every_cell = [cell for rho in rhos for cell in rho.cells]
         result = RunResult(
@@ -294,37 +312,80 @@ def _test(
     store: RunStore,
     records: Mapping[tuple[float, int], CellRecord],
     signer: _Signer,
+    clusters: NDArray[np.int64] | None,
 ) -> tuple[RhoResult, ...]:
     rhos = []
     for rho in config.rho:
-        cells = tuple(_test_cell(config, store, records[rho, m]) for m in range(config.n_resamples))
+        cells = tuple(
+            _test_cell(config, store, records[rho, m], clusters) for m in range(config.n_resamples)
+        )
         rhos.append(
             RhoResult(
                 rho=rho,
                 cells=cells,
-                decision=decide([cell.test.p_value for cell in cells], alpha=config.alpha),
+                decision=decide([cell.p_value for cell in cells], alpha=config.alpha),
+                sensitivity=None if clusters is not None else _find_sensitivity(config, cells),
                 signature=signer(cells, [rho]),
             )
         )
     return tuple(rhos)
 
 
-def _test_cell(config: RunConfig, store: RunStore, record: CellRecord) -> CellResult:
+def _find_sensitivity(config: RunConfig, cells: Sequence[CellResult]) -> Sensitivity | None:
+    """Say what the tests at one rho could find, at the mean discordance of its classifiers."""
+    n = cells[0].test.n
+    discordance = sum(cell.test.counts.k for cell in cells) / (n * len(cells))
+    if n > _MOST_PAIRS_FOR_POWER:
+        return None
+    alpha, m = config.alpha, len(cells)
+    detectable = None
+    if discordance > 0:
+        with suppress(InputError):  # so few pairs show no difference at all reliably
+            detectable = detectable_difference(n, discordance, alpha=alpha, n_tests=m)
+    return Sensitivity(
+        margin=config.margin,
+        discordance=discordance,
+        # A difference is at most the share of discordant pairs.
+        power=power(n, max(discordance, config.margin), config.margin, alpha=alpha, n_tests=m),
+        detectable=detectable,
+    )
+
+
+def _test_cell(
+    config: RunConfig,
+    store: RunStore,
+    record: CellRecord,
+    clusters: NDArray[np.int64] | None,
+) -> CellResult:
     matched = read_matched(store.cell_path(record), sha256=record.sha256)
     sample = MatchedSample(
         original_correct=matched["original_correct"].to_numpy(),
         transformed_correct=matched["transformed_correct"].to_numpy(),
     )
+    seed = bootstrap_seed(config.seed, rho=record.rho, m=record.m)
+    clustered = None
+    if clusters is not None:
+        clustered = clustered_test(
+            sample.original_correct,
+            sample.transformed_correct,
+            clusters,
+            n_resamples=cast("int", config.used_replicates),
+            seed=seed,
+        )
     return CellResult(
         rho=record.rho,
         m=record.m,
         identity=record.identity,
         test=paired_test(
             sample,
-            method=config.method,
+            method=config.used_method,
             n_resamples=config.used_replicates,
-            seed=bootstrap_seed(config.seed, rho=record.rho, m=record.m),
+            seed=seed,
         ),
+        clustered=clustered,
+        equivalence=None
+        if clusters is not None
+        else equivalence_test(sample, margin=config.margin, alpha=min(config.alpha, 0.49)),
         collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
         **record.metrics,
     )
@@ -364,7 +425,8 @@ def _signer(
         return sign(
             n=cells[0].test.n,
             discordant=[cell.test.counts.k for cell in cells],
-            method=config.method,
+            n_clusters=None if cells[0].clustered is None else cells[0].clustered.n_clusters,
+            method=config.used_method,
             n_replicates=config.used_replicates,
             n_resamples=config.n_resamples,
             alpha=config.alpha,

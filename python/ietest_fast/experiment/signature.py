@@ -18,6 +18,7 @@ def sign(
     *,
     n: int,
     discordant: Sequence[int],
+    n_clusters: int | None = None,
     method: str,
     n_replicates: int | None,
     n_resamples: int,
@@ -41,6 +42,8 @@ def sign(
         Number of test pairs.
     discordant
         Discordant pairs k of each test that the result rests on; the line has their range.
+    n_clusters
+        How many clusters the test drew from; None for independent pairs.
     method
         ``"exact"``, ``"multinomial"`` or ``"resample"``.
     n_replicates
@@ -71,6 +74,7 @@ def sign(
         "ie",
         n=n,
         k=k,
+        clusters=n_clusters,
         S=method if n_replicates is None else f"{n_replicates}.{method}",
         stat="t",
         alt="two",

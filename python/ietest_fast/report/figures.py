@@ -109,7 +109,7 @@ def draw_p_values(result: RunResult) -> Figure:
     small = len(rho) > 25
     axes.plot(
         [each.rho for each in result.rhos for _ in each.cells],
-        [max(cell.test.p_value, P_FLOOR) for each in result.rhos for cell in each.cells],
+        [max(cell.p_value, P_FLOOR) for each in result.rhos for cell in each.cells],
         linestyle="none",
         marker=".",
         markersize=3,

@@ -47,10 +47,11 @@ def make_table(result: RunResult) -> Table:
     from rich import box
     from rich.table import Table
 
+    has_power = any(rho.sensitivity is not None for rho in result.rhos)
     # Plain line characters in the head only: the table can be pasted into a text file.
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("ρ", justify="right", no_wrap=True)
-    for title in ("original %", "transformed %", "t", "smallest p"):
+    for title in ("original %", "transformed %", "t", "smallest p", *["power"] * has_power):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("decision", no_wrap=True)
     for rho in result.rhos:
@@ -60,9 +61,14 @@ def make_table(result: RunResult) -> Table:
             _percent(rho.accuracy_transformed),
             _t(rho.t),
             format_p(rho.decision.p_min),
+            *[_power(rho)] * has_power,
             _decision(rho),
         )
     return table
+
+
+def _power(rho: RhoResult) -> str:
+    return "" if rho.sensitivity is None else f"{rho.sensitivity.power:.2f}"
 
 
 def _decision(rho: RhoResult) -> str:
@@ -82,6 +88,8 @@ def summary_lines(result: RunResult) -> list[str]:
     words = f" ({n_words:,} synonyms)" if n_words else ""
     lines = [
         f"H0: equal accuracy on both versions; rejected at a ρ if a p lies below {level}.",
+        *_sensitivity_lines(result),
+        *_verdict_lines(result),
         f"Test set: {test['rows']:,} rows, {reworded}{words}.",
         f"SNR: {result.snr:.1f}",
     ]
@@ -101,6 +109,36 @@ def summary_lines(result: RunResult) -> list[str]:
         )
     lines.append(f"Signature: {result.signature}")
     return lines
+
+
+def _sensitivity_lines(result: RunResult) -> list[str]:
+    known = [rho.sensitivity for rho in result.rhos if rho.sensitivity is not None]
+    if not known:
+        return []
+    delta = f"±{known[0].margin:g}"
+    return [f"Power: how surely one classifier's test at that level finds a difference of {delta}."]
+
+
+def _verdict_lines(result: RunResult) -> list[str]:
+    """Say where equivalence is shown, a difference, and neither."""
+    clustered = result.rhos[0].cells[0].clustered
+    if clustered is not None:
+        effects = [
+            cell.clustered.design_effect
+            for rho in result.rhos
+            for cell in rho.cells
+            if cell.clustered is not None and cell.clustered.design_effect is not None
+        ]
+        effect = f", design effect {min(effects):.2f} to {max(effects):.2f}" if effects else ""
+        return [f"Whole clusters are drawn: {clustered.n_clusters:,} of them{effect}."]
+    where: dict[str, list[str]] = {}
+    for rho in result.rhos:
+        if rho.verdict is None:
+            return []
+        where.setdefault(str(rho.verdict), []).append(f"{rho.rho:g}")
+    margin = f"±{result.settings['margin']:g}"
+    said = "; ".join(f"{verdict} at ρ = {', '.join(rhos)}" for verdict, rhos in where.items())
+    return [f"Verdict, with a margin of {margin}: {said}."]
 
 
 def print_summary(result: RunResult, console: Console) -> None:
