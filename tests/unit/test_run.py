@@ -130,7 +130,7 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
         assert rho.sensitivity is None
         assert f"clusters:{len(set(premises))}|S:10000.resample" in rho.signature
     assert any(cell.p_value != cell.test.p_value for cell in result.rhos[0].cells)
-    with pytest.raises(InputError, match="author.: there is no such column; there are premise"):
+    with pytest.raises(InputError, match=r"author.: there is no such column; there are premise"):
         _run(tmp_path / "other", splits, data={**CONFIG["data"], "cluster": "author"})
 
 
