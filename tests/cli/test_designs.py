@@ -243,3 +243,29 @@ def test_a_single_pair_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "test", "--counts", "0,1,0,0")
     assert status == 1
     assert "at least two pairs, not 1" in err
+
+
+def test_estimates_and_a_verdict_stand_beside_the_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "test", "--counts", "8000,52,48,1900", "--json")
+    given = json.loads(out)
+    assert given["equivalence"]["margin"] == 0.01
+    assert given["equivalence"]["verdict"] == "equivalent within margin"
+    assert (
+        given["estimate"]["delta_score"][0] < given["delta"] < given["estimate"]["delta_score"][1]
+    )
+    _, out, _ = run(capsys, "test", "--counts", "760,42,38,160")
+    assert "Undecided: neither a difference" in out
+    assert "Some 13,728 pairs like these would decide" in out
+    assert "95%, score (Tango)" in out
+    _, out, _ = run(capsys, "test", "--counts", "760,42,38,160", "--margin", "0.05")
+    assert "Equivalent within 0.05" in out
+    one_sided = ["test", "--counts", "760,42,38,160", "--alternative", "less", "--json"]
+    assert "equivalence" not in json.loads(run(capsys, *one_sided)[1])
+    path = write(tmp_path, ".csv")
+    _, out, _ = run(capsys, "test", path, *SCORES, "--margin", "0.1", "--json")
+    assert json.loads(out)["equivalence"]["verdict"] == "equivalent within margin"
+    clustered = ["--original", "A1", "--transformed", "B1", "--clusters", "premise"]
+    status, _, err = run(capsys, "test", path, *clustered, "--margin", "0.1")
+    assert (status, "without clusters" in err) == (2, True)

@@ -93,7 +93,7 @@ class LevelsType(click.ParamType[Any]):
 @click.option("--scores", is_flag=True, help="Take values for scores even if all are 0 and 1.")
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=click.FloatRange(min=0, min_open=True),
     help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
 )
 @click.option("--quantiles", type=LevelsType(), default=(), help="Of t*, for scores.")
@@ -153,6 +153,8 @@ def command(
     return exit_status(reject=reject, fail_on_reject=fail_on_reject)
 
 
+DEFAULT_MARGIN = 0.01
+
 # What stands below a test: a value for JSON, and the lines for people.
 Extra = dict[str, tuple[Any, list[str]]]
 
@@ -175,6 +177,9 @@ def _check_usage(
             f"--original names {len(original)} columns, --transformed {len(transformed)}; each "
             "classifier needs one of both"
         )
+    several = versions is not None or len(original) > 1
+    if options["margin"] is not None and (several or options["clusters"]):
+        raise click.UsageError("--margin is for one pair of columns without clusters")
     if versions is None:
         return
     if len(versions) < 2:
@@ -215,7 +220,7 @@ def _test_counts(
         n_threads=options["n_threads"],
     )
     reject = decide([result.p_value], alpha=alpha).reject
-    return result, reject, power_beside(result, alpha=alpha)
+    return result, reject, beside(result, alpha=alpha, margin=options["margin"])
 
 
 def _test_columns(
@@ -241,6 +246,7 @@ def _test_columns(
         )
         return result, stats.decide([result.p_value], alpha=alpha).reject, {}
 
+    extra: Extra = {}
     columns = list(given.columns.values())
     if len(original) > 1:
         m = len(original)
@@ -261,30 +267,53 @@ def _test_columns(
             quantiles=options["quantiles"],
             **_monte_carlo(options, "scores"),
         )
+        if options["margin"] is not None:
+            shown = stats.equivalence_test(a, b, margin=options["margin"], alpha=alpha, scores=True)
+            extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     elif given.clusters is not None:
         result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
     else:
         counts = stats.PairedCounts.from_outcomes(a, b)
         return _test_counts(counts, alpha=alpha, options=options)
-    return result, stats.decide([result.p_value], alpha=alpha).reject, {}
+    return result, stats.decide([result.p_value], alpha=alpha).reject, extra
 
 
-def power_beside(result: PairedTestResult, *, alpha: float) -> Extra:
-    """Say what a two-sided test could have shown; nothing above a million pairs: it takes long."""
+def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> Extra:
+    """Say what has to be known beside a test of independent outcomes.
+
+    Intervals, what the test could have shown, and whether the versions are shown to be equivalent.
+    A one-sided test gets the latter only if a margin is named.
+    """
+    from ietest_fast.stats import equivalence_test, estimate
+
+    intervals = estimate(result.counts)
+    lines = [f"{name:<24} {value}" for name, value in intervals.rows()[1:]]
+    extra: Extra = {"estimate": (intervals.to_dict(), lines)}
+    extra["detectable_difference"] = _detectable(result, alpha=alpha)
+    if margin is not None or (result.alternative == "two-sided" and alpha < 0.5):
+        shown = equivalence_test(
+            result.counts, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha
+        )
+        extra["equivalence"] = (shown.to_dict(), [shown.explanation])
+    return extra
+
+
+def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
+    """Find the difference shown with 80% power; not above a million pairs, where it takes long."""
     from ietest_fast.errors import InputError
     from ietest_fast.stats import detectable_difference
     from ietest_fast.stats.power import DEFAULT_POWER
 
     counts = result.counts
     if counts.n > 10**6 or counts.k == 0 or result.alternative != "two-sided":
-        return {"detectable_difference": (None, [])}
+        return None, []
     try:
         delta = detectable_difference(counts.n, counts.discordance_rate, alpha=alpha)
     except InputError:  # with so few pairs no difference is shown reliably
-        line = f"So few pairs show no difference with {DEFAULT_POWER:.0%} power."
-        return {"detectable_difference": (None, [line])}
-    line = f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more."
-    return {"detectable_difference": (delta, [line])}
+        return None, [f"So few pairs show no difference with {DEFAULT_POWER:.0%} power."]
+    return delta, [
+        f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more."
+    ]
 
 
 def _sign(result: Any, *, alpha: float, n_classifiers: int) -> str:
@@ -339,8 +368,10 @@ def say(result: Any, reject: bool, *, are_scores: bool = False) -> str:
 def print_test(result: Result, extra: Extra, *, verdict: str, alpha: float, signature: str) -> None:
     """Print a test for people."""
     click.echo(str(result))
+    if "estimate" in extra:
+        click.echo("\n" + "\n".join(extra["estimate"][1]))
     click.echo(f"\n{verdict} (alpha = {alpha:g}).")
-    for _, lines in extra.values():
-        for line in lines:
+    for name, (_, lines) in extra.items():
+        for line in lines if name != "estimate" else ():
             click.echo(line)
     click.echo(signature)
