@@ -299,18 +299,15 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
 
 
 def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
-    """Find the difference shown with 80% power; not above a million pairs, where it takes long."""
-    from ietest_fast.errors import InputError
-    from ietest_fast.stats import detectable_difference
-    from ietest_fast.stats.power import DEFAULT_POWER
+    """Say which difference a two-sided test shows with 80% power."""
+    from ietest_fast.stats.power import DEFAULT_POWER, difference_beside_test
 
     counts = result.counts
-    if counts.n > 10**6 or counts.k == 0 or result.alternative != "two-sided":
+    if result.alternative != "two-sided":
         return None, []
-    try:
-        delta = detectable_difference(counts.n, counts.discordance_rate, alpha=alpha)
-    except InputError:  # with so few pairs no difference is shown reliably
-        return None, [f"So few pairs show no difference with {DEFAULT_POWER:.0%} power."]
+    delta = difference_beside_test(counts.n, counts.discordance_rate, alpha=alpha)
+    if delta is None:
+        return None, []
     return delta, [
         f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more."
     ]

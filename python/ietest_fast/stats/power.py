@@ -372,6 +372,30 @@ def detectable_difference(
     return min(root, discordance)
 
 
+def difference_beside_test(
+    n: int, discordance: float, *, alpha: float = 0.05, n_tests: int = 1
+) -> float | None:
+    """Give what :func:`detectable_difference` gives for 80% power, to stand beside a result.
+
+    Parameters
+    ----------
+    n, discordance, alpha, n_tests
+        As for :func:`power`; the discordance is the observed one.
+
+    Returns
+    -------
+    float or None
+        None if no pair is discordant, not even delta = psi is shown with that power, or there are
+        more than a million pairs, for which it would take seconds.
+    """
+    if discordance == 0 or n > 10**6:
+        return None
+    best = _powers(n, discordance, [discordance], level=_level(alpha, n_tests), n_threads=None)[0]
+    if best < DEFAULT_POWER:
+        return None
+    return detectable_difference(n, discordance, alpha=alpha, n_tests=n_tests)
+
+
 def plan(
     *,
     discordance: float,
