@@ -40,7 +40,16 @@ from ietest_fast.stats.power import (
     power_curve,
     sample_size,
 )
-from ietest_fast.stats.robustness import is_collapsed, signal_to_noise
+from ietest_fast.stats.robustness import (
+    Collapse,
+    RobustnessResult,
+    SignalToNoise,
+    chance_limit,
+    find_collapse,
+    is_collapsed,
+    robustness,
+    signal_to_noise,
+)
 
 __all__ = [
     "DEFAULT_N_REPLICATES",
@@ -48,6 +57,7 @@ __all__ = [
     "METHODS",
     "CalibrationResult",
     "CochranResult",
+    "Collapse",
     "Decision",
     "EquivalenceResult",
     "EstimateResult",
@@ -59,9 +69,12 @@ __all__ = [
     "PairwiseComparison",
     "PowerCurve",
     "PowerPlan",
+    "RobustnessResult",
+    "SignalToNoise",
     "TestSize",
     "Verdict",
     "calibrate",
+    "chance_limit",
     "cochran_q_test",
     "decide",
     "detectable_difference",
@@ -69,6 +82,7 @@ __all__ = [
     "draw_t_replicates",
     "equivalence_test",
     "estimate",
+    "find_collapse",
     "intra_cluster_correlation",
     "is_collapsed",
     "mcnemar_test",
@@ -77,6 +91,7 @@ __all__ = [
     "plan",
     "power",
     "power_curve",
+    "robustness",
     "sample_size",
     "signal_to_noise",
     "tango_interval",
