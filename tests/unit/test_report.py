@@ -193,8 +193,10 @@ def test_power_stands_beside_the_decision(tmp_path):
     assert first == detectable_difference(1000, 0.25, alpha=0.05, n_tests=2)
     assert result.to_dict()["rhos"][0]["detectable_difference"] == first
     found = [rho.detectable_difference for rho in result.rhos]
-    assert f"shows differences of {min(found):.4f} to {max(found):.4f}" in _printed(result)
+    assert f"shows differences of {min(found):.4f} ({max(found):.4f} at the worst ρ)" in _printed(
+        result
+    )
     alike = _result(tmp_path, {0.0: [(500, 0, 0, 500)]})
     assert alike.rhos[0].detectable_difference is None
-    assert "Power:" not in _printed(alike)
+    assert "80% power" not in _printed(alike)
     assert _result(tmp_path, {0.0: [(990, 2, 2, 6)]}).rhos[0].detectable_difference is None

@@ -110,8 +110,8 @@ def _power_line(result: RunResult) -> list[str]:
     if not known:
         return []
     low, high = f"{min(known):.4f}", f"{max(known):.4f}"
-    span = low if low == high else f"{low} to {high}, depending on ρ,"
-    return [f"Power: one test at α/M shows differences of {span} and more with 80%."]
+    span = low if low == high else f"{low} ({high} at the worst ρ)"
+    return [f"With 80% power one test at α/M shows differences of {span} and more."]
 
 
 def print_summary(result: RunResult, console: Console) -> None:
