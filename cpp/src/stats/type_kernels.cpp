@@ -82,6 +82,24 @@ void add_products_portable(const std::int8_t* numbers, const std::int8_t* signed
 
 #if defined(IETEST_AVX2)
 
+// Writes the positions of the bits set, first + 0 and on, and gives the new number of positions.
+// How many there are cannot be foreseen, so four are written in any case: no branch to miss.
+IETEST_TARGET_AVX2 inline std::size_t note_escapes(std::uint64_t bits, std::size_t first,
+                                                   std::uint32_t* escapes, std::size_t found) {
+    const auto base = static_cast<std::uint32_t>(first);
+    const auto n_bits = static_cast<std::size_t>(__builtin_popcountll(bits));
+    std::uint32_t* out = escapes + found;
+    for (std::size_t e = 0; e < 4; ++e) {
+        out[e] = base + static_cast<std::uint32_t>(_tzcnt_u64(bits));
+        bits &= bits - 1;
+    }
+    for (std::size_t e = 4; e < n_bits; ++e) {
+        out[e] = base + static_cast<std::uint32_t>(_tzcnt_u64(bits));
+        bits &= bits - 1;
+    }
+    return found + n_bits;
+}
+
 IETEST_TARGET_AVX2 std::int64_t count_avx2(const std::uint8_t* bytes, std::size_t n,
                                            const ByteLaw& law, std::int8_t* numbers,
                                            std::int8_t* signed_numbers, std::uint32_t* escapes,
@@ -111,11 +129,7 @@ IETEST_TARGET_AVX2 std::int64_t count_avx2(const std::uint8_t* bytes, std::size_
         total = _mm256_add_epi64(total, _mm256_sad_epu8(number, _mm256_setzero_si256()));
         auto escaped = static_cast<std::uint32_t>(
             _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(byte, escape), byte)));
-        while (escaped != 0) {
-            escapes[found++] =
-                static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(__builtin_ctz(escaped));
-            escaped &= escaped - 1;
-        }
+        found = note_escapes(escaped, i, escapes, found);
     }
     alignas(32) std::int64_t parts[4];
     _mm256_store_si256(reinterpret_cast<__m256i*>(parts), total);
@@ -156,7 +170,8 @@ IETEST_TARGET_AVX2 void add_products_avx2(const std::int8_t* numbers,
 }
 
 #define IETEST_TARGET_AVX512 \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")))
+    __attribute__((          \
+        target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bmi2,lzcnt,popcnt")))
 
 // High and low words of a * multiplier in eight lanes, from 32-bit products.
 IETEST_TARGET_AVX512 inline void multiply_512(__m512i a, std::uint64_t multiplier, __m512i& high,
@@ -245,39 +260,33 @@ IETEST_TARGET_AVX512 void fill_blocks_avx512(Key key, std::uint64_t first, std::
     fill_blocks_portable(key, first + b, replicate, stream, words + 4 * b, n_blocks - b);
 }
 
+// The entries of a table of 256 bytes.
+IETEST_TARGET_AVX512 inline __m512i look_up(const __m512i (&table)[4], __m512i byte) {
+    const __m512i lower = _mm512_permutex2var_epi8(table[0], byte, table[1]);
+    const __m512i upper = _mm512_permutex2var_epi8(table[2], byte, table[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(byte), lower, upper);
+}
+
 IETEST_TARGET_AVX512 std::int64_t count_avx512(const std::uint8_t* bytes, std::size_t n,
                                                const ByteLaw& law, std::int8_t* numbers,
                                                std::int8_t* signed_numbers, std::uint32_t* escapes,
                                                std::size_t* n_escapes) {
-    __m512i first[ByteLaw::kMax], number_step[ByteLaw::kMax], signed_step[ByteLaw::kMax];
-    for (std::size_t j = 0; j < law.n_outcomes; ++j) {
-        first[j] = _mm512_set1_epi8(static_cast<char>(law.first[j]));
-        number_step[j] = _mm512_set1_epi8(law.number_step[j]);
-        signed_step[j] = _mm512_set1_epi8(law.signed_step[j]);
+    __m512i number_table[4], signed_table[4];
+    for (std::size_t q = 0; q < 4; ++q) {
+        number_table[q] = _mm512_loadu_si512(law.number.data() + 64 * q);
+        signed_table[q] = _mm512_loadu_si512(law.signed_number.data() + 64 * q);
     }
+    const __m512i escape = broadcast(law.first[law.n_outcomes - 1] * 0x0101010101010101ULL);
     __m512i total = _mm512_setzero_si512();
     std::size_t found = 0;
     std::size_t i = 0;
     for (; i + 64 <= n; i += 64) {
         const __m512i byte = _mm512_loadu_si512(bytes + i);
-        __m512i number = _mm512_setzero_si512();
-        __m512i signed_number = _mm512_setzero_si512();
-        __mmask64 reached = 0;
-        for (std::size_t j = 0; j < law.n_outcomes; ++j) {
-            reached = _mm512_cmpge_epu8_mask(byte, first[j]);
-            number = _mm512_mask_add_epi8(number, reached, number, number_step[j]);
-            signed_number =
-                _mm512_mask_add_epi8(signed_number, reached, signed_number, signed_step[j]);
-        }
+        const __m512i number = look_up(number_table, byte);
         _mm512_storeu_si512(numbers + i, number);
-        _mm512_storeu_si512(signed_numbers + i, signed_number);
+        _mm512_storeu_si512(signed_numbers + i, look_up(signed_table, byte));
         total = _mm512_add_epi64(total, _mm512_sad_epu8(number, _mm512_setzero_si512()));
-        std::uint64_t escaped = reached;  // of the last outcome
-        while (escaped != 0) {
-            escapes[found++] = static_cast<std::uint32_t>(i) +
-                               static_cast<std::uint32_t>(__builtin_ctzll(escaped));
-            escaped &= escaped - 1;
-        }
+        found = note_escapes(_mm512_cmpge_epu8_mask(byte, escape), i, escapes, found);
     }
     alignas(64) std::int64_t parts[8];
     _mm512_store_si512(parts, total);
@@ -351,7 +360,8 @@ bool has_instructions(Instructions instructions) {
         case Instructions::avx512:
             return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                   __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+                   __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx2") &&
+                   __builtin_cpu_supports("bmi2");
 #endif
         default:
             return false;

@@ -30,12 +30,14 @@ struct alignas(64) Lanes {
     double squares[8] = {};
 };
 
+inline constexpr std::size_t kSlack = 8;
+
 struct Kernels {
     // Blocks first, first + 1, ... of (replicate, stream).
     void (*fill_blocks)(random::Key key, std::uint64_t first, std::uint64_t replicate,
                         std::uint64_t stream, std::uint64_t* words, std::size_t n_blocks);
-    // Reads n bytes; writes numbers and signed numbers, the positions of escapes (room for n), and
-    // gives the sum of the numbers.
+    // Reads n bytes; writes numbers and signed numbers, the positions of escapes (room for
+    // n + kSlack), and gives the sum of the numbers.
     std::int64_t (*count)(const std::uint8_t* bytes, std::size_t n, const ByteLaw& law,
                           std::int8_t* numbers, std::int8_t* signed_numbers, std::uint32_t* escapes,
                           std::size_t* n_escapes);

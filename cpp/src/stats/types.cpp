@@ -1,9 +1,12 @@
 #include "ietest/stats/types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <numbers>
 #include <stdexcept>
 
 #include "ietest/random/discrete.hpp"
@@ -23,13 +26,13 @@ using random::Key;
 constexpr std::uint64_t kByteStream = 16;
 constexpr std::uint64_t kWordStream = 17;
 
-// Means are so small that the Poisson numbers exceed the number of draws in 1 replicate of 40.
-constexpr double kMargin = 2.0;
 // Below this the Poisson numbers would be hardly worth while.
 constexpr double kSmallestRate = 0.25;
-// After so many numbers that exceeded it (1 replicate in 10^25, but for tiny samples), all draws
-// are made singly.
-constexpr int kMaxAttempts = 16;
+// After so many totals that exceeded the number of draws, all draws are made singly.
+constexpr int kMaxAttempts = 32;
+
+// Up to so many units, a list of their types is quicker than an alias table of the types.
+constexpr std::int64_t kMaxListed = 1 << 15;
 
 constexpr std::size_t kPieceBytes = 4096;
 constexpr std::size_t kBlockBytes = 32;
@@ -76,6 +79,25 @@ IntegerLaw binomial_law(std::int64_t n, std::int64_t k) {
     return make_integer_law(k, n, [n, odds](std::int64_t x) {
         return odds * static_cast<double>(n - x) / static_cast<double>(x + 1);
     });
+}
+
+// How many standard deviations the expected total of the Poisson numbers should lie below the
+// number of draws: near 0 half of the totals exceed it and cost another attempt, far below many
+// draws are left to be made singly. Costs are those of an attempt and of `deviation` single draws.
+double best_margin(double attempt_cost, double deviation_cost) {
+    double best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (double margin = 0; margin <= 3; margin += 0.25) {
+        const double accepted = 0.5 * std::erfc(-margin / std::numbers::sqrt2);
+        const double density = std::exp(-0.5 * margin * margin) / std::sqrt(2 * std::numbers::pi);
+        const double cost =
+            attempt_cost / accepted + deviation_cost * (margin + density / accepted);
+        if (cost < least) {
+            least = cost;
+            best = margin;
+        }
+    }
+    return best;
 }
 
 // The words of one address, made some blocks at a time.
@@ -128,7 +150,8 @@ struct UnitDraw {
 struct TypedSampler::Workspace::State {
     std::vector<std::int8_t> numbers, signed_numbers;
     std::vector<double> type_numbers, type_signed;
-    std::vector<std::uint32_t> escapes = std::vector<std::uint32_t>(kPieceBytes);
+    std::vector<std::uint32_t> escapes = std::vector<std::uint32_t>(kPieceBytes + kernels::kSlack);
+    std::vector<std::int64_t> extra_counts;  // of each multiple type, by the coin
     std::vector<double> extra_sums, extra_squares;
     alignas(64) std::uint64_t bytes[kPieceBytes / 8];
     alignas(64) std::uint64_t words[4 * kBufferBlocks];
@@ -148,14 +171,19 @@ struct TypedSampler::Plan {
     std::size_t n_multiple = 0;  // types of several
     // Column by column, single types before the others.
     std::vector<double> values, squares;
-    double rate = 0;          // mean of the Poisson number of a unit; 0: every draw is made singly
-    IntegerLaw drawn;         // units drawn that have a type, where some have not
-    ByteLaw byte_law;         // of a single unit
-    AliasTable escape_table;  // what the bytes cannot say
+    double rate = 0;   // mean of the Poisson number of a unit; 0: every draw is made singly
+    IntegerLaw drawn;  // units drawn that have a type, where some have not
+    ByteLaw byte_law;  // of a single unit
+    // What a byte cannot say, a second byte can; and what that cannot, a word.
+    std::array<UnitDraw, 256> second_byte{};
+    unsigned n_second = 0;  // second bytes from here on escape again
+    AliasTable escape_table;
     std::vector<UnitDraw> escape_draws;
     std::vector<IntegerLaw> half_laws;    // Poisson(rate * weight / 2), by distinct weight
     std::vector<std::uint32_t> half_law;  // which one a multiple type has
-    AliasTable type_table;                // a unit's type, where types have several units
+    // A unit's type, where types have several units: listed, or drawn if the list would be long.
+    std::vector<std::uint32_t> type_of_unit;
+    AliasTable type_table;
     std::size_t first_blocks = 1;
     double cost = 0;  // of a replicate, in draws
 
@@ -202,13 +230,27 @@ struct TypedSampler::Plan {
         if (n_nonzero < n_units) drawn = binomial_law(n_units, n_nonzero);
         const auto size = static_cast<double>(n_nonzero);
         const double variance = 2 - size / static_cast<double>(n_units);
-        rate = 1 - kMargin * std::sqrt(variance / size);
+        // Nanoseconds, roughly, on a processor of 2024; only their ratio matters.
+        const double attempt =
+            0.35 * static_cast<double>(n_single) + 4.0 * static_cast<double>(n_multiple);
+        const double single_draw = n_multiple > 0 ? 2.5 : 1.5 + static_cast<double>(n_columns);
+        const double margin = best_margin(attempt, single_draw * std::sqrt(variance * size));
+        rate = 1 - margin * std::sqrt(variance / size);
         if (rate < kSmallestRate) rate = 0;
         if (rate > 0) {
             make_byte_law();
             make_half_laws(weights);
         }
-        if (n_multiple > 0) type_table = AliasTable(weights);
+        if (n_multiple > 0) {
+            if (n_nonzero <= kMaxListed) {
+                for (std::uint32_t i = 0; i < n_types; ++i) {
+                    type_of_unit.insert(type_of_unit.end(), static_cast<std::size_t>(weights[i]),
+                                        i);
+                }
+            } else {
+                type_table = AliasTable(weights);
+            }
+        }
         const double extras = size * (1 - rate);
         const double n_words =
             extras + 2 * static_cast<double>(n_multiple) + 0.03 * static_cast<double>(n_single) + 1;
@@ -256,6 +298,15 @@ struct TypedSampler::Plan {
         }
         add({0, 0}, 256 - first);
         byte_law.n_outcomes = outcomes;
+        double escaping = 0;
+        for (const double weight : left) escaping += weight;
+        for (std::size_t j = 0; j < left.size(); ++j) {
+            left[j] *= 256 / escaping;
+            const auto cells = static_cast<unsigned>(left[j]);
+            std::fill_n(second_byte.begin() + n_second, cells, escape_draws[j]);
+            n_second += cells;
+            left[j] -= cells;
+        }
         escape_table = AliasTable(left);
     }
 
@@ -297,8 +348,13 @@ struct TypedSampler::Plan {
             total +=
                 kernels.count(reinterpret_cast<const std::uint8_t*>(state.bytes), size, byte_law,
                               numbers, signed_numbers, state.escapes.data(), &n_escapes);
+            std::uint64_t second_bytes = 0;
             for (std::size_t e = 0; e < n_escapes; ++e) {
-                const UnitDraw outcome = escape_draws[escape_table(words.next())];
+                if (e % 8 == 0) second_bytes = words.next();
+                const auto byte = static_cast<std::uint8_t>(second_bytes);
+                second_bytes >>= 8;
+                UnitDraw outcome = second_byte[byte];
+                if (byte >= n_second) outcome = escape_draws[escape_table(words.next())];
                 const std::uint32_t place = state.escapes[e];
                 numbers[place] = outcome.number;
                 signed_numbers[place] = outcome.signed_number;
@@ -323,11 +379,11 @@ struct TypedSampler::Plan {
 
     // Units drawn one by one.
     void draw_extras(std::int64_t n_extras, Words& words, Workspace::State& state) const {
-        if (n_multiple > 0) {
+        if (n_multiple > 0 && type_of_unit.empty()) {
             std::uint64_t coins = 0;
             for (std::int64_t e = 0; e < n_extras; ++e) {
                 if (e % 64 == 0) coins = words.next();
-                add_extra(type_table(words.next()), static_cast<unsigned>(coins & 1), state);
+                add_extra(type_table(words.next()), coins & 1, state);
                 coins >>= 1;
             }
             return;
@@ -335,28 +391,59 @@ struct TypedSampler::Plan {
         // A word times 2k is a unit and its coin; what is left of the word serves for one more,
         // which departs from even odds by less than 2^-22 for 2^20 units.
         const std::uint64_t cells = 2 * static_cast<std::uint64_t>(n_nonzero);
-        const std::uint64_t per_word = cells <= (std::uint64_t{1} << 21) ? 2 : 1;
+        const unsigned per_word = cells <= (std::uint64_t{1} << 21) ? 2 : 1;
+        if (n_multiple > 0) {
+            for_each_cell(n_extras, cells, per_word, words, [&](std::uint64_t cell) {
+                add_extra(type_of_unit[cell >> 1], cell & 1, state);
+            });
+            return;
+        }
+        if (n_columns > 1) {
+            for_each_cell(n_extras, cells, per_word, words, [&](std::uint64_t cell) {
+                add_extra(static_cast<std::uint32_t>(cell >> 1), cell & 1, state);
+            });
+            return;
+        }
+        double sum = 0;
+        double square = 0;
+        for_each_cell(n_extras, cells, per_word, words, [&](std::uint64_t cell) {
+            sum += (1 - 2 * static_cast<double>(cell & 1)) * values[cell >> 1];
+            square += squares[cell >> 1];
+        });
+        state.extra_sums[0] = sum;
+        state.extra_squares[0] = square;
+    }
+
+    template <typename Body>
+    static void for_each_cell(std::int64_t n_extras, std::uint64_t cells, unsigned per_word,
+                              Words& words, Body&& body) {
         for (std::int64_t e = 0; e < n_extras;) {
             std::uint64_t word = words.next();
-            for (std::uint64_t part = 0; part < per_word && e < n_extras; ++part, ++e) {
-                const std::uint64_t cell = random::high_word(word, cells);
+            for (unsigned part = 0; part < per_word && e < n_extras; ++part, ++e) {
+                body(random::high_word(word, cells));
                 word *= cells;
-                add_extra(static_cast<std::uint32_t>(cell >> 1), static_cast<unsigned>(cell & 1),
-                          state);
             }
         }
     }
 
-    void add_extra(std::uint32_t type, unsigned coin, Workspace::State& state) const {
-        const double sign = 1 - 2 * static_cast<double>(coin);  // a branch would miss every other
+    void add_extra(std::uint32_t type, std::uint64_t coin, Workspace::State& state) const {
         if (type >= n_single) {
-            state.type_numbers[type - n_single] += 1;
-            state.type_signed[type - n_single] += sign;
+            ++state.extra_counts[2 * (type - n_single) + coin];
             return;
         }
+        const double sign = 1 - 2 * static_cast<double>(coin);  // a branch would miss every other
         for (std::size_t c = 0; c < n_columns; ++c) {
             state.extra_sums[c] += sign * values[c * n_types() + type];
             state.extra_squares[c] += squares[c * n_types() + type];
+        }
+    }
+
+    void add_extra_counts(Workspace::State& state) const {
+        for (std::size_t i = 0; i < n_multiple; ++i) {
+            const auto plus = static_cast<double>(state.extra_counts[2 * i]);
+            const auto minus = static_cast<double>(state.extra_counts[2 * i + 1]);
+            state.type_numbers[i] += plus + minus;
+            state.type_signed[i] += plus - minus;
         }
     }
 
@@ -399,6 +486,7 @@ struct TypedSampler::Plan {
             state.extra_sums.size() != n_columns) {
             state.type_numbers.resize(n_multiple);
             state.type_signed.resize(n_multiple);
+            state.extra_counts.resize(2 * n_multiple);
             state.numbers.resize(n_single);
             state.signed_numbers.resize(n_single);
             state.extra_sums.resize(n_columns);
@@ -422,7 +510,9 @@ struct TypedSampler::Plan {
         }
         std::fill(state.extra_sums.begin(), state.extra_sums.end(), 0.0);
         std::fill(state.extra_squares.begin(), state.extra_squares.end(), 0.0);
+        std::fill(state.extra_counts.begin(), state.extra_counts.end(), 0);
         draw_extras(wanted - total, words, state);
+        add_extra_counts(state);
         for (std::size_t c = 0; c < n_columns; ++c) sums[c] = sum_column(c, with_poisson, state);
     }
 };

@@ -18,6 +18,7 @@ from ietest_fast.stats.resampling import (
     UnitTypes,
     check_options,
     sort_into_types,
+    subtract,
     sum_clusters,
 )
 from ietest_fast.stats.result import Result, format_p
@@ -230,7 +231,7 @@ def joint_test(
     n = check_lengths(original=a, transformed=b)
     if names is None:
         names = names_transformed or tuple(f"classifier {i + 1}" for i in range(a.shape[1]))
-    differences = a - b
+    differences = subtract(a, b)
     units = differences
     n_clusters: int | None = None
     if clusters is not None:

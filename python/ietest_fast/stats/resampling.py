@@ -26,7 +26,7 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 MAX_RESAMPLES = 2**63 - 1
 FEW_UNITS = 25
 
-_MAX_EXACT = 2.0**53
+_MAX_EXACT_SUM = 2.0**26  # its square is below 2**53
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,13 +36,14 @@ class UnitTypes:
     Attributes
     ----------
     values
-        Shape (M, U), float64: the values of each type; the first that is not 0 is positive.
+        Shape (M, U), float64: the values of each type; the first that is not 0 is positive. All
+        are divided by one power of 2 unless they are exact.
     weights
         Shape (U,), int64: how many units are of the type. Units whose values are all 0 are none.
     n_units
         How many units there are, those without a type included.
     sums
-        Shape (M, 2): of the units' values, and of their squares.
+        Shape (M, 2): of the units' values, and of their squares, in the unit of ``values``.
     t
         Shape (M,): the paired t of each column, with the units as observations.
     exact
@@ -65,6 +66,23 @@ class UnitTypes:
     def n_nonzero(self) -> int:
         """How many units have a value but 0."""
         return int(self.weights.sum())
+
+
+def subtract(
+    original: NDArray[np.float64], transformed: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give the differences of two arrays of one shape.
+
+    Raises
+    ------
+    InputError
+        If one is infinite.
+    """
+    with np.errstate(over="ignore"):
+        differences = original - transformed
+    if not np.isfinite(differences).all():
+        raise InputError("the scores lie so far apart that their differences are infinite")
+    return differences
 
 
 def sum_clusters(
@@ -99,13 +117,17 @@ def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
     """Find the types of units with values of shape (n_units, M)."""
     n_units, n_columns = units.shape
     largest = float(np.abs(units).max(initial=0.0))
+    if not math.isfinite(largest):
+        raise InputError("the differences are so large that their sum over a cluster is infinite")
     is_integer = bool((units == np.rint(units)).all())
-    exact = is_integer and (n_units * largest) ** 2 <= _MAX_EXACT
+    exact = is_integer and n_units * largest <= _MAX_EXACT_SUM
+    if not exact:
+        # No test depends on the unit of the scores; a power of 2 rounds nothing, and keeps the
+        # squares of very large and very small scores within a double's range.
+        units = np.ldexp(units, -math.frexp(largest)[1])
     sums = np.array(
         [[math.fsum(column), math.fsum(column * column)] for column in units.T]
     ).reshape(n_columns, 2)
-    if not np.isfinite(sums).all():
-        raise InputError("the scores are too large: the sum of their squares is infinite")
     t = np.array([_paired_t(column, exact=exact) for column in units.T])
     nonzero = units[(units != 0).any(axis=1)]
     values, weights = _distinct(nonzero)

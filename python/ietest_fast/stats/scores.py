@@ -19,6 +19,7 @@ from ietest_fast.stats.resampling import (
     check_quantiles,
     monte_carlo_p,
     sort_into_types,
+    subtract,
     sum_clusters,
 )
 from ietest_fast.stats.result import Result, format_p
@@ -196,7 +197,8 @@ def paired_score_test(
     a = as_scores(original, "original")
     b = as_scores(transformed, "transformed")
     n = check_lengths(original=a, transformed=b)
-    units = (a - b)[:, None]
+    differences = subtract(a, b)
+    units = differences[:, None]
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
@@ -216,7 +218,7 @@ def paired_score_test(
         n_clusters=n_clusters,
         mean_original=float(a.mean()),
         mean_transformed=float(b.mean()),
-        delta=float((a - b).mean()),
+        delta=float(differences.mean()),
         t=float(types.t[0]),
         alternative=alternative,
         n_resamples=n_resamples,

@@ -30,7 +30,8 @@ struct TypeTable {
     std::span<const std::int64_t> weights;
 };
 
-// Which instructions to use. The results are the same bits.
+// Which instructions to use; avx512 is what Ice Lake and Zen 4 have of it. The results are the same
+// bits.
 enum class Instructions { best, portable, avx2, avx512 };
 
 bool has_instructions(Instructions instructions);
