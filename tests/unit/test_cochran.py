@@ -208,7 +208,7 @@ def test_tables_of_any_library_are_taken() -> None:
 
 
 def test_what_is_left_out_is_no_evidence() -> None:
-    """Versions so different that the enumeration finds nothing: p is the bound on what it misses."""
+    """Versions so different that p is the bound on what the enumeration misses."""
     table = np.repeat([[1, 0, 0], [1, 1, 1]], [200, 300], axis=0)
     result = cochran_q_test(table, method="exact")
     assert result.p_value == 1e-30
