@@ -21,7 +21,7 @@ def numpy_line(n_replicates: int, seed: int = 0) -> float:
 
 
 def _ours(n_replicates: int, n_threads: int) -> None:
-    paired_test(TABLE, method="multinomial", n_replicates=n_replicates, n_threads=n_threads)
+    paired_test(TABLE, method="multinomial", n_resamples=n_replicates, n_threads=n_threads)
 
 
 def measure() -> list[Comparison]:

@@ -10,6 +10,7 @@ void register_edit_distance(pybind11::module_& module);
 void register_power(pybind11::module_& module);
 void register_random(pybind11::module_& module);
 void register_runtime(pybind11::module_& module);
+void register_scores(pybind11::module_& module);
 void register_stats(pybind11::module_& module);
 void register_text(pybind11::module_& module);
 

@@ -111,7 +111,9 @@ def test_version_is_written_the_same_everywhere() -> None:
     assert project["version"] == ietest_fast.__version__ == cmake[1]
 
 
-@pytest.mark.parametrize("name", ["cochran", "power", "random", "runtime", "stats", "text"])
+@pytest.mark.parametrize(
+    "name", ["cochran", "power", "random", "runtime", "scores", "stats", "text"]
+)
 def test_stubs_name_what_the_core_has(name: str) -> None:
     tree = ast.parse((PACKAGE / "_core" / f"{name}.pyi").read_text())
     stubbed = {
@@ -177,7 +179,7 @@ def test_ctrl_c_stops_a_kernel() -> None:
         "from ietest_fast.stats import PairedCounts, paired_test\n"
         "print('ready', flush=True)\n"
         "try: paired_test(PairedCounts(9000, 500, 500, 0), method='resample', "
-        "n_replicates=10_000_000)\n"
+        "n_resamples=10_000_000)\n"
         "except KeyboardInterrupt: print('stopped', flush=True)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

@@ -64,6 +64,20 @@ def sum_in_fractions(n10: int, n01: int, n_concordant: int) -> tuple[Fraction, .
     return _p_values(law, n10 - n01, k)
 
 
+def one_sided_in_fractions(n10: int, n01: int, n_concordant: int) -> tuple[Fraction, Fraction]:
+    """P(t* >= t) and P(t* <= t), exactly."""
+    n, k, d = n10 + n01 + n_concordant, n10 + n01, n10 - n01
+    upper = lower = Fraction(0)
+    for drawn in range(n + 1):
+        p_drawn = Fraction(math.comb(n, drawn) * k**drawn * (n - k) ** (n - drawn), n**n)
+        for hits in range(drawn + 1):
+            mass = p_drawn * Fraction(math.comb(drawn, hits), 2**drawn)
+            side = compare_t(2 * hits - drawn, drawn, d, k)
+            upper += mass * (side >= 0)
+            lower += mass * (side <= 0)
+    return upper, lower
+
+
 def upper_tail_in_decimals(n10: int, n01: int, n: int, *, digits: int = 40) -> Decimal:
     """P(t* >= t) for n10 > n01 with all its digits, by summing every K that matters."""
     with localcontext() as context:

@@ -150,7 +150,7 @@ def test_wide_laws_are_drawn_by_binomials_with_the_same_result() -> None:
     """Above some thousand discordant pairs no table is used; the law stays the same."""
     counts = PairedCounts(60_000, 20_150, 19_850, 0)
     s = 40_000
-    t = draw_t_replicates(counts, n_replicates=s, seed=3)
+    t = draw_t_replicates(counts, n_resamples=s, seed=3)
     assert abs(t.mean()) < 4.5 / math.sqrt(s)
     assert abs(t.std() - 1) < 4.5 / math.sqrt(2 * s) + 1e-3
     _, above, *_ = _core.stats.exact_tails(counts.n11, counts.n10, counts.n01, counts.n00)
@@ -161,13 +161,13 @@ def test_wide_laws_are_drawn_by_binomials_with_the_same_result() -> None:
 @pytest.mark.parametrize("method", ["multinomial", "resample"])
 @pytest.mark.parametrize("k", [30, 40_000])
 def test_threads_change_no_replicate(method: str, k: int) -> None:
-    n_replicates = 3_000_000 if (method == "multinomial" and k == 30) else 400
+    n_resamples = 3_000_000 if (method == "multinomial" and k == 30) else 400
     counts = PairedCounts(100, k - k // 3, k // 3, 57)
     results = [
         draw_t_replicates(
             counts,
             method=method,  # type: ignore[arg-type]
-            n_replicates=n_replicates,
+            n_resamples=n_resamples,
             seed=5,
             n_threads=n_threads,
         )
@@ -177,11 +177,11 @@ def test_threads_change_no_replicate(method: str, k: int) -> None:
         assert (results[0] == other).all()
 
 
-def test_monte_carlo_p_values_count_the_drawn_replicates() -> None:
+def test_monte_carlo_p_values_count_the_drawn_resamples() -> None:
     counts = PairedCounts(70, 12, 7, 11)
     s = 20_000
-    t = draw_t_replicates(counts, n_replicates=s, seed=0)
-    result = paired_test(counts, method="multinomial", n_replicates=s, seed=0)
+    t = draw_t_replicates(counts, n_resamples=s, seed=0)
+    result = paired_test(counts, method="multinomial", n_resamples=s, seed=0)
     # Equal values of (D, K) give equal doubles here, so comparing floats is safe for ties.
     at_most, at_least = (t <= counts.t).sum(), (t >= counts.t).sum()
     assert result.p_value == min(1, 2 * (min(at_most, at_least) + 1) / (s + 1))
@@ -334,9 +334,9 @@ def test_unknown_methods_and_replicates_of_the_exact_law_are_refused() -> None:
     with pytest.raises(InputError, match="method"):
         paired_test(counts, method="magic")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no replicates"):
-        paired_test(counts, n_replicates=5)
+        paired_test(counts, n_resamples=5)
     with pytest.raises(InputError, match="at least 1"):
-        paired_test(counts, method="resample", n_replicates=0)
+        paired_test(counts, method="resample", n_resamples=0)
 
 
 def test_matched_sample_compares_predictions_with_gold() -> None:
@@ -347,14 +347,68 @@ def test_matched_sample_compares_predictions_with_gold() -> None:
         MatchedSample.from_predictions([0, 1], [0, 1, 1], [0, 1])
 
 
-@pytest.mark.parametrize("n_replicates", [0, -1, 2**63, 10**30])
+@pytest.mark.parametrize("n_resamples", [0, -1, 2**63, 10**30])
 @pytest.mark.parametrize("function", [paired_test, draw_t_replicates])
-def test_a_wrong_number_of_replicates_is_told(function, n_replicates: int) -> None:  # type: ignore[no-untyped-def]
+def test_a_wrong_number_of_replicates_is_told(function, n_resamples: int) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InputError, match=r"at least 1 and at most 2\*\*63 - 1"):
-        function(PairedCounts(5, 3, 2, 1), method="multinomial", n_replicates=n_replicates)
+        function(PairedCounts(5, 3, 2, 1), method="multinomial", n_resamples=n_resamples)
 
 
 @pytest.mark.parametrize("method", ["exact", "multinomial", "resample"])
 def test_a_negative_seed_is_told(method: str) -> None:
     with pytest.raises(InputError, match="seed must be 0 or more, not -1"):
         paired_test(PairedCounts(5, 3, 2, 1), method=method, seed=-1)  # type: ignore[arg-type]
+
+
+def test_columns_of_any_library_are_taken() -> None:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    a, b = [1, 1, 0, 1, 0], [1, 0, 0, 0, 1]
+    expected = paired_test(PairedCounts(1, 2, 1, 1))
+    for column in (list, np.array, pd.Series, pl.Series, pa.array):
+        assert paired_test(column(a), column(b)) == expected
+    assert paired_test(MatchedSample(original_correct=a, transformed_correct=b)) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("counts", [(40, 12, 5, 9), (40, 5, 12, 9), (3, 4, 4, 0), (5, 0, 0, 2)])
+def test_one_sided_alternatives_take_one_tail(counts: tuple[int, int, int, int]) -> None:
+    """Against the sum over the whole law, and the binomial test of scipy."""
+    from reference.paired_oracle import one_sided_in_fractions
+
+    n11, n10, n01, n00 = counts
+    table = PairedCounts(*counts)
+    upper, lower = one_sided_in_fractions(n10, n01, n11 + n00)
+    for alternative, expected in (("greater", upper), ("less", lower)):
+        result = paired_test(table, alternative=alternative)  # type: ignore[arg-type]
+        assert result.p_value == pytest.approx(float(expected), rel=1e-12)
+        assert result.p_paper is None
+        assert result.p_symmetric == paired_test(table).p_symmetric
+        if table.k:
+            binomial = scipy_stats.binomtest(n10, table.k, alternative=alternative).pvalue
+            assert result.p_mcnemar_exact == pytest.approx(binomial, rel=1e-12)
+        s = 40_000
+        drawn = paired_test(table, method="multinomial", alternative=alternative, n_resamples=s)  # type: ignore[arg-type]
+        error = math.sqrt(float(expected) * (1 - float(expected)) / s)
+        assert abs(drawn.p_value - float(expected)) <= 4.5 * error + 1 / s
+        assert f"p-value, {alternative}" in str(result)
+    with pytest.raises(InputError, match="alternative must be one of"):
+        paired_test(table, alternative="bigger")  # type: ignore[arg-type]
+
+
+def test_results_show_themselves() -> None:
+    result = paired_test(PairedCounts(70, 12, 7, 11), method="resample", n_resamples=500)
+    text = str(result)
+    assert text.startswith("Paired bootstrap t-test\npairs                    100\n")
+    assert "[(c+1)/(S+1)]" in text
+    assert "resample, S = 500" in text
+    assert "Careful: only 19 discordant pairs" in text
+    assert "only 19 discordant pairs" in result._repr_html_()
+    given = result.to_dict()
+    assert (given["alternative"], given["n_resamples"], given["p_value"]) == (
+        "two-sided",
+        500,
+        result.p_value,
+    )
+    assert '"t": "inf"' in paired_test(PairedCounts(0, 9, 0, 0)).to_json()

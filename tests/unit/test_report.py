@@ -15,7 +15,7 @@ from ietest_fast.experiment.results import CellResult, RhoResult, RunResult, Spr
 from ietest_fast.report import print_summary, write_figures
 from ietest_fast.report.figures import P_FLOOR, draw_accuracy, draw_p_values
 from ietest_fast.report.summary import format_p
-from ietest_fast.stats import PairedCounts, decide, paired_test
+from ietest_fast.stats import PairedCounts, decide, detectable_difference, paired_test
 
 
 def _result(folder, table, *, collapsed=()):
@@ -185,3 +185,18 @@ def test_means_with_infinities(values, mean, sd, written):
 def test_nan_is_never_written():
     with pytest.raises(ValueError, match="not a number"):
         Spread(mean=math.nan, sd=None).to_dict()
+
+
+def test_power_stands_beside_the_decision(tmp_path):
+    result = _result(tmp_path, TABLE)
+    first = result.rhos[0].detectable_difference
+    assert first == detectable_difference(1000, 0.25, alpha=0.05, n_tests=2)
+    assert result.to_dict()["rhos"][0]["detectable_difference"] == first
+    found = [rho.detectable_difference for rho in result.rhos]
+    assert f"shows differences of {min(found):.4f} ({max(found):.4f} at the worst ρ)" in _printed(
+        result
+    )
+    alike = _result(tmp_path, {0.0: [(500, 0, 0, 500)]})
+    assert alike.rhos[0].detectable_difference is None
+    assert "80% power" not in _printed(alike)
+    assert _result(tmp_path, {0.0: [(990, 2, 2, 6)]}).rhos[0].detectable_difference is None

@@ -31,6 +31,11 @@ from ietest_fast.cli.options import exit_status, print_json, test_options
     help="All labels in the order of their numbers.  [default: the integers that occur, or the "
     "names of the gold labels; NLI's for its names and where 0, 1 and 2 are all there are]",
 )
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Smaller differences count as equivalent.  [default: 0.01]",
+)
 @test_options
 def command(
     *,
@@ -45,6 +50,7 @@ def command(
     original_column: str | None,
     transformed_column: str | None,
     id_column: str | None,
+    margin: float | None,
     **engine: Any,
 ) -> int:
     """Compare a model's predictions on the original and the transformed version of a test set.
@@ -53,7 +59,7 @@ def command(
     texts; or one file holds both. Files are CSV, TSV, JSONL or Parquet; labels are names or
     numbers.
     """
-    from ietest_fast.cli.test import print_test
+    from ietest_fast.cli.test import beside, print_test, say
     from ietest_fast.models.predictions import read_predictions
     from ietest_fast.stats import decide, is_collapsed, paired_test
     from ietest_fast.stats.signature import sign_test
@@ -68,10 +74,12 @@ def command(
         id_column=id_column,
         label_names=None if labels is None else [name.strip() for name in labels.split(",")],
     )
+    engine["method"] = engine["method"] or "exact"
     result = paired_test(given.sample, **engine)
     decision = decide([result.p_value], alpha=alpha)
     signature = sign_test(result)
     collapsed = is_collapsed(given.original, given.gold)
+    extra = beside(result, alpha=alpha, margin=margin)
     n_changed = int((given.original != given.transformed).sum())
     if as_json:
         print_json(
@@ -83,6 +91,7 @@ def command(
                 "labels": list(given.label_names),
                 "dropped": given.dropped,
                 **result.to_dict(),
+                **{name: value for name, (value, _) in extra.items()},
                 "alpha": alpha,
                 "reject": decision.reject,
                 "signature": signature,
@@ -91,7 +100,8 @@ def command(
     else:
         for reason, count in given.dropped.items():
             click.echo(f"{count:,} rows dropped: {reason}")
-        print_test(result, alpha=alpha, reject=decision.reject, signature=signature)
+        verdict = say(result, decision.reject)
+        print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
         click.echo(f"{n_changed:,} of {result.n:,} predictions changed.")
         if collapsed:
             click.echo("Careful: the model predicts one class or is at chance; it has collapsed.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
-_MAX_REPLICATES = 2**63 - 1
+_MAX_RESAMPLES = 2**63 - 1
 
 REJECTED = 3
 """Exit status of a rejection under --fail-on-reject."""
@@ -44,14 +44,13 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--method",
             type=click.Choice(["exact", "multinomial", "resample"]),
-            default="exact",
-            show_default=True,
-            help="The exact null law, or S replicates by one of two engines.",
+            help="The exact null law, or S replicates by one of two engines.  [default: exact, "
+            "where there is an exact law]",
         ),
         click.option(
-            "--n-replicates",
+            "--n-resamples",
             "-S",
-            type=click.IntRange(1, _MAX_REPLICATES),
+            type=click.IntRange(1, _MAX_RESAMPLES),
             help="S, for Monte Carlo methods.  [default: 10,000]",
         ),
         click.option(
@@ -60,6 +59,13 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default=0,
             show_default=True,
             help="Seed of a Monte Carlo method.",
+        ),
+        click.option(
+            "--alternative",
+            type=click.Choice(["two-sided", "greater", "less"]),
+            default="two-sided",
+            show_default=True,
+            help="Is the original different, better (greater) or worse (less)?",
         ),
         click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]"),
         click.option(
@@ -81,11 +87,9 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object; an infinite number becomes the string "inf" or "-inf"."""
+    from ietest_fast.stats.result import plain
 
-    def plain(value: Any) -> Any:
-        return str(value) if isinstance(value, float) and math.isinf(value) else value
-
-    click.echo(json.dumps({name: plain(value) for name, value in values.items()}, indent=2))
+    click.echo(json.dumps(plain(dict(values)), indent=2, allow_nan=False))
 
 
 def make_console() -> Console:

@@ -1,4 +1,4 @@
-"""``ietest-fast test``: the paired test alone."""
+"""``ietest-fast test``: every paired test, from a file's columns or from four counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import click
 from ietest_fast.cli.options import exit_status, print_json, test_options
 
 if TYPE_CHECKING:
-    from ietest_fast.stats import PairedTestResult
+    from collections.abc import Mapping
+
+    from ietest_fast.models.predictions import Measurements
+    from ietest_fast.stats import PairedCounts, PairedTestResult
+    from ietest_fast.stats.result import Result
 
 
 class CountsType(click.ParamType[Any]):
@@ -30,83 +34,341 @@ class CountsType(click.ParamType[Any]):
         return counts
 
 
+class NamesType(click.ParamType[Any]):
+    """Names of columns separated by commas."""
+
+    name = "A[,B,...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Split at the commas; a name has no blanks at its ends."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(part.strip() for part in str(value).split(","))
+        if not all(names):
+            self.fail(f"{value!r} has an empty name in it", param, ctx)
+        return names
+
+
+class LevelsType(click.ParamType[Any]):
+    """Levels of quantiles separated by commas."""
+
+    name = "q[,q,...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse levels in [0, 1]."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            levels = tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            levels = (-1.0,)
+        if not all(0 <= level <= 1 for level in levels):
+            self.fail(f"{value!r} is not numbers from 0 to 1 separated by commas", param, ctx)
+        return levels
+
+
 @click.command(name="test")
 @click.argument("file", required=False, type=click.Path())
 @click.option("--counts", type=CountsType(), help="Test these counts instead of a file.")
-@click.option("--original", default="A", show_default=True, help="Column: right on the original?")
 @click.option(
-    "--transformed", default="B", show_default=True, help="Column: right on the transformed text?"
+    "--original",
+    type=NamesType(),
+    default="A",
+    show_default=True,
+    help="Column: right on the original? Or its score. Several columns: several classifiers.",
 )
+@click.option(
+    "--transformed",
+    type=NamesType(),
+    default="B",
+    show_default=True,
+    help="Column: right on the transformed text? Or its score. As many columns.",
+)
+@click.option(
+    "--versions",
+    type=NamesType(),
+    help="Instead of the two: one column of outcomes for each of several versions (Cochran's Q).",
+)
+@click.option("--clusters", help="Column whose equal values belong together (premise, annotator).")
+@click.option("--scores", is_flag=True, help="Take values for scores even if all are 0 and 1.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
+)
+@click.option("--quantiles", type=LevelsType(), default=(), help="Of t*, for scores.")
 @test_options
 def command(
     *,
     file: str | None,
     counts: tuple[int, int, int, int] | None,
-    original: str,
-    transformed: str,
+    original: tuple[str, ...],
+    transformed: tuple[str, ...],
+    versions: tuple[str, ...] | None,
     alpha: float,
     as_json: bool,
     fail_on_reject: bool,
-    **engine: Any,
+    **options: Any,
 ) -> int:
-    """Test whether a classifier is equally often right on two versions of the same texts.
+    """Test whether a classifier does equally well on two versions of the same texts.
 
-    FILE (CSV, TSV, JSONL or Parquet) has two columns of outcomes, 0 or 1: is the classifier right
-    on the original text, and on its transformed version? With --counts no file is needed.
+    FILE (CSV, TSV, JSONL or Parquet) has two columns: outcomes (0 or 1: is the classifier right on
+    the original text, and on its transformed version?) or scores (any numbers). Several columns on
+    each side are several classifiers, tested together. With --counts no file is needed.
     """
     if (file is None) == (counts is None):
         raise click.UsageError("give either a FILE or --counts n11,n10,n01,n00")
-
-    from ietest_fast.stats import PairedCounts, decide, paired_test
-    from ietest_fast.stats.signature import sign_test
+    _check_usage(counts, original, transformed, versions, options)
 
     if counts is not None:
+        from ietest_fast.errors import InputError
+        from ietest_fast.stats import PairedCounts
+
         table = PairedCounts(*counts)
+        if table.n < 2:
+            raise InputError(f"a paired test needs at least two pairs, not {table.n}")
+        tested = _test_counts(table, alpha=alpha, options=options)
     else:
-        from ietest_fast.models.predictions import read_outcomes
+        from ietest_fast.models.predictions import read_measurements
 
         assert file is not None  # noqa: S101 - one of the two is given
-        table = read_outcomes(file, original=original, transformed=transformed).counts
-    result = paired_test(table, **engine)
-    decision = decide([result.p_value], alpha=alpha)
-    signature = sign_test(result)
+        given = read_measurements(
+            file,
+            versions or (*original, *transformed),
+            clusters=options["clusters"],
+            scores=True if options["scores"] else False if versions else None,
+        )
+        tested = _test_columns(given, original, versions, alpha=alpha, options=options)
+    result, reject, extra = tested
+    signature = _sign(result, alpha=alpha, n_classifiers=len(original))
     if as_json:
         print_json(
-            {**result.to_dict(), "alpha": alpha, "reject": decision.reject, "signature": signature}
+            result.to_dict()
+            | {name: value for name, (value, _) in extra.items()}
+            | {"alpha": alpha, "reject": reject, "signature": signature}
         )
     else:
-        print_test(result, alpha=alpha, reject=decision.reject, signature=signature)
-    return exit_status(reject=decision.reject, fail_on_reject=fail_on_reject)
+        verdict = say(result, reject, are_scores=file is not None and given.are_scores)
+        print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
+    return exit_status(reject=reject, fail_on_reject=fail_on_reject)
 
 
-def print_test(result: PairedTestResult, *, alpha: float, reject: bool, signature: str) -> None:
-    """Print a test for people."""
-    from ietest_fast.stats.matched import format_t
+DEFAULT_MARGIN = 0.01
+
+# What stands below a test: a value for JSON, and the lines for people.
+Extra = dict[str, tuple[Any, list[str]]]
+
+
+def _check_usage(
+    counts: object,
+    original: tuple[str, ...],
+    transformed: tuple[str, ...],
+    versions: tuple[str, ...] | None,
+    options: Mapping[str, Any],
+) -> None:
+    if counts is not None:
+        for name in ("clusters", "scores", "quantiles"):
+            if options[name]:
+                raise click.UsageError(f"--{name} needs a file; counts are of independent pairs")
+        if versions is not None:
+            raise click.UsageError("--versions needs a file")
+    if len(original) != len(transformed):
+        raise click.UsageError(
+            f"--original names {len(original)} columns, --transformed {len(transformed)}; each "
+            "classifier needs one of both"
+        )
+    several = versions is not None or len(original) > 1
+    if options["margin"] is not None and (several or options["clusters"]):
+        raise click.UsageError("--margin is for one pair of columns without clusters")
+    if versions is None:
+        return
+    if len(versions) < 2:
+        raise click.UsageError("--versions needs at least two columns")
+    if options["clusters"] or options["scores"] or options["quantiles"]:
+        raise click.UsageError("--versions compares outcomes of independent texts")
+    if options["alternative"] != "two-sided":
+        raise click.UsageError("Cochran's Q has no direction: leave --alternative out")
+
+
+def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """Options of a test that has resamples only."""
+    if options["method"] is not None and options["method"] != "resample":
+        raise click.UsageError(
+            f"{what} are resampled; --method {options['method']} is not for them"
+        )
+    from ietest_fast.stats import DEFAULT_N_RESAMPLES
+
+    return {
+        "alternative": options["alternative"],
+        "n_resamples": options["n_resamples"] or DEFAULT_N_RESAMPLES,
+        "seed": options["seed"],
+        "n_threads": options["n_threads"],
+    }
+
+
+def _test_counts(
+    counts: PairedCounts, *, alpha: float, options: Mapping[str, Any]
+) -> tuple[Result, bool, Extra]:
+    from ietest_fast.stats import decide, paired_test
+
+    result = paired_test(
+        counts,
+        method=options["method"] or "exact",
+        alternative=options["alternative"],
+        n_resamples=options["n_resamples"],
+        seed=options["seed"],
+        n_threads=options["n_threads"],
+    )
+    reject = decide([result.p_value], alpha=alpha).reject
+    return result, reject, beside(result, alpha=alpha, margin=options["margin"])
+
+
+def _test_columns(
+    given: Measurements,
+    original: tuple[str, ...],
+    versions: tuple[str, ...] | None,
+    *,
+    alpha: float,
+    options: Mapping[str, Any],
+) -> tuple[Result, bool, Extra]:
+    from ietest_fast import stats
+
+    result: Any
+    if options["quantiles"] and not given.are_scores:
+        raise click.UsageError("--quantiles are of scores; these columns hold outcomes")
+    if versions is not None:
+        result = stats.cochran_q_test(
+            given.columns,
+            method=options["method"] or "multinomial",
+            n_resamples=options["n_resamples"],
+            seed=options["seed"],
+            n_threads=options["n_threads"],
+        )
+        return result, stats.decide([result.p_value], alpha=alpha).reject, {}
+
+    extra: Extra = {}
+    columns = list(given.columns.values())
+    if len(original) > 1:
+        m = len(original)
+        result = stats.joint_test(
+            dict(zip(original, columns[:m], strict=True)),
+            dict(zip(original, columns[m:], strict=True)),
+            clusters=given.clusters,
+            alpha=alpha,
+            **_monte_carlo(options, "several classifiers"),
+        )
+        return result, any(result.reject), {}
+    a, b = columns
+    if given.are_scores:
+        result = stats.paired_score_test(
+            a,
+            b,
+            clusters=given.clusters,
+            quantiles=options["quantiles"],
+            **_monte_carlo(options, "scores"),
+        )
+        if options["margin"] is not None:
+            shown = stats.equivalence_test(a, b, margin=options["margin"], alpha=alpha, scores=True)
+            extra["equivalence"] = (shown.to_dict(), [shown.explanation])
+    elif given.clusters is not None:
+        result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
+    else:
+        counts = stats.PairedCounts.from_outcomes(a, b)
+        return _test_counts(counts, alpha=alpha, options=options)
+    return result, stats.decide([result.p_value], alpha=alpha).reject, extra
+
+
+def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> Extra:
+    """Say what has to be known beside a test of independent outcomes.
+
+    Intervals, what the test could have shown, and whether the versions are shown to be equivalent.
+    A one-sided test gets the latter only if a margin is named.
+    """
+    from ietest_fast.stats import equivalence_test, estimate
+
+    intervals = estimate(result.counts)
+    lines = [f"{name:<24} {value}" for name, value in intervals.rows()[1:]]
+    extra: Extra = {"estimate": (intervals.to_dict(), lines)}
+    extra["detectable_difference"] = _detectable(result, alpha=alpha)
+    if margin is not None or (result.alternative == "two-sided" and alpha < 0.5):
+        shown = equivalence_test(
+            result.counts, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha
+        )
+        extra["equivalence"] = (shown.to_dict(), [shown.explanation])
+    return extra
+
+
+def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
+    """Say which difference a two-sided test shows with 80% power."""
+    from ietest_fast.stats.power import DEFAULT_POWER, difference_beside_test
 
     counts = result.counts
-    replicates = "" if result.n_replicates is None else f", S = {result.n_replicates:,}"
-    monte_carlo = "" if result.n_replicates is None else "  [(c+1)/(S+1)]"
-    rows = [
-        ("pairs", f"{counts.n:,}"),
-        ("right on both", f"{counts.n11:,}"),
-        ("only on the original", f"{counts.n10:,}"),
-        ("only on the transformed", f"{counts.n01:,}"),
-        ("wrong on both", f"{counts.n00:,}"),
-        ("accuracy, original", f"{counts.accuracy_original:.4f}"),
-        ("accuracy, transformed", f"{counts.accuracy_transformed:.4f}"),
-        ("delta", f"{counts.delta:+.4f}"),
-        ("discordant pairs", f"{counts.k:,} ({counts.discordance_rate:.2%})"),
-        ("t", format_t(result.t)),
-        ("p-value", f"{result.p_value:.4g}{monte_carlo}"),
-        ("  eq. 14 of the paper", f"{result.p_paper:.4g}"),
-        ("  symmetric", f"{result.p_symmetric:.4g}{monte_carlo}"),
-        ("  McNemar, exact", f"{result.p_mcnemar_exact:.4g}"),
-        ("method", f"{result.method}{replicates}"),
+    if result.alternative != "two-sided":
+        return None, []
+    delta = difference_beside_test(counts.n, counts.discordance_rate, alpha=alpha)
+    if delta is None:
+        return None, []
+    return delta, [
+        f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more."
     ]
-    for name, value in rows:
-        click.echo(f"{name:<24} {value}")
-    if result.warning is not None:
-        click.echo(f"\nCareful: {result.warning}.")
-    verdict = "The accuracies differ" if reject else "No difference of the accuracies is shown"
+
+
+def _sign(result: Any, *, alpha: float, n_classifiers: int) -> str:
+    from ietest_fast.stats import CochranResult, JointTestResult, PairedTestResult
+    from ietest_fast.stats.signature import sign_test, write_signature
+
+    if isinstance(result, PairedTestResult):
+        return sign_test(result)
+    if isinstance(result, CochranResult):
+        return write_signature(
+            "test",
+            n=result.n,
+            S=".".join(str(x) for x in (result.n_resamples, result.method) if x is not None),
+            stat="Q",
+            versions=len(result.versions),
+            seed=result.seed,
+        )
+    is_joint = isinstance(result, JointTestResult)
+    return write_signature(
+        "test",
+        n=result.n,
+        clusters=result.n_clusters,
+        S=f"{result.n_resamples}.resample",
+        stat="t",
+        alt=result.alternative.removesuffix("-sided"),
+        mc="maxt" if is_joint else None,
+        M=n_classifiers if is_joint else None,
+        alpha=f"{alpha:g}" if is_joint else None,
+        seed=result.seed,
+    )
+
+
+def say(result: Any, reject: bool, *, are_scores: bool = False) -> str:
+    """Say in one sentence what a test showed."""
+    from ietest_fast.stats import CochranResult, JointTestResult
+
+    if isinstance(result, JointTestResult):
+        which = [
+            name for name, rejected in zip(result.names, result.reject, strict=True) if rejected
+        ]
+        if not which:
+            return "No difference is shown for any classifier"
+        return f"The versions differ for {', '.join(which)}"
+    what = "mean scores" if are_scores else "accuracies"
+    if isinstance(result, CochranResult) or result.alternative == "two-sided":
+        return f"The {what} differ" if reject else f"No difference of the {what} is shown"
+    more = "higher" if result.alternative == "greater" else "lower"
+    what = "mean score" if are_scores else "accuracy"
+    return f"The {what} is {'' if reject else 'not shown to be '}{more} on the original"
+
+
+def print_test(result: Result, extra: Extra, *, verdict: str, alpha: float, signature: str) -> None:
+    """Print a test for people."""
+    click.echo(str(result))
+    if "estimate" in extra:
+        click.echo("\n" + "\n".join(extra["estimate"][1]))
     click.echo(f"\n{verdict} (alpha = {alpha:g}).")
+    for name, (_, lines) in extra.items():
+        for line in lines if name != "estimate" else ():
+            click.echo(line)
     click.echo(signature)

@@ -22,8 +22,8 @@ from pydantic import (
 )
 
 from ietest_fast.errors import ConfigError, IetestError
-from ietest_fast.stats import DEFAULT_N_REPLICATES
-from ietest_fast.stats.paired import MAX_REPLICATES
+from ietest_fast.stats import DEFAULT_N_RESAMPLES
+from ietest_fast.stats.paired import MAX_RESAMPLES
 
 if TYPE_CHECKING:
     from ietest_fast.models.protocol import Model
@@ -363,7 +363,7 @@ class RunConfig(_Section):
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     seed: Annotated[int, Field(ge=0)] = 0
     method: Literal["exact", "multinomial", "resample"] = "exact"
-    n_replicates: Annotated[int, Field(ge=1, le=MAX_REPLICATES)] | None = None
+    n_replicates: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
     n_jobs: Annotated[int, Field(ge=1)] | None = None
     n_threads: Annotated[int, Field(ge=1)] = 1
 
@@ -379,7 +379,7 @@ class RunConfig(_Section):
         """S, None for the exact method."""
         if self.method == "exact":
             return None
-        return DEFAULT_N_REPLICATES if self.n_replicates is None else self.n_replicates
+        return DEFAULT_N_RESAMPLES if self.n_replicates is None else self.n_replicates
 
     @property
     def data_name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 
 from ietest_fast.experiment.artefacts import write_text
 from ietest_fast.stats import Decision, PairedTestResult, signal_to_noise
+from ietest_fast.stats.power import difference_beside_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -66,6 +68,8 @@ class CellResult:
         """Give all of it, ready for JSON."""
         test = self.test.to_dict()
         test["t"] = _finite(self.test.t)
+        # In a run n_resamples is M, as in its configuration; S is n_replicates there.
+        test["n_replicates"] = test.pop("n_resamples")
         return {
             "m": self.m,
             "identity": self.identity,
@@ -145,6 +149,21 @@ class RhoResult:
         """The statistic over the M classifiers."""
         return Spread.of([cell.test.t for cell in self.cells])
 
+    @functools.cached_property
+    def detectable_difference(self) -> float | None:
+        """The smallest difference that one of the M tests shows with 80% power.
+
+        At the level alpha / M, and the mean discordance of the M matched samples; None where
+        :func:`~ietest_fast.stats.power.difference_beside_test` gives none.
+        """
+        tests = [cell.test for cell in self.cells]
+        return difference_beside_test(
+            tests[0].n,
+            float(np.mean([test.counts.discordance_rate for test in tests])),
+            alpha=self.decision.alpha,
+            n_tests=self.decision.n_tests,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Give all of it, ready for JSON."""
         return {
@@ -155,6 +174,7 @@ class RhoResult:
             "p_min": self.decision.p_min,
             "threshold": self.decision.threshold,
             "reject": self.decision.reject,
+            "detectable_difference": self.detectable_difference,
             "signature": self.signature,
             "cells": [cell.to_dict() for cell in self.cells],
         }

@@ -322,7 +322,7 @@ def _test_cell(config: RunConfig, store: RunStore, record: CellRecord) -> CellRe
         test=paired_test(
             sample,
             method=config.method,
-            n_replicates=config.used_replicates,
+            n_resamples=config.used_replicates,
             seed=bootstrap_seed(config.seed, rho=record.rho, m=record.m),
         ),
         collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),

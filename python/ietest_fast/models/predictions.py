@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -117,6 +117,167 @@ def read_outcomes(
         original_correct=_as_outcomes(table, original, path),
         transformed_correct=_as_outcomes(table, transformed, path),
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Measurements:
+    """Columns of one file that a paired test compares.
+
+    Attributes
+    ----------
+    columns
+        By name, each of shape (n,): bool if they hold outcomes, float64 if they hold scores.
+    are_scores
+        Whether they hold scores.
+    clusters
+        Shape (n,), labels; None without a column of clusters.
+    """
+
+    columns: dict[str, NDArray[np.bool_] | NDArray[np.float64]]
+    are_scores: bool
+    clusters: NDArray[Any] | None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(next(iter(self.columns.values())).size)
+
+
+def read_measurements(
+    path: str | Path,
+    names: Sequence[str],
+    *,
+    clusters: str | None = None,
+    scores: bool | None = None,
+) -> Measurements:
+    """Read the columns of outcomes or scores that a paired test compares.
+
+    Parameters
+    ----------
+    path
+        Parquet, CSV, TSV or JSONL.
+    names
+        The columns, each once.
+    clusters
+        A column that says to which cluster a row belongs.
+    scores
+        True to take all columns for scores, False for outcomes, None to find out: a column with a
+        number that is neither 0 nor 1 holds scores.
+
+    Raises
+    ------
+    InputError
+        If a column is named twice, a value is missing or of the wrong kind (a NaN, a word), some
+        columns hold outcomes and others scores, all scores of a column are equal, or there are
+        fewer than two rows. Names the column and the row.
+    """
+    for name in names:
+        if list(names).count(name) > 1:
+            raise InputError(
+                "this column stands for two versions; two are expected", path=path, column=name
+            )
+    table = read_columns(path, [*names, *([] if clusters is None else [clusters])])
+    if table.num_rows < 2:
+        raise InputError(f"a paired test needs at least two rows, not {table.num_rows}", path=path)
+    if scores is None:
+        kinds = {name: _holds_scores(table.column(name)) for name in names}
+        scores = any(kinds.values())
+        if scores and not all(kinds.values()):
+            score = next(name for name in names if kinds[name])
+            other = next(name for name in names if not kinds[name])
+            raise InputError(
+                f"holds outcomes, but column {score!r} holds scores; both must be of one kind "
+                "(--scores takes 0 and 1 for scores, too)",
+                path=path,
+                column=other,
+            )
+    read: Any = _as_scores if scores else _as_outcomes
+    return Measurements(
+        columns={name: read(table, name, path) for name in names},
+        are_scores=scores,
+        clusters=None if clusters is None else _as_labels(table, clusters, path),
+    )
+
+
+def _holds_scores(column: pa.ChunkedArray) -> bool:
+    """Whether some value is a number but neither 0 nor 1."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(column.type):
+        return False
+    values = _as_numbers(column)
+    return bool((~np.isnan(values) & (values != 0) & (values != 1)).any())
+
+
+def _as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Give every value as a number; NaN for what is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        words = pc.utf8_trim_whitespace(column)
+        try:
+            numbers = words.cast(pa.float64())
+        except pa.ArrowInvalid:  # some are none: one by one
+            return np.array([_as_number(word) for word in words.to_pylist()], dtype=np.float64)
+    else:
+        try:
+            numbers = column.cast(pa.float64(), safe=False)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return np.full(len(column), np.nan)
+    values: NDArray[np.float64] = numbers.to_numpy().astype(np.float64)
+    return values
+
+
+def _as_number(word: str | None) -> float:
+    try:
+        return float("nan" if word is None else word)
+    except ValueError:
+        return float("nan")
+
+
+def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float64]:
+    column = table.column(name)
+    values = _as_numbers(column)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        row = int(bad[0])
+        value = column[row].as_py()
+        what = "a score is missing" if value is None else f"{value!r} is no finite number"
+        raise InputError(
+            f"{what}; expected a number in every row ({bad.size} of {values.size} are something "
+            "else)",
+            path=path,
+            row=f"row {row}",
+            column=name,
+        )
+    if values.min() == values.max():
+        raise InputError(
+            f"every score is {values[0]:g}: a constant column cannot be compared",
+            path=path,
+            column=name,
+        )
+    return values
+
+
+def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
+    import pyarrow.compute as pc
+
+    column = table.column(name)
+    missing = np.flatnonzero(pc.is_null(column, nan_is_null=True).to_numpy())
+    if missing.size:
+        raise InputError(
+            f"{missing.size} of {len(column)} rows belong to no cluster",
+            path=path,
+            row=f"row {int(missing[0])}",
+            column=name,
+        )
+    encoded = column.combine_chunks().dictionary_encode()
+    if len(encoded.dictionary) < 2:
+        raise InputError(
+            "all rows belong to one cluster; at least two are needed", path=path, column=name
+        )
+    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False))
 
 
 def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.bool_]:

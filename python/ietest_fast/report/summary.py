@@ -93,6 +93,7 @@ def summary_lines(result: RunResult) -> list[str]:
             f"Collapsed (one class only, or at chance): {len(result.collapsed)} of "
             f"{sum(len(rho.cells) for rho in result.rhos)} classifiers: {which}."
         )
+    lines += _power_line(result)
     few = [cell for rho in result.rhos for cell in rho.cells if cell.test.few_discordant]
     if few:
         lines.append(
@@ -101,6 +102,16 @@ def summary_lines(result: RunResult) -> list[str]:
         )
     lines.append(f"Signature: {result.signature}")
     return lines
+
+
+def _power_line(result: RunResult) -> list[str]:
+    """Say what the tests could have shown: not rejecting is not invariance."""
+    known = [x for x in (rho.detectable_difference for rho in result.rhos) if x is not None]
+    if not known:
+        return []
+    low, high = f"{min(known):.4f}", f"{max(known):.4f}"
+    span = low if low == high else f"{low} ({high} at the worst ρ)"
+    return [f"With 80% power one test at α/M shows differences of {span} and more."]
 
 
 def print_summary(result: RunResult, console: Console) -> None:

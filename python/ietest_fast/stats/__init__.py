@@ -9,6 +9,7 @@ from ietest_fast.stats.calibration import (
     draw_null_differences,
     intra_cluster_correlation,
 )
+from ietest_fast.stats.clustered import ClusteredTestResult, clustered_test
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.decision import Decision, decide
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
@@ -20,10 +21,11 @@ from ietest_fast.stats.estimates import (
     tango_score,
     wilson_interval,
 )
+from ietest_fast.stats.joint import JointTestResult, adjust_p_values, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.paired import (
-    DEFAULT_N_REPLICATES,
+    DEFAULT_N_RESAMPLES,
     FEW_DISCORDANT,
     METHODS,
     PairedTestResult,
@@ -50,18 +52,21 @@ from ietest_fast.stats.robustness import (
     robustness,
     signal_to_noise,
 )
+from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
 
 __all__ = [
-    "DEFAULT_N_REPLICATES",
+    "DEFAULT_N_RESAMPLES",
     "FEW_DISCORDANT",
     "METHODS",
     "CalibrationResult",
+    "ClusteredTestResult",
     "CochranResult",
     "Collapse",
     "Decision",
     "EquivalenceResult",
     "EstimateResult",
     "Interval",
+    "JointTestResult",
     "MatchedSample",
     "McNemarResult",
     "PairedCounts",
@@ -70,11 +75,14 @@ __all__ = [
     "PowerCurve",
     "PowerPlan",
     "RobustnessResult",
+    "ScoreTestResult",
     "SignalToNoise",
     "TestSize",
     "Verdict",
+    "adjust_p_values",
     "calibrate",
     "chance_limit",
+    "clustered_test",
     "cochran_q_test",
     "decide",
     "detectable_difference",
@@ -85,7 +93,9 @@ __all__ = [
     "find_collapse",
     "intra_cluster_correlation",
     "is_collapsed",
+    "joint_test",
     "mcnemar_test",
+    "paired_score_test",
     "paired_test",
     "pairs_to_decide",
     "plan",

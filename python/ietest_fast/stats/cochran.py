@@ -14,6 +14,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import as_outcomes, check_lengths
+from ietest_fast.stats.joint import adjust_p_values
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import Engine, check_engine, mcnemar_test
 from ietest_fast.stats.result import Result, format_p
@@ -295,19 +296,10 @@ def _pairwise(names: tuple[str, ...], table: NDArray[np.bool_]) -> tuple[Pairwis
         PairwiseComparison(
             first=names[a], second=names[b], counts=c, p_value=p, p_adjusted=adjusted
         )
-        for (a, b), c, p, adjusted in zip(pairs, counts, p_values, _holm(p_values), strict=True)
+        for (a, b), c, p, adjusted in zip(
+            pairs, counts, p_values, adjust_p_values(p_values), strict=True
+        )
     )
-
-
-def _holm(p_values: list[float]) -> list[float]:
-    """Adjust p-values by Holm's (1979) step-down rule."""
-    m = len(p_values)
-    adjusted = [0.0] * m
-    largest = 0.0
-    for rank, place in enumerate(sorted(range(m), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (m - rank) * p_values[place]))
-        adjusted[place] = largest
-    return adjusted
 
 
 def _as_table(

@@ -37,14 +37,14 @@ def sign_test(result: PairedTestResult, **fields: object) -> str:
         Such as ``test|n:9824|k:593|S:exact|stat:t|alt:two|v:0.1.0``; S names the method, after
         the number of replicates where there are any.
     """
-    replicates = "" if result.n_replicates is None else f"{result.n_replicates}."
+    replicates = "" if result.n_resamples is None else f"{result.n_resamples}."
     return write_signature(
         "test",
         n=result.n,
         k=result.counts.k,
         S=f"{replicates}{result.method}",
         stat="t",
-        alt="two",
+        alt=result.alternative.removesuffix("-sided"),
         seed=result.seed,
         **fields,
     )

@@ -1,0 +1,199 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <map>
+#include <string>
+
+#include "execution.hpp"
+#include "ietest/stats/joint.hpp"
+#include "ietest/stats/scores.hpp"
+#include "random_key.hpp"
+#include "registers.hpp"
+
+namespace py = pybind11;
+
+namespace ietest::python {
+namespace {
+
+using stats::ColumnSums;
+using stats::Instructions;
+using stats::Quantity;
+using stats::TypeTable;
+
+using Doubles = py::array_t<double, py::array::c_style>;
+using Integers = py::array_t<std::int64_t, py::array::c_style>;
+
+template <typename Named>
+auto find_named(const std::map<std::string, Named>& names, const std::string& name) {
+    const auto found = names.find(name);
+    if (found == names.end()) throw py::value_error("unknown name: " + name);
+    return found->second;
+}
+
+Quantity to_quantity(const std::string& name) {
+    static const std::map<std::string, Quantity> names{{"t", Quantity::t},
+                                                       {"two-sided", Quantity::both_sides},
+                                                       {"greater", Quantity::upper_side},
+                                                       {"less", Quantity::lower_side}};
+    return find_named(names, name);
+}
+
+Instructions to_instructions(const std::string& name) {
+    static const std::map<std::string, Instructions> names{{"best", Instructions::best},
+                                                           {"portable", Instructions::portable},
+                                                           {"avx2", Instructions::avx2},
+                                                           {"avx512", Instructions::avx512}};
+    return find_named(names, name);
+}
+
+// values of shape (n_columns, n_types), weights of shape (n_types,).
+TypeTable to_table(const Doubles& values, const Integers& weights, std::int64_t n_units) {
+    if (values.ndim() != 2 || weights.ndim() != 1 || values.shape(1) != weights.shape(0)) {
+        throw py::value_error("values must have shape (n_columns, n_types), weights (n_types,)");
+    }
+    return {n_units,
+            static_cast<std::size_t>(values.shape(0)),
+            {values.data(), static_cast<std::size_t>(values.size())},
+            {weights.data(), static_cast<std::size_t>(weights.size())}};
+}
+
+std::vector<ColumnSums> to_sums(const Doubles& sums) {
+    if (sums.ndim() != 2 || sums.shape(1) != 2) {
+        throw py::value_error("sums must have shape (n_columns, 2)");
+    }
+    std::vector<ColumnSums> columns;
+    for (py::ssize_t c = 0; c < sums.shape(0); ++c) {
+        columns.push_back({sums.at(c, 0), sums.at(c, 1)});
+    }
+    return columns;
+}
+
+}  // namespace
+
+void register_scores(py::module_& module) {
+    auto scores = module.def_submodule("scores", "Paired tests on real-valued scores, by types.");
+    scores.attr("TIE_TOLERANCE") = stats::kTieTolerance;
+    scores.def(
+        "has_instructions",
+        [](const std::string& name) { return stats::has_instructions(to_instructions(name)); },
+        py::arg("name"));
+    scores.def(
+        "score_test",
+        [](const Doubles& values, const Integers& weights, std::int64_t n_units,
+           const Doubles& sums, bool exact, std::int64_t n_replicates, const Words& key_words,
+           std::optional<Doubles> t_replicates, const std::string& instructions,
+           std::optional<int> n_threads) {
+            const TypeTable table = to_table(values, weights, n_units);
+            const std::vector<ColumnSums> observed = to_sums(sums);
+            if (observed.size() != 1) throw py::value_error("a test of scores has one column");
+            std::span<double> out;
+            if (t_replicates.has_value()) {
+                if (t_replicates->ndim() != 1) {
+                    throw py::value_error("t_replicates must be a vector");
+                }
+                out = {t_replicates->mutable_data(),
+                       static_cast<std::size_t>(t_replicates->size())};
+                if (static_cast<std::int64_t>(out.size()) != n_replicates) {
+                    throw py::value_error("t_replicates must have n_replicates places");
+                }
+            }
+            const random::Key key = to_key(key_words);
+            const Instructions chosen = to_instructions(instructions);
+            const stats::ScoreReplicates result =
+                without_gil(n_threads, [&](const Execution& execution) {
+                    return stats::score_replicates(table, observed[0], exact, n_replicates, key,
+                                                   execution, out, chosen);
+                });
+            const stats::ReplicateCounts& counts = result.counts;
+            return py::make_tuple(
+                py::make_tuple(counts.at_most, counts.at_least, counts.beyond, counts.replicates),
+                py::make_tuple(result.n_finite, result.mean, result.deviation));
+        },
+        py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"), py::arg("sums"),
+        py::arg("exact"), py::arg("n_replicates"), py::arg("key"),
+        py::arg("t_replicates").noconvert() = py::none(), py::arg("instructions") = "best",
+        py::arg("n_threads") = py::none());
+    scores.def(
+        "draw_sums",
+        [](const Doubles& values, const Integers& weights, std::int64_t n_units,
+           std::int64_t n_replicates, const Words& key_words, const std::string& instructions) {
+            const TypeTable table = to_table(values, weights, n_units);
+            if (n_replicates < 0) throw py::value_error("n_replicates must be 0 or more");
+            const stats::TypedSampler sampler(table, to_key(key_words),
+                                              to_instructions(instructions));
+            Doubles drawn(
+                {n_replicates, static_cast<std::int64_t>(table.n_columns), std::int64_t{2}});
+            auto view = drawn.mutable_unchecked<3>();
+            stats::TypedSampler::Workspace workspace;
+            std::vector<ColumnSums> sums(table.n_columns);
+            for (std::int64_t r = 0; r < n_replicates; ++r) {
+                sampler.draw(static_cast<std::uint64_t>(r), workspace, sums);
+                for (std::size_t c = 0; c < sums.size(); ++c) {
+                    view(r, static_cast<py::ssize_t>(c), 0) = sums[c].sum;
+                    view(r, static_cast<py::ssize_t>(c), 1) = sums[c].squares;
+                }
+            }
+            return drawn;
+        },
+        py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"),
+        py::arg("n_replicates"), py::arg("key"), py::arg("instructions") = "best");
+    scores.def(
+        "order_statistics",
+        [](const Doubles& values, const Integers& weights, std::int64_t n_units,
+           const std::string& quantity, const Integers& columns, const Integers& ranks,
+           std::int64_t n_replicates, const Words& key_words, std::optional<int> n_threads) {
+            const TypeTable table = to_table(values, weights, n_units);
+            if (columns.ndim() != 1 || ranks.ndim() != 1 || columns.size() != ranks.size()) {
+                throw py::value_error("columns and ranks must be vectors of one length");
+            }
+            std::vector<stats::RankRequest> requests;
+            for (py::ssize_t i = 0; i < ranks.size(); ++i) {
+                if (columns.at(i) < 0) throw py::value_error("a column must be 0 or more");
+                requests.push_back({static_cast<std::size_t>(columns.at(i)), ranks.at(i)});
+            }
+            const random::Key key = to_key(key_words);
+            const Quantity what = to_quantity(quantity);
+            const std::vector<double> found =
+                without_gil(n_threads, [&](const Execution& execution) {
+                    return stats::order_statistics(table, what, requests, n_replicates, key,
+                                                   execution);
+                });
+            return Doubles(static_cast<py::ssize_t>(found.size()), found.data());
+        },
+        py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"),
+        py::arg("quantity"), py::arg("columns"), py::arg("ranks"), py::arg("n_replicates"),
+        py::arg("key"), py::arg("n_threads") = py::none());
+    scores.def(
+        "side_bounds",
+        [](const Doubles& sums, bool exact, const std::string& side) {
+            std::vector<double> bounds;
+            for (const ColumnSums& column : to_sums(sums)) {
+                bounds.push_back(stats::side_bound(column, exact, to_quantity(side)));
+            }
+            return Doubles(static_cast<py::ssize_t>(bounds.size()), bounds.data());
+        },
+        py::arg("sums"), py::arg("exact"), py::arg("side"));
+    scores.def(
+        "joint_test",
+        [](const Doubles& values, const Integers& weights, std::int64_t n_units,
+           const std::string& side, const std::vector<std::size_t>& order, const Doubles& bounds,
+           std::int64_t n_replicates, const Words& key_words, std::optional<int> n_threads) {
+            const TypeTable table = to_table(values, weights, n_units);
+            const std::span<const double> all_bounds(bounds.data(),
+                                                     static_cast<std::size_t>(bounds.size()));
+            const random::Key key = to_key(key_words);
+            const Quantity what = to_quantity(side);
+            const stats::JointCounts counts =
+                without_gil(n_threads, [&](const Execution& execution) {
+                    return stats::joint_replicates(table, what, order, all_bounds, n_replicates,
+                                                   key, execution);
+                });
+            return py::make_tuple(counts.marginal, counts.steps);
+        },
+        py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"), py::arg("side"),
+        py::arg("order"), py::arg("bounds"), py::arg("n_replicates"), py::arg("key"),
+        py::arg("n_threads") = py::none());
+}
+
+}  // namespace ietest::python

@@ -1,0 +1,53 @@
+import numpy as np
+from numpy.typing import NDArray
+
+TIE_TOLERANCE: float
+
+def has_instructions(name: str) -> bool: ...
+def score_test(
+    values: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    *,
+    n_units: int,
+    sums: NDArray[np.float64],
+    exact: bool,
+    n_replicates: int,
+    key: NDArray[np.uint64],
+    t_replicates: NDArray[np.float64] | None = None,
+    instructions: str = "best",
+    n_threads: int | None = None,
+) -> tuple[tuple[int, int, int, int], tuple[int, float, float]]: ...
+def draw_sums(
+    values: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    *,
+    n_units: int,
+    n_replicates: int,
+    key: NDArray[np.uint64],
+    instructions: str = "best",
+) -> NDArray[np.float64]: ...
+def order_statistics(
+    values: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    *,
+    n_units: int,
+    quantity: str,
+    columns: NDArray[np.int64],
+    ranks: NDArray[np.int64],
+    n_replicates: int,
+    key: NDArray[np.uint64],
+    n_threads: int | None = None,
+) -> NDArray[np.float64]: ...
+def side_bounds(sums: NDArray[np.float64], exact: bool, side: str) -> NDArray[np.float64]: ...
+def joint_test(
+    values: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    *,
+    n_units: int,
+    side: str,
+    order: list[int],
+    bounds: NDArray[np.float64],
+    n_replicates: int,
+    key: NDArray[np.uint64],
+    n_threads: int | None = None,
+) -> tuple[list[int], list[int]]: ...

@@ -1,0 +1,213 @@
+"""``ietest-fast calibrate``: the tests' levels on simulated tables like the user's."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ietest_fast.cli.options import SignificanceLevel, print_json
+from ietest_fast.cli.test import NamesType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class SizesType(click.ParamType[Any]):
+    """Sizes of clusters: ``1-6``, or ``1,3,3``."""
+
+    name = "1-6 or 1,3,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse a range or a list of sizes that recur until all pairs have a cluster."""
+        if isinstance(value, tuple):
+            return value
+        first, dash, last = str(value).partition("-")
+        try:
+            sizes = (
+                tuple(range(int(first), int(last) + 1))
+                if dash
+                else tuple(int(part) for part in str(value).split(","))
+            )
+        except ValueError:
+            sizes = ()
+        if not sizes or min(sizes) < 1:
+            self.fail(f"{value!r} is neither a range of sizes like 1-6 nor a list", param, ctx)
+        return sizes
+
+
+_SHARE = click.FloatRange(0, 1)
+
+
+@click.command(name="calibrate")
+@click.argument("file", required=False, type=click.Path())
+@click.option(
+    "--original", type=NamesType(), default="A", show_default=True, help="Columns, as for `test`."
+)
+@click.option(
+    "--transformed", type=NamesType(), default="B", show_default=True, help="As many columns."
+)
+@click.option("--clusters", help="Column of clusters.")
+@click.option("--n", type=click.IntRange(min=2), help="Number of pairs, without a file.")
+@click.option("--discordance", "--psi", type=_SHARE, help="Share of discordant pairs.")
+@click.option("--cluster-sizes", type=SizesType(), help="Sizes that recur, without a file.")
+@click.option("--icc", type=_SHARE, help="Correlation within clusters.")
+@click.option("--classifiers", "n_classifiers", type=click.IntRange(min=1), help="M.")
+@click.option("--correlation", type=_SHARE, help="Correlation of two classifiers on one pair.")
+@click.option(
+    "--tables",
+    "n_tables",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Null tables to simulate.",
+)
+@click.option(
+    "--n-resamples",
+    "-S",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="S of the tests that resample.",
+)
+@click.option(
+    "--alpha", type=SignificanceLevel(), default=0.05, show_default=True, help="Nominal level."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    *,
+    file: str | None,
+    original: tuple[str, ...],
+    transformed: tuple[str, ...],
+    clusters: str | None,
+    n: int | None,
+    discordance: float | None,
+    cluster_sizes: tuple[int, ...] | None,
+    icc: float | None,
+    n_classifiers: int | None,
+    correlation: float | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Simulate tables without a difference and count how often each test rejects them.
+
+    FILE holds outcomes as for `ietest-fast test`: the number of pairs, the share of discordant
+    ones, the clusters and all correlations are taken from it, unless options say otherwise.
+    Without a file, --n and --discordance are needed.
+    """
+    if file is None:
+        if n is None or discordance is None:
+            raise click.UsageError("give a FILE, or --n and --discordance")
+        if clusters is not None:
+            raise click.UsageError("--clusters is a file's column; without one: --cluster-sizes")
+        setting = Setting(
+            n=n,
+            discordance=discordance,
+            clusters=None if cluster_sizes is None else _recur(cluster_sizes, n),
+            icc=0.0,
+            n_classifiers=1,
+            correlation=0.0,
+        )
+    else:
+        if n is not None or cluster_sizes is not None or n_classifiers is not None:
+            raise click.UsageError("--n, --cluster-sizes and --classifiers are the file's to say")
+        if len(original) != len(transformed):
+            raise click.UsageError("--original and --transformed need equally many columns")
+        setting = _estimate(file, original, transformed, clusters)
+
+    from ietest_fast.stats import calibrate
+
+    with _progress(options["n_tables"]) as progress:
+        result = calibrate(
+            setting.n,
+            setting.discordance if discordance is None else discordance,
+            clusters=setting.clusters,
+            icc=setting.icc if icc is None else icc,
+            n_classifiers=setting.n_classifiers if n_classifiers is None else n_classifiers,
+            classifier_correlation=setting.correlation if correlation is None else correlation,
+            progress=progress,
+            **options,
+        )
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        click.echo(str(result))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What null tables are to be like."""
+
+    n: int
+    discordance: float
+    clusters: Any
+    icc: float
+    n_classifiers: int
+    correlation: float
+
+
+def _recur(sizes: tuple[int, ...], n: int) -> Any:
+    """Give clusters numbers, sizes in turns, until n pairs have one; the last may be cut short."""
+    import numpy as np
+
+    rounds = -(-n // sum(sizes))
+    each = np.tile(np.array(sizes), rounds)
+    return np.repeat(np.arange(each.size), each)[:n]
+
+
+def _estimate(
+    file: str, original: tuple[str, ...], transformed: tuple[str, ...], clusters: str | None
+) -> Setting:
+    import numpy as np
+
+    from ietest_fast.models.predictions import read_measurements
+    from ietest_fast.stats import intra_cluster_correlation
+
+    given = read_measurements(file, (*original, *transformed), clusters=clusters, scores=False)
+    columns = np.stack([given.columns[name] for name in (*original, *transformed)]).astype(float)
+    m = len(original)
+    differences = columns[:m] - columns[m:]
+    correlation = 0.0
+    if m > 1:
+        spread = differences - differences.mean(axis=1, keepdims=True)
+        products = spread @ spread.T
+        pairs = ~np.eye(m, dtype=bool)
+        scale = np.sqrt(np.outer(np.diag(products), np.diag(products)))[pairs]
+        known = scale > 0
+        if known.any():
+            correlation = max(0.0, float((products[pairs][known] / scale[known]).mean()))
+    icc = 0.0
+    if given.clusters is not None:
+        each = [intra_cluster_correlation(row, given.clusters) for row in differences]
+        icc = float(np.mean(each))
+    return Setting(
+        n=given.n,
+        discordance=float((differences != 0).mean()),
+        clusters=given.clusters,
+        icc=icc,
+        n_classifiers=m,
+        correlation=min(1.0, correlation),
+    )
+
+
+@contextmanager
+def _progress(n_tables: int) -> Iterator[Callable[[int], None] | None]:
+    """Show a bar on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("tables", total=n_tables)
+
+        def tell(done: int) -> None:
+            bar.update(task, completed=done)
+
+        yield tell

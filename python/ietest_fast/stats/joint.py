@@ -1,0 +1,372 @@
+"""Several classifiers on one test set: adjusted p-values, the dependent ones by joint resamples."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.runtime import core
+from ietest_fast.stats.inputs import as_clusters, as_scores, check_lengths
+from ietest_fast.stats.matched import format_t
+from ietest_fast.stats.resampling import (
+    Alternative,
+    UnitTypes,
+    check_options,
+    sort_into_types,
+    subtract,
+    sum_clusters,
+)
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Adjustment = Literal["bonferroni", "holm"]
+ADJUSTMENTS: tuple[Adjustment, ...] = get_args(Adjustment)
+
+
+def adjust_p_values(p_values: Sequence[float], *, method: Adjustment = "holm") -> list[float]:
+    """Adjust the p-values of M tests so that each may be compared with the level of them all.
+
+    Parameters
+    ----------
+    p_values
+        Shape (M,), in [0, 1].
+    method
+        ``bonferroni``: ``min(1, M p)``. ``holm``: with p in ascending order, the running maximum
+        of ``min(1, (M - i) p_i)``, i = 0, 1, ... (Holm 1979); never larger than Bonferroni's, and
+        like it right under any dependence.
+
+    Returns
+    -------
+    list of float, length M
+
+    Raises
+    ------
+    InputError
+        Without p-values, if one is NaN or outside [0, 1], or on an unknown method.
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import adjust_p_values
+    >>> adjust_p_values([0.01, 0.04, 0.03], method="holm")
+    [0.03, 0.06, 0.06]
+    """
+    if method not in ADJUSTMENTS:
+        raise InputError(f"method must be one of {', '.join(ADJUSTMENTS)}, not {method!r}")
+    values = [float(p) for p in p_values]
+    if not values:
+        raise InputError("there is no p-value to adjust")
+    for p in values:
+        if math.isnan(p) or not 0 <= p <= 1:
+            raise InputError(f"a p-value must lie in [0, 1], not {p}")
+    m = len(values)
+    if method == "bonferroni":
+        return [min(1.0, m * p) for p in values]
+    adjusted = [0.0] * m
+    largest = 0.0
+    for place, index in enumerate(sorted(range(m), key=values.__getitem__)):
+        largest = max(largest, min(1.0, (m - place) * values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointTestResult(Result):
+    """Outcome of :func:`joint_test`; every tuple has one place for each classifier.
+
+    Attributes
+    ----------
+    names
+        The classifiers' names.
+    n
+        Number of pairs.
+    n_clusters
+        Number of clusters; None without them.
+    delta
+        Mean of original minus transformed.
+    t
+        The paired t over units (pairs or clusters).
+    p_value
+        P(abs(t*) >= abs(t)), or the tail of a one-sided alternative, as (c+1)/(S+1), unadjusted.
+    p_bonferroni, p_holm
+        The same, adjusted by Bonferroni and Holm.
+    p_max_t
+        Adjusted by Westfall and Young's step-down max-abs(t).
+    p_min_p
+        Adjusted by Westfall and Young's step-down min-p; None unless asked for.
+    alternative, n_resamples, seed, alpha
+        As asked for.
+    n_types
+        Number of different vectors of differences among units, up to sign, 0 left out.
+    """
+
+    names: tuple[str, ...]
+    n: int
+    n_clusters: int | None
+    delta: tuple[float, ...]
+    t: tuple[float, ...]
+    p_value: tuple[float, ...]
+    p_bonferroni: tuple[float, ...]
+    p_holm: tuple[float, ...]
+    p_max_t: tuple[float, ...]
+    p_min_p: tuple[float, ...] | None
+    alternative: Alternative
+    n_resamples: int
+    seed: int
+    alpha: float
+    n_types: int
+
+    title = "Joint bootstrap test of several classifiers"
+
+    @property
+    def reject(self) -> tuple[bool, ...]:
+        """For which classifiers invariance is rejected: ``p_max_t < alpha``."""
+        return tuple(p < self.alpha for p in self.p_max_t)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give every number of the result by name."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return fields | {"reject": self.reject}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Give one line for each classifier, and what they have in common."""
+        clusters = "" if self.n_clusters is None else f" in {self.n_clusters:,} clusters"
+        lines = [("pairs", f"{self.n:,}{clusters}")]
+        for i, name in enumerate(self.names):
+            adjusted = (
+                f"adjusted {format_p(self.p_max_t[i])} (Holm {format_p(self.p_holm[i])}, "
+                f"Bonferroni {format_p(self.p_bonferroni[i])})"
+            )
+            estimate = f"delta {self.delta[i]:+.4g}, t {format_t(self.t[i])}"
+            lines.append((name, f"{estimate}, p {format_p(self.p_value[i])}, {adjusted}"))
+        lines.append(("resamples", f"{self.n_resamples:,} (seed {self.seed})"))
+        return lines
+
+    def remarks(self) -> list[str]:
+        """Say for which classifiers invariance is rejected."""
+        rejected = [name for name, reject in zip(self.names, self.reject, strict=True) if reject]
+        if not rejected:
+            return [f"At a family-wise level of {self.alpha:g} no classifier is rejected."]
+        return [f"At a family-wise level of {self.alpha:g} rejected: {', '.join(rejected)}."]
+
+
+def joint_test(
+    original: Any,
+    transformed: Any,
+    *,
+    clusters: Any = None,
+    alternative: Alternative = "two-sided",
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    alpha: float = 0.05,
+    min_p: bool = False,
+    n_threads: int | None = None,
+) -> JointTestResult:
+    """Test M classifiers that saw the same texts, and adjust their p-values to each other.
+
+    The M tests are dependent. Bonferroni and Holm hold for any dependence and pay for it. Westfall
+    and Young (1993) learn the dependence from the data: every replicate draws the same units
+    (pairs or clusters) with the same coins for all classifiers. With the classifiers in order of
+    abs(t), the adjusted p of the i-th is the share of replicates in which any of the i-th and
+    those after it reaches its abs(t); a running maximum keeps the order.
+
+    Parameters
+    ----------
+    original, transformed
+        Shape (n, M), numbers: outcomes (0 and 1) or scores of each classifier on the two
+        versions. 2-d arrays, pandas or polars data frames, Arrow tables, or dictionaries of
+        columns.
+    clusters
+        Shape (n,), labels of clusters; None for independent pairs.
+    alternative
+        ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
+    n_resamples
+        S.
+    seed
+        0 or more. Results depend on it and on nothing else.
+    alpha
+        The family-wise level that :attr:`JointTestResult.reject` refers to.
+    min_p
+        Also adjust by step-down min-p, which compares each classifier on the scale of its own null
+        law and so can never exceed Holm's, whatever the laws. It takes three to five passes over
+        the replicates instead of one.
+    n_threads
+        Threads; None for all cores. No result depends on it.
+
+    Returns
+    -------
+    JointTestResult
+
+    Raises
+    ------
+    InputError
+        If a value is missing or no finite number, shapes differ, n < 2, or an option is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ietest_fast.stats import joint_test
+    >>> rng = np.random.default_rng(0)
+    >>> right = rng.random((500, 3)) < 0.9
+    >>> rephrased = right & (rng.random((500, 3)) < [1.0, 0.97, 0.9])
+    >>> result = joint_test(right, rephrased)
+    >>> result.reject
+    (False, True, True)
+    """
+    check_options(alternative=alternative, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
+    a, names = _as_matrix(original, "original")
+    b, names_transformed = _as_matrix(transformed, "transformed")
+    if a.shape[1] != b.shape[1]:
+        raise InputError(f"original has {a.shape[1]} classifiers, but transformed has {b.shape[1]}")
+    n = check_lengths(original=a, transformed=b)
+    if names is None:
+        names = names_transformed or tuple(f"classifier {i + 1}" for i in range(a.shape[1]))
+    differences = subtract(a, b)
+    units = differences
+    n_clusters: int | None = None
+    if clusters is not None:
+        codes, n_clusters = as_clusters(clusters, n)
+        units = sum_clusters(differences, codes, n_clusters)
+    types = sort_into_types(units)
+    engine = _JointEngine(types, alternative, n_resamples, philox_key(seed), n_threads)
+    p_value = engine.marginal_p()
+    return JointTestResult(
+        names=names,
+        n=n,
+        n_clusters=n_clusters,
+        delta=tuple(differences.mean(axis=0).tolist()),
+        t=tuple(types.t.tolist()),
+        p_value=tuple(p_value),
+        p_bonferroni=tuple(adjust_p_values(p_value, method="bonferroni")),
+        p_holm=tuple(adjust_p_values(p_value, method="holm")),
+        p_max_t=tuple(engine.max_t()),
+        p_min_p=tuple(engine.min_p()) if min_p else None,
+        alternative=alternative,
+        n_resamples=n_resamples,
+        seed=seed,
+        alpha=alpha,
+        n_types=types.n_types,
+    )
+
+
+class _JointEngine:
+    """The passes over one family of replicates."""
+
+    def __init__(
+        self,
+        types: UnitTypes,
+        side: Alternative,
+        n_resamples: int,
+        key: NDArray[np.uint64],
+        n_threads: int | None,
+    ) -> None:
+        self._types = types
+        self._side = side
+        self._n_resamples = n_resamples
+        self._table: dict[str, Any] = {
+            "values": types.values,
+            "weights": types.weights,
+            "n_units": types.n_units,
+            "n_replicates": n_resamples,
+            "key": key,
+            "n_threads": n_threads,
+        }
+        self._bounds = core.scores.side_bounds(types.sums, types.exact, side)
+        m = self._bounds.size
+        order = sorted(range(m), key=lambda c: -self._bounds[c])
+        # Adjusted by max-t, all columns are held against one bound.
+        self._counts, self._max_t = self._step_down(
+            order, np.repeat(self._bounds[:, None], m, axis=1)
+        )
+
+    def marginal_p(self) -> list[float]:
+        return [(count + 1) / (self._n_resamples + 1) for count in self._counts]
+
+    def max_t(self) -> list[float]:
+        return self._max_t
+
+    def min_p(self) -> list[float]:
+        """Reach means: a p-value, by a column's own replicates, of at most the sample's."""
+        m = self._bounds.size
+        order = sorted(range(m), key=lambda c: (self._counts[c], -self._bounds[c]))
+        bounds = np.full((m, m), -np.inf)
+        wanted = [
+            (i, j)
+            for i in range(m)
+            for j in range(m)
+            if i != j and self._counts[i] < self._n_resamples
+        ]
+        if wanted:
+            # Above the (c+1)-th largest lie at most c replicates.
+            found = core.scores.order_statistics(
+                self._types.values,
+                self._types.weights,
+                n_units=self._types.n_units,
+                quantity=self._side,
+                columns=np.array([j for _, j in wanted], dtype=np.int64),
+                ranks=np.array(
+                    [self._n_resamples - 1 - self._counts[i] for i, _ in wanted], dtype=np.int64
+                ),
+                n_replicates=self._n_resamples,
+                key=self._table["key"],
+                n_threads=self._table["n_threads"],
+            )
+            for (i, j), value in zip(wanted, found.tolist(), strict=True):
+                bounds[i, j] = np.nextafter(value, np.inf)
+        np.fill_diagonal(bounds, self._bounds)
+        return self._step_down(order, bounds)[1]
+
+    def _step_down(
+        self, order: list[int], bounds: NDArray[np.float64]
+    ) -> tuple[list[int], list[float]]:
+        """Count, and make adjusted p-values of the counts of the steps."""
+        marginal, steps = core.scores.joint_test(
+            **self._table, side=self._side, order=order, bounds=np.ascontiguousarray(bounds)
+        )
+        adjusted = [0.0] * len(order)
+        largest = 0.0
+        for column, count in zip(order, steps, strict=True):
+            largest = max(largest, (count + 1) / (self._n_resamples + 1))
+            adjusted[column] = largest
+        return marginal, adjusted
+
+
+def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """Give a table of scores, shape (n, M), and the columns' names where it has them."""
+    names: list[Any] | None = None
+    if isinstance(values, dict):
+        names, columns = list(values), list(values.values())
+    elif hasattr(values, "column_names"):  # Arrow
+        names = list(values.column_names)
+        columns = [values.column(i) for i in range(len(names))]
+    elif hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
+        names = list(values.columns)
+        columns = [values[label] for label in names]
+    else:
+        array = np.asarray(values)
+        if array.ndim != 2:
+            raise InputError(
+                f"{name} must have a row for each text and a column for each classifier, not the "
+                f"shape {array.shape}"
+            )
+        columns = list(array.T)
+    if not columns:
+        raise InputError(f"{name} has no classifier")
+    labels = [f"{name}, classifier {i + 1}" for i in range(len(columns))]
+    if names is not None:
+        labels = [f"{name}, column {label!r}" for label in names]
+    checked = [as_scores(column, label) for column, label in zip(columns, labels, strict=True)]
+    if len({column.size for column in checked}) > 1:
+        raise InputError(f"the columns of {name} differ in length")
+    texts = None if names is None else tuple(str(label) for label in names)
+    return np.column_stack(checked), texts

@@ -1,0 +1,224 @@
+"""Units, types and sums: what the resampling tests on scores and clusters have in common.
+
+A *unit* is what is drawn and swapped as a whole: a pair of rows, or a cluster of them. Its values
+(one for each classifier) are the sums of its rows' differences. Units with equal values, up to
+the sign that a coin decides anyway, are of one *type*.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Alternative = Literal["two-sided", "greater", "less"]
+ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
+MAX_RESAMPLES = 2**63 - 1
+FEW_UNITS = 25
+
+_MAX_EXACT_SUM = 2.0**26  # its square is below 2**53
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UnitTypes:
+    """The units of a paired sample, sorted into types.
+
+    Attributes
+    ----------
+    values
+        Shape (M, U), float64: the values of each type; the first that is not 0 is positive. All
+        are divided by one power of 2 unless they are exact.
+    weights
+        Shape (U,), int64: how many units are of the type. Units whose values are all 0 are none.
+    n_units
+        How many units there are, those without a type included.
+    sums
+        Shape (M, 2): of the units' values, and of their squares, in the unit of ``values``.
+    t
+        Shape (M,): the paired t of each column, with the units as observations.
+    exact
+        Whether all values are integers so small that no sum over units is ever rounded.
+    """
+
+    values: NDArray[np.float64]
+    weights: NDArray[np.int64]
+    n_units: int
+    sums: NDArray[np.float64]
+    t: NDArray[np.float64]
+    exact: bool
+
+    @property
+    def n_types(self) -> int:
+        """U."""
+        return int(self.weights.size)
+
+    @property
+    def n_nonzero(self) -> int:
+        """How many units have a value but 0."""
+        return int(self.weights.sum())
+
+
+def subtract(
+    original: NDArray[np.float64], transformed: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give the differences of two arrays of one shape.
+
+    Raises
+    ------
+    InputError
+        If one is infinite.
+    """
+    with np.errstate(over="ignore"):
+        differences = original - transformed
+    if not np.isfinite(differences).all():
+        raise InputError("the scores lie so far apart that their differences are infinite")
+    return differences
+
+
+def sum_clusters(
+    differences: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int
+) -> NDArray[np.float64]:
+    """Add up the rows of each cluster.
+
+    Parameters
+    ----------
+    differences
+        Shape (n, M).
+    codes
+        Shape (n,), the cluster of each row, 0 to n_clusters - 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_clusters, M)
+        A sum that is no larger than the rounding errors of its terms is 0: scores that cancel on
+        paper cancel here too.
+    """
+    sums = np.empty((n_clusters, differences.shape[1]))
+    for column in range(differences.shape[1]):
+        terms = differences[:, column]
+        total = np.bincount(codes, weights=terms, minlength=n_clusters)
+        size = np.bincount(codes, weights=np.abs(terms), minlength=n_clusters)
+        total[np.abs(total) <= 8 * np.finfo(np.float64).eps * size] = 0
+        sums[:, column] = total
+    return sums
+
+
+def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
+    """Find the types of units with values of shape (n_units, M)."""
+    n_units, n_columns = units.shape
+    largest = float(np.abs(units).max(initial=0.0))
+    if not math.isfinite(largest):
+        raise InputError("the differences are so large that their sum over a cluster is infinite")
+    is_integer = bool((units == np.rint(units)).all())
+    exact = is_integer and n_units * largest <= _MAX_EXACT_SUM
+    if not exact:
+        # No test depends on the unit of the scores; a power of 2 rounds nothing, and keeps the
+        # squares of very large and very small scores within a double's range.
+        units = np.ldexp(units, -math.frexp(largest)[1])
+    sums = np.array(
+        [[math.fsum(column), math.fsum(column * column)] for column in units.T]
+    ).reshape(n_columns, 2)
+    t = np.array([_paired_t(column, exact=exact) for column in units.T])
+    nonzero = units[(units != 0).any(axis=1)]
+    values, weights = _distinct(nonzero)
+    return UnitTypes(
+        values=np.ascontiguousarray(values.T),
+        weights=weights,
+        n_units=n_units,
+        sums=sums,
+        t=t,
+        exact=exact,
+    )
+
+
+def _distinct(nonzero: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distinct rows up to their sign, the first value that is not 0 being made positive."""
+    if nonzero.shape[1] == 1:
+        values, counts = np.unique(np.abs(nonzero[:, 0]), return_counts=True)
+        return values[:, None], counts.astype(np.int64)
+    first = (nonzero != 0).argmax(axis=1)
+    signs = np.sign(nonzero[np.arange(nonzero.shape[0]), first])
+    positive = nonzero * signs[:, None] + 0.0  # no -0, which would be a value of its own
+    order = np.lexsort(positive.T[::-1])
+    ordered = positive[order]
+    starts = np.ones(ordered.shape[0], dtype=bool)
+    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    places = np.flatnonzero(starts)
+    return ordered[places], np.diff(np.append(places, ordered.shape[0])).astype(np.int64)
+
+
+def _paired_t(column: NDArray[np.float64], *, exact: bool) -> float:
+    n = column.size
+    total = math.fsum(column)
+    if (column == column[0]).all():
+        return math.copysign(math.inf, total) if total else 0.0
+    if exact:
+        difference = int(total)
+        spread = n * int(math.fsum(column * column)) - difference**2
+        return difference * math.sqrt(n) / math.sqrt(spread)
+    mean = total / n
+    variance = math.fsum((column - mean) ** 2) / n
+    return math.sqrt(n) * mean / math.sqrt(variance)
+
+
+def check_options(
+    *, alternative: str, n_resamples: int, seed: int, n_threads: int | None = None
+) -> None:
+    """Refuse options that no resampling test understands.
+
+    Raises
+    ------
+    InputError
+        Naming the option and what was expected.
+    """
+    if alternative not in ALTERNATIVES:
+        raise InputError(
+            f"alternative must be one of {', '.join(ALTERNATIVES)}, not {alternative!r}"
+        )
+    for name, value in (("n_resamples", n_resamples), ("seed", seed), ("n_threads", n_threads)):
+        if value is None and name == "n_threads":
+            continue
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise InputError(f"{name} must be an integer, not {value!r}")
+    if not 1 <= n_resamples <= MAX_RESAMPLES:
+        raise InputError(f"n_resamples must be at least 1 and at most 2**63 - 1, not {n_resamples}")
+    if seed < 0:
+        raise InputError(f"a seed must be 0 or more, not {seed}")
+    if n_threads is not None and n_threads < 1:
+        raise InputError(f"n_threads must be at least 1, not {n_threads}")
+
+
+def check_quantiles(quantiles: Sequence[float]) -> tuple[float, ...]:
+    """Give quantile levels as floats.
+
+    Raises
+    ------
+    InputError
+        If one is no number in [0, 1].
+    """
+    levels = tuple(float(level) for level in quantiles)
+    for level in levels:
+        if not 0 <= level <= 1:
+            raise InputError(f"a quantile must lie in [0, 1], not {level}")
+    return levels
+
+
+def monte_carlo_p(alternative: Alternative, at_most: int, at_least: int, n_resamples: int) -> float:
+    """p-value from the numbers of replicates with t* <= t and t* >= t, in the (c+1)/(S+1) form."""
+    lower = (at_most + 1) / (n_resamples + 1)
+    upper = (at_least + 1) / (n_resamples + 1)
+    if alternative == "greater":
+        return upper
+    if alternative == "less":
+        return lower
+    return min(1.0, 2 * min(lower, upper))

@@ -1,0 +1,117 @@
+"""``ietest-fast calibrate`` as a shell would call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.cli.main import main
+from ietest_fast.stats import calibrate, draw_null_differences, intra_cluster_correlation
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def test_without_a_file_the_options_say_all(capsys: pytest.CaptureFixture[str]) -> None:
+    setting = ["--n", "200", "--psi", "0.2", "--tables", "300"]
+    status, out, err = run(capsys, "calibrate", *setting, "--json")
+    assert status == 0, err
+    assert json.loads(out) == json.loads(calibrate(200, 0.2, n_tables=300).to_json())
+    status, out, _ = run(capsys, "calibrate", *setting, "--seed", "4")
+    assert status == 0
+    assert "tables                   300 of 200 pairs, 0.2 discordant" in out
+    assert "Every test keeps its level" in out
+
+
+def test_cluster_sizes_recur(capsys: pytest.CaptureFixture[str]) -> None:
+    setting = ["--n", "200", "--psi", "0.3", "--cluster-sizes", "1-6", "--icc", "0.4"]
+    _, out, _ = run(capsys, "calibrate", *setting, "--tables", "40", "-S", "99", "--json")
+    given = json.loads(out)
+    # Nine whole rounds of 1 + ... + 6 = 21 pairs, then 1, 2, 3, 4 and one more: 59 clusters.
+    assert (given["n_clusters"], given["icc"]) == (59, 0.4)
+    assert given["sizes"][-1]["test"] == "clustered"
+    several = ["--n", "100", "--psi", "0.3", "--classifiers", "3", "--correlation", "0.5"]
+    _, out, _ = run(capsys, "calibrate", *several, "--tables", "40", "-S", "99", "--json")
+    given = json.loads(out)
+    assert (given["n_classifiers"], given["classifier_correlation"]) == (3, 0.5)
+    assert given["sizes"][-1]["test"] == "joint"
+
+
+def test_a_file_tells_how_the_tables_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    codes = np.repeat(np.arange(500), 4)
+    drawn = draw_null_differences(
+        2000,
+        0.4,
+        clusters=codes,
+        icc=0.5,
+        n_classifiers=2,
+        classifier_correlation=0.6,
+        seed=1,
+    )
+    path = tmp_path / "outcomes.parquet"
+    columns = {
+        "A1": drawn[:, 0] >= 0,
+        "B1": drawn[:, 0] <= 0,
+        "A2": drawn[:, 1] >= 0,
+        "B2": drawn[:, 1] <= 0,
+        "premise": codes,
+    }
+    pq.write_table(pa.table(columns), path)
+    few = ["--tables", "20", "-S", "99", "--json"]
+    both = ["--original", "A1,A2", "--transformed", "B1,B2", "--clusters", "premise"]
+    status, out, err = run(capsys, "calibrate", path, *both, *few)
+    assert status == 0, err
+    given = json.loads(out)
+    assert (given["n"], given["n_clusters"], given["n_classifiers"]) == (2000, 500, 2)
+    assert given["discordance"] == (drawn != 0).mean()
+    assert given["icc"] == pytest.approx(
+        np.mean([intra_cluster_correlation(d, codes) for d in drawn.T])
+    )
+    assert given["classifier_correlation"] == pytest.approx(np.corrcoef(drawn.T)[0, 1], abs=1e-12)
+    one = ["--original", "A1", "--transformed", "B1", "--clusters", "premise", "--icc", "0"]
+    _, out, _ = run(capsys, "calibrate", path, *one, *few)
+    assert json.loads(out)["icc"] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--n", "10"],
+        ["--psi", "0.1"],
+        ["--n", "1", "--psi", "0.1"],
+        ["--n", "10", "--psi", "2"],
+        ["--n", "10", "--psi", "0.1", "--clusters", "c"],
+        ["--n", "10", "--psi", "0.1", "--cluster-sizes", "0"],
+        ["--n", "10", "--psi", "0.1", "--cluster-sizes", "6-1"],
+        ["--n", "10", "--psi", "0.1", "--cluster-sizes", "a"],
+        ["x.csv", "--n", "10"],
+        ["x.csv", "--original", "A,C"],
+    ],
+)
+def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "calibrate", *arguments)
+    assert (status, out) == (2, "")
+    assert "Error" in err
+
+
+def test_mistakes_of_the_input_are_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "outcomes.csv"
+    path.write_text("A,B\n1,0\n0.5,1\n")
+    status, _, err = run(capsys, "calibrate", path)
+    assert (status, "'0.5' is no outcome" in err) == (1, True)
+    status, _, err = run(capsys, "calibrate", "--n", "10", "--psi", "0.1", "--icc", "0.5")
+    assert (status, "needs clusters" in err) == (1, True)

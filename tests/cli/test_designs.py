@@ -1,0 +1,271 @@
+"""``ietest-fast test`` on scores, clusters, several classifiers and several versions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.cli.main import main
+from ietest_fast.stats import (
+    PairedCounts,
+    clustered_test,
+    cochran_q_test,
+    detectable_difference,
+    joint_test,
+    paired_score_test,
+    paired_test,
+)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def sample() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(11)
+    n = 120
+    columns: dict[str, np.ndarray] = {
+        "premise": np.array([f"p{i // 3}" for i in range(n)]),
+        "A1": rng.random(n) < 0.8,
+        "B1": rng.random(n) < 0.6,
+        "A2": rng.random(n) < 0.7,
+        "B2": rng.random(n) < 0.7,
+        "C": rng.random(n) < 0.7,
+        "score": rng.random(n).round(3),
+    }
+    columns["reworded"] = (columns["score"] - 0.05 + 0.1 * rng.random(n)).round(3)
+    return columns
+
+
+def write(folder: Path, suffix: str, columns: dict[str, np.ndarray] | None = None) -> Path:
+    path = folder / f"data{suffix}"
+    table = pa.table(sample() if columns is None else columns)
+    if suffix == ".parquet":
+        pq.write_table(table, path)
+    elif suffix == ".csv":
+        pacsv.write_csv(table, path)
+    elif suffix == ".tsv":
+        rows = [table.column_names, *(map(str, row.values()) for row in table.to_pylist())]
+        path.write_text("".join("\t".join(row) + "\n" for row in rows))
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    return path
+
+
+SUFFIXES = [".csv", ".tsv", ".jsonl", ".parquet"]
+SCORES = ("--original", "score", "--transformed", "reworded")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_scores_are_found_by_their_values(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, data = write(tmp_path, suffix), sample()
+    options = ["-S", "999", "--seed", "3", "--quantiles", "0.025,0.975"]
+    status, out, err = run(capsys, "test", path, *SCORES, *options, "--json")
+    assert status == 0, err
+    expected = paired_score_test(
+        data["score"], data["reworded"], n_resamples=999, seed=3, quantiles=(0.025, 0.975)
+    )
+    given = json.loads(out)
+    assert given["p_value"] == expected.p_value
+    assert given["quantiles"] == {
+        "0.025": expected.quantiles[0.025],
+        "0.975": expected.quantiles[0.975],
+    }
+    assert given["signature"].startswith("test|n:120|S:999.resample|stat:t|alt:two|seed:3|")
+    _, out, _ = run(capsys, "test", path, *SCORES, *options)
+    assert "mean scores" in out
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_clusters_are_a_column(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, data = write(tmp_path, suffix), sample()
+    columns = ["--original", "A1", "--transformed", "B1", "--clusters", "premise"]
+    status, out, err = run(capsys, "test", path, *columns, "--json", "--alternative", "greater")
+    assert status == 0, err
+    expected = clustered_test(data["A1"], data["B1"], data["premise"], alternative="greater")
+    given = json.loads(out)
+    assert (given["p_value"], given["n_clusters"]) == (expected.p_value, 40)
+    assert "|clusters:40|S:10000.resample|stat:t|alt:greater|" in given["signature"]
+    status, out, _ = run(capsys, "test", path, *SCORES, "--clusters", "premise", "--json")
+    by_cluster = paired_score_test(data["score"], data["reworded"], clusters=data["premise"])
+    assert json.loads(out)["p_value"] == by_cluster.p_value
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_several_classifiers_are_tested_together(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, data = write(tmp_path, suffix), sample()
+    columns = ["--original", "A1,A2", "--transformed", "B1, B2"]
+    status, out, err = run(capsys, "test", path, *columns, "--json", "--fail-on-reject")
+    expected = joint_test(
+        {name: data[name] for name in ("A1", "A2")}, {name: data[name] for name in ("B1", "B2")}
+    )
+    assert status == (3 if any(expected.reject) else 0), err
+    given = json.loads(out)
+    assert given["p_max_t"] == list(expected.p_max_t)
+    assert given["names"] == ["A1", "A2"]
+    assert "|mc:maxt|M:2|alpha:0.05|" in given["signature"]
+    _, out, _ = run(capsys, "test", path, *columns)
+    assert "differ for A1 (alpha = 0.05)" in out
+    _, out, _ = run(capsys, "test", path, *columns, "--clusters", "premise", "--json")
+    assert json.loads(out)["n_clusters"] == 40
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_several_versions_are_cochrans(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, data = write(tmp_path, suffix), sample()
+    status, out, err = run(capsys, "test", path, "--versions", "A1,B1,C", "--json")
+    assert status == 0, err
+    expected = cochran_q_test({name: data[name] for name in ("A1", "B1", "C")})
+    given = json.loads(out)
+    assert given["p_value"] == expected.p_value
+    assert len(given["pairwise"]) == 3
+    assert "|S:10000.multinomial|stat:Q|versions:3|seed:0|" in given["signature"]
+    _, out, _ = run(capsys, "test", path, "--versions", "A1,B1,C")
+    assert "Cochran's Q" in out
+
+
+def test_one_sided_and_power_beside_the_test(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = PairedCounts(400, 60, 40, 100)
+    _, out, _ = run(capsys, "test", "--counts", "400,60,40,100", "--json")
+    given = json.loads(out)
+    assert given["detectable_difference"] == detectable_difference(600, counts.discordance_rate)
+    _, out, _ = run(capsys, "test", "--counts", "400,60,40,100")
+    assert f"shows differences of {given['detectable_difference']:.4f} and more" in out
+    _, out, _ = run(capsys, "test", "--counts", "400,60,40,100", "--alternative", "less")
+    assert "The accuracy is not shown to be lower on the original" in out
+    _, out, _ = run(
+        capsys, "test", "--counts", "400,60,40,100", "--alternative", "greater", "--json"
+    )
+    assert json.loads(out)["p_value"] == paired_test(counts, alternative="greater").p_value
+
+
+def test_zeros_and_ones_are_scores_where_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, data = write(tmp_path, ".csv"), sample()
+    columns = ["--original", "A1", "--transformed", "score"]
+    status, out, err = run(capsys, "test", path, *columns)
+    assert (status, out) == (1, "")
+    assert "column 'A1': holds outcomes, but column 'score' holds scores" in err
+    numbers = write(tmp_path, ".parquet", {"A": data["A1"] * 1.0, "B": data["B1"] * 1.0})
+    status, out, _ = run(capsys, "test", numbers, "--scores", "--json")
+    expected = paired_score_test(data["A1"] * 1.0, data["B1"] * 1.0)
+    assert (status, json.loads(out)["p_value"]) == (0, expected.p_value)
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("A,B\n0.5,0.1\n0.4,nan\n", [], "row 1, column 'B': 'nan' is no finite number"),
+        ("A,B\n0.5,0.1\n0.4,inf\n", [], "'inf' is no finite number"),
+        ("A,B\n0.5,0.1\n,0.2\n", [], "row 1, column 'A': a score is missing"),
+        ("A,B\n0.5,0.1\n0.4,high\n", [], "'high' is no finite number"),
+        ("A,B\n0.5,0.1\n0.5,0.2\n", [], "column 'A': every score is 0.5: a constant column"),
+        ("A,B\n0.5,0.1\n", [], "at least two rows, not 1"),
+        ("A,B\n1,0\n", [], "at least two rows, not 1"),
+        ("A,B\n1,0\n0,1\n", ["--clusters", "premise"], "column 'premise': there is no such column"),
+        ("A,B,c\n1,0,x\n0,1,x\n", ["--clusters", "c"], "all rows belong to one cluster"),
+        (
+            "A,B,c\n1,0,x\n0,1,\n",
+            ["--clusters", "c"],
+            "row 1, column 'c': 1 of 2 rows belong to no",
+        ),
+        ("A,B\n1,0\n0,1\n", ["--versions", "A,B,C"], "column 'C': there is no such column"),
+        ("A,B\n1,0\n0,2\n", ["--versions", "A,B"], "'2' is no outcome"),
+        ("A,B\n1,0\n0,1\n", ["--versions", "A,A"], "stands for two versions"),
+        ("A,B\n1,0\n0,1,1\n", [], "3 fields, 2 expected"),
+    ],
+)
+def test_broken_columns_are_explained(
+    tmp_path: Path,
+    content: str,
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(content)
+    status, out, err = run(capsys, "test", path, *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith(f"Error: {path}")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--original", "A,B"],
+        ["--original", "A,,B"],
+        ["--versions", "A"],
+        ["--versions", "A,B", "--clusters", "c"],
+        ["--versions", "A,B", "--alternative", "less"],
+        ["--quantiles", "2"],
+        ["--quantiles", "0.5"],
+        ["--method", "exact", "--clusters", "c"],
+        ["--method", "multinomial", "--scores"],
+        ["--margin", "0"],
+        ["--alternative", "bigger"],
+    ],
+)
+def test_options_that_do_not_go_together_are_status_2(
+    tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("A,B,c\n1,0,x\n0,1,y\n1,1,z\n")
+    status, out, err = run(capsys, "test", path, *arguments)
+    assert (status, out) == (2, "")
+    assert "Error" in err
+
+
+@pytest.mark.parametrize("option", [["--clusters", "c"], ["--scores"], ["--versions", "A,B"]])
+def test_counts_have_no_columns(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "test", "--counts", "1,2,3,4", *option)[0] == 2
+
+
+def test_a_single_pair_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "test", "--counts", "0,1,0,0")
+    assert status == 1
+    assert "at least two pairs, not 1" in err
+
+
+def test_estimates_and_a_verdict_stand_beside_the_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "test", "--counts", "8000,52,48,1900", "--json")
+    given = json.loads(out)
+    assert given["equivalence"]["margin"] == 0.01
+    assert given["equivalence"]["verdict"] == "equivalent within margin"
+    assert (
+        given["estimate"]["delta_score"][0] < given["delta"] < given["estimate"]["delta_score"][1]
+    )
+    _, out, _ = run(capsys, "test", "--counts", "760,42,38,160")
+    assert "Undecided: neither a difference" in out
+    assert "Some 13,728 pairs like these would decide" in out
+    assert "95%, score (Tango)" in out
+    _, out, _ = run(capsys, "test", "--counts", "760,42,38,160", "--margin", "0.05")
+    assert "Equivalent within 0.05" in out
+    one_sided = ["test", "--counts", "760,42,38,160", "--alternative", "less", "--json"]
+    assert "equivalence" not in json.loads(run(capsys, *one_sided)[1])
+    path = write(tmp_path, ".csv")
+    _, out, _ = run(capsys, "test", path, *SCORES, "--margin", "0.1", "--json")
+    assert json.loads(out)["equivalence"]["verdict"] == "equivalent within margin"
+    clustered = ["--original", "A1", "--transformed", "B1", "--clusters", "premise"]
+    status, _, err = run(capsys, "test", path, *clustered, "--margin", "0.1")
+    assert (status, "without clusters" in err) == (2, True)

@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from ietest_fast import _core
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.stats import adjust_p_values, joint_test, paired_score_test
+from ietest_fast.stats.resampling import sort_into_types
+from reference import scores_oracle as oracle
+
+SIDES = ("two-sided", "greater", "less")
+
+
+def _sample(n: int, m: int, seed: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Classifiers that agree on hard texts, so that their tests are dependent."""
+    rng = np.random.default_rng(seed)
+    hard = rng.standard_normal((n, 1))
+    a = hard + 0.7 * rng.standard_normal((n, m))
+    b = a + 0.5 * rng.standard_normal((n, m)) * rng.uniform(0.2, 1.5, m) + rng.uniform(0, 0.15, m)
+    if kind == "binary":
+        return a > -0.5, b > -0.5
+    return a, b
+
+
+@pytest.mark.parametrize("kind", ["binary", "real"])
+@pytest.mark.parametrize("side", SIDES)
+def test_adjusted_p_values_are_those_of_the_definition_on_the_same_replicates(
+    kind: str, side: Any
+) -> None:
+    a, b = _sample(120, 4, 3, kind)
+    s = 600
+    result = joint_test(a, b, alternative=side, n_resamples=s, seed=5, min_p=True)
+    types = sort_into_types(a.astype(float) - b.astype(float))
+    drawn = _core.scores.draw_sums(
+        types.values, types.weights, n_units=120, n_replicates=s, key=philox_key(5)
+    )
+    sums = np.concatenate([types.sums[None], drawn])
+    keys = sums[..., 0] * np.abs(sums[..., 0]) / np.maximum(sums[..., 1], 1e-300)
+    far = {"two-sided": np.abs(keys), "greater": keys, "less": -keys}[side]
+    far = np.round(far, 9)
+    observed, replicates = far[0].tolist(), far[1:]
+    marginal = ((replicates >= observed).sum(axis=0) + 1) / (s + 1)
+    assert result.p_value == pytest.approx(marginal.tolist(), rel=1e-12)
+    assert result.p_max_t == pytest.approx(oracle.step_down_max(observed, replicates), rel=1e-12)
+    expected = oracle.step_down_min_p(observed, replicates)
+    assert result.p_min_p == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_one_classifier_is_the_single_test(clustered: bool) -> None:
+    a, b = _sample(300, 1, 1, "real")
+    clusters = np.arange(300) // 4 if clustered else None
+    joint = joint_test(a, b, clusters=clusters, n_resamples=3000, seed=2, min_p=True)
+    single = paired_score_test(a[:, 0], b[:, 0], clusters=clusters, n_resamples=3000, seed=2)
+    assert joint.t == (single.t,)
+    assert joint.p_value == (single.p_symmetric,)
+    assert joint.p_bonferroni == joint.p_holm == joint.p_max_t == joint.p_min_p == joint.p_value
+
+
+def test_one_classifier_repeated_pays_nothing() -> None:
+    a, b = _sample(400, 1, 7, "binary")
+    joint = joint_test(np.repeat(a, 5, axis=1), np.repeat(b, 5, axis=1), min_p=True)
+    assert len(set(joint.p_max_t)) == 1
+    assert joint.p_max_t == joint.p_value == joint.p_min_p
+    assert joint.p_bonferroni[0] == min(1, 5 * joint.p_value[0])
+
+
+@pytest.mark.parametrize("kind", ["binary", "real"])
+def test_joint_adjustment_is_never_weaker_than_bonferroni(kind: str) -> None:
+    """max-t up to Monte Carlo error where the null laws are alike, min-p always and by Holm."""
+    for seed in range(30):
+        m = 2 + seed % 5
+        a, b = _sample(400 + 50 * seed, m, seed, kind)
+        joint = joint_test(a, b, n_resamples=4000, seed=seed, min_p=True)
+        assert joint.p_min_p is not None
+        for p, bonferroni, max_t, holm, min_p in zip(
+            joint.p_value,
+            joint.p_bonferroni,
+            joint.p_max_t,
+            joint.p_holm,
+            joint.p_min_p,
+            strict=True,
+        ):
+            assert p <= max_t <= bonferroni + 4.5 * m * math.sqrt(p * (1 - p) / 4000) + 1e-12
+            assert min_p <= holm + 1e-12
+            assert holm <= bonferroni
+
+
+def test_min_p_keeps_its_promise_where_null_laws_differ() -> None:
+    """Differences with one huge value beside ordinary ones: t* of the former is mostly near 1."""
+    rng = np.random.default_rng(0)
+    d = rng.standard_normal((200, 4))
+    d[0, :2] = 1e4
+    d[:, 3] = 0
+    d[:5, 3] = 1
+    joint = joint_test(d, np.zeros_like(d), n_resamples=5000, min_p=True)
+    assert joint.p_min_p is not None
+    for min_p, holm in zip(joint.p_min_p, joint.p_holm, strict=True):
+        assert min_p <= holm + 1e-12
+
+
+def _dependent_differences(rng: np.random.Generator, kind: str) -> np.ndarray:
+    """Five classifiers whose differences correlate by 0.5; as outcomes, about a fifth differ."""
+    n, m = 200, 5
+    d = np.sqrt(0.5) * rng.standard_normal((n, 1)) + np.sqrt(0.5) * rng.standard_normal((n, m))
+    return d if kind == "real" else np.sign(d) * (np.abs(d) > 1.28)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["real", "binary"])
+def test_the_family_wise_error_is_held_under_dependence(kind: str) -> None:
+    """10,000 null tables; docs/parts/engines.md quotes the shares."""
+    rejected = {"p_max_t": 0, "p_min_p": 0, "p_holm": 0, "p_bonferroni": 0, "p_value": 0}
+    n_tables = 10_000
+    rng = np.random.default_rng(77)
+    for table in range(n_tables):
+        d = _dependent_differences(rng, kind)
+        joint = joint_test(
+            d, np.zeros_like(d), n_resamples=399, seed=table, min_p=True, n_threads=1
+        )
+        for name in rejected:
+            rejected[name] += min(getattr(joint, name)) <= 0.05
+    error = math.sqrt(0.05 * 0.95 / n_tables)
+    print({name: count / n_tables for name, count in rejected.items()})
+    for name in ("p_max_t", "p_min_p", "p_holm", "p_bonferroni"):
+        assert rejected[name] / n_tables < 0.05 + 3 * error, name
+    assert rejected["p_max_t"] > rejected["p_holm"] == rejected["p_bonferroni"]
+    assert rejected["p_value"] / n_tables > 0.1
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_threads_change_nothing(clustered: bool) -> None:
+    a, b = _sample(1500, 5, 4, "binary")
+    clusters = np.arange(1500) // 3 if clustered else None
+    results = [
+        joint_test(a, b, clusters=clusters, n_resamples=20_001, min_p=True, n_threads=n)
+        for n in (1, 2, 3, 7)
+    ]
+    assert all(result == results[0] for result in results[1:])
+
+
+def test_a_classifier_without_any_difference_has_p_1() -> None:
+    a, b = _sample(200, 3, 4, "binary")
+    b[:, 1] = a[:, 1]
+    joint = joint_test(a, b, min_p=True)
+    assert joint.p_min_p is not None
+    assert (joint.t[1], joint.p_value[1], joint.p_max_t[1], joint.p_min_p[1]) == (0, 1, 1, 1)
+    nothing = joint_test(a, a, min_p=True)
+    assert nothing.p_max_t == nothing.p_min_p == (1, 1, 1)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_tables_of_every_library_are_taken(library: Any) -> None:
+    a, b = _sample(60, 2, 4, "real")
+    columns = [{"bow": x[:, 0], "bert": x[:, 1]} for x in (a, b)]
+    joint = joint_test(*(library(x) for x in columns))
+    assert joint.names == ("bow", "bert")
+    plain = joint_test(a, b)
+    assert plain.names == ("classifier 1", "classifier 2")
+    assert joint.p_max_t == plain.p_max_t
+    assert "bert" in str(joint)
+    assert json.loads(joint.to_json())["names"] == ["bow", "bert"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_adjustments_agree_with_statsmodels_and_the_definition(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = np.round(rng.random(int(rng.integers(1, 12))) ** 3, 2).tolist()  # with ties
+    for method in ("bonferroni", "holm"):
+        expected = multipletests(p, method=method)[1]
+        assert adjust_p_values(p, method=method) == pytest.approx(expected.tolist(), rel=1e-12)  # type: ignore[arg-type]
+    assert adjust_p_values(p) == pytest.approx(oracle.holm(p), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "method", "message"),
+    [
+        ([], "holm", "no p-value"),
+        ([0.1, math.nan], "holm", "nan"),
+        ([1.5], "bonferroni", "1.5"),
+        ([0.5], "sidak", "method must be one of"),
+    ],
+)
+def test_impossible_adjustments_are_refused(p_values: Any, method: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        adjust_p_values(p_values, method=method)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"original": np.zeros(3)}, "a column for each classifier"),
+        ({"original": np.zeros((3, 1))}, "1 classifiers, but transformed has 2"),
+        ({"original": np.zeros((4, 2))}, "original has 4, transformed has 3"),
+        ({"original": np.zeros((3, 0))}, "no classifier"),
+        ({"original": [[0, 1], [1, math.nan], [0, 0]]}, r"row 1: original, classifier 2"),
+        ({"original": {"x": [0, 1, 1], "y": [0, 1]}}, "differ in length"),
+        ({"original": {"x": [0, 1, 1], "y": ["a", "b", "c"]}}, "column 'y' must hold numbers"),
+        ({"clusters": [1, 2]}, "clusters has 2 rows"),
+        ({"alternative": "up"}, "alternative"),
+        ({"alpha": 0}, "alpha must lie between 0 and 1"),
+        ({"n_resamples": 0}, "at least 1"),
+    ],
+)
+def test_wrong_input_is_told(change: dict[str, Any], message: str) -> None:
+    arguments: dict[str, Any] = {"original": np.ones((3, 2)), "transformed": np.zeros((3, 2))}
+    with pytest.raises(InputError, match=message):
+        joint_test(**(arguments | change))
