@@ -224,7 +224,12 @@ std::vector<std::uint32_t> subsets(int versions, int level) {
 
 // ---- The exact law ---------------------------------------------------------------------------
 
-constexpr double kLogNothing = -80;  // log of a probability that is left out
+// Log of a probability that is left out: of 1e-34 for up to three versions, of 1e-21 for more,
+// where each draw that can be left out counts.
+double log_nothing(std::size_t versions) {
+    return versions <= 3 ? -80 : -50;
+}
+
 constexpr double kMostCells = 8.4e6;
 constexpr double kMostTuples = 1e7;
 
@@ -271,12 +276,12 @@ std::vector<Group> make_groups(std::span<const std::int64_t> levels) {
     return groups;
 }
 
-// The most texts of `count` in `n` that n draws take, but for a probability of exp(kLogNothing).
-std::int64_t most_drawn(std::int64_t n, std::int64_t count) {
+// The most texts of `count` in `n` that n draws take, but for a probability of exp(nothing).
+std::int64_t most_drawn(std::int64_t n, std::int64_t count, double nothing) {
     const double p = static_cast<double>(count) / static_cast<double>(n);
     const double q = static_cast<double>(n - count) / static_cast<double>(n);
     std::int64_t drawn = count;
-    while (drawn < n && log_binomial_pmf(drawn, n, p, q) > kLogNothing) ++drawn;
+    while (drawn < n && log_binomial_pmf(drawn, n, p, q) > nothing) ++drawn;
     return drawn;
 }
 
@@ -284,20 +289,23 @@ struct Plan {
     int dimensions = 0;
     std::vector<Group> groups;
     std::vector<std::int64_t> most;  // drawn of each group
-    std::int64_t radius = 0;         // coordinates beyond have no probability to speak of
+    double nothing = 0;              // log of a probability that is left out
+    std::int64_t radius = 0;         // coordinates beyond have no more
 
     explicit Plan(std::span<const std::int64_t> levels)
-        : dimensions(static_cast<int>(levels.size()) - 2), groups(make_groups(levels)) {
+        : dimensions(static_cast<int>(levels.size()) - 2),
+          groups(make_groups(levels)),
+          nothing(log_nothing(levels.size() - 1)) {
         const std::int64_t n = total(levels);
         std::int64_t drawn = 0;
         double variance = 0;
         for (const Group& group : groups) {
-            most.push_back(most_drawn(n, group.count));
+            most.push_back(most_drawn(n, group.count, nothing));
             drawn += most.back();
             variance = std::max(variance, group.variance);
         }
         // Bernstein's inequality for a sum of steps -1, 0 and 1 of mean 0.
-        const double t = -kLogNothing;
+        const double t = -nothing;
         const double spread = 2 * t * variance * static_cast<double>(drawn);
         radius = std::min(drawn, static_cast<std::int64_t>(t / 3 + std::sqrt(t * t / 9 + spread)));
     }
@@ -483,7 +491,7 @@ class ExactSum {
         for (std::int64_t drawn = 0; drawn <= most; ++drawn) {
             if (drawn > 0) cubes_[depth].draw_one(group);
             const double log_here = log_mass + log_binomial_pmf(drawn, n_ - taken, p, q);
-            if (!(log_here > kLogNothing)) continue;
+            if (!(log_here > plan_.nothing)) continue;
             const std::int64_t weight_here = weight + drawn * group.weight;
             if (depth + 1 < plan_.groups.size()) {
                 cubes_[depth + 1].start(cubes_[depth]);
