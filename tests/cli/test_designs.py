@@ -239,6 +239,15 @@ def test_counts_have_no_columns(option: list[str], capsys: pytest.CaptureFixture
     assert run(capsys, "test", "--counts", "1,2,3,4", *option)[0] == 2
 
 
+def test_names_with_commas_stand_in_quotes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text('"A, once",B\n1,0\n0,1\n')
+    status, out, err = run(capsys, "test", path, "--original", '"A, once"', "--json")
+    assert (status, json.loads(out)["n"]) == (0, 2), err
+
+
 def test_a_single_pair_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "test", "--counts", "0,1,0,0")
     assert status == 1

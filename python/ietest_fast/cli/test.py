@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,7 +36,7 @@ class CountsType(click.ParamType[Any]):
 
 
 class NamesType(click.ParamType[Any]):
-    """Names of columns separated by commas."""
+    """Names of columns separated by commas; in double quotes a name may hold one."""
 
     name = "A[,B,...]"
 
@@ -43,7 +44,8 @@ class NamesType(click.ParamType[Any]):
         """Split at the commas; a name has no blanks at its ends."""
         if isinstance(value, tuple):
             return value
-        names = tuple(part.strip() for part in str(value).split(","))
+        fields = next(csv.reader([str(value)], skipinitialspace=True), [])
+        names = tuple(field.strip() for field in fields) or ("",)
         if not all(names):
             self.fail(f"{value!r} has an empty name in it", param, ctx)
         return names
