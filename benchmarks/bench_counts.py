@@ -85,11 +85,14 @@ def measure() -> list[Comparison]:
     def multinomial(n_threads: int) -> object:
         return cochran_q_test(TABLE, n_resamples=big, n_threads=n_threads)
 
-    one, two, peer = interleaved(
-        lambda: multinomial(1), lambda: multinomial(2), lambda: numpy_multinomial(small)
+    words, key = 1_000_000, philox_key(0)
+    one, two, peer, bare = interleaved(
+        lambda: multinomial(1),
+        lambda: multinomial(2),
+        lambda: numpy_multinomial(small),
+        lambda: philox_words(key, words, n_threads=1),
     )
-    words = 20_000_000
-    word = seconds(lambda: philox_words(philox_key(0), words, n_threads=1)) / words
+    word = bare / words
     numba_run, n_threads = make_numba_resample()
     few = 400
 

@@ -91,6 +91,17 @@ def test_collapsed_classifiers_are_named_and_snr_is_given_both_ways(tmp_path):
     )
 
 
+def test_results_hold_the_snr_with_its_interval_both_ways(tmp_path):
+    result = _result(tmp_path, TABLE, collapsed={(1.0, 1)})
+    ratios = result.to_dict()["robustness"]
+    assert ratios["snr"] == result.snr
+    low, high = ratios["snr_interval"]
+    assert low < result.snr < high
+    low, high = ratios["snr_without_collapsed_interval"]
+    assert low < result.snr_without_collapsed < high
+    assert result.robustness.collapsed == ("rho 1, m 1",)
+
+
 def test_few_discordant_pairs_are_mentioned(tmp_path):
     assert "few discordant pairs" in _printed(_result(tmp_path, {0.0: [(990, 5, 2, 3)]}))
     assert "few discordant pairs" not in _printed(_result(tmp_path, TABLE))

@@ -96,6 +96,18 @@ def test_equal_accuracies_have_no_interval() -> None:
     assert robustness([0.7]).every.snr == math.inf
 
 
+def test_two_accuracies_say_nothing_about_their_spread() -> None:
+    result = robustness([0.5, 0.6])
+    assert result.every.snr == pytest.approx(11)
+    assert result.every.interval is None
+
+
+def test_three_accuracies_and_an_extreme_confidence_have_an_interval_without_an_end() -> None:
+    interval = robustness([0.5, 0.6, 0.9], confidence_level=1 - 1e-12).every.interval
+    assert interval is not None
+    assert (interval.low, interval.high) == (0, math.inf)
+
+
 def test_a_model_that_collapsed_everywhere_is_told() -> None:
     result = robustness([0.33, 0.34], [True, True])
     assert result.without_collapsed is None

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.experiment.artefacts import write_text
-from ietest_fast.stats import Decision, PairedTestResult, signal_to_noise
+from ietest_fast.stats import Decision, PairedTestResult, RobustnessResult, robustness
 from ietest_fast.stats.power import difference_beside_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ietest_fast.experiment.search import Trial
+    from ietest_fast.stats import Interval
 
 RESULTS = "results.json"
 
@@ -225,29 +226,35 @@ class RunResult:
         return tuple(cell for rho in self.rhos for cell in rho.cells if cell.collapsed)
 
     @property
-    def snr(self) -> float:
+    def robustness(self) -> RobustnessResult:
         """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m."""
-        return self._snr(lambda _: True)
+        cells = [cell for rho in self.rhos for cell in rho.cells]
+        return robustness(
+            [cell.accuracy_original for cell in cells],
+            [cell.collapsed for cell in cells],
+            names=[f"rho {cell.rho:g}, m {cell.m}" for cell in cells],
+        )
+
+    @property
+    def snr(self) -> float:
+        """The ratio over all classifiers, collapsed ones too."""
+        return self.robustness.every.snr
 
     @property
     def snr_without_collapsed(self) -> float | None:
         """The same without collapsed classifiers; None if all are."""
-        kept = len(self.collapsed) < sum(len(rho.cells) for rho in self.rhos)
-        return self._snr(lambda cell: not cell.collapsed) if kept else None
+        without = self.robustness.without_collapsed
+        return None if without is None else without.snr
 
     @property
     def reject(self) -> bool:
         """Whether invariance is rejected at any rho."""
         return any(rho.decision.reject for rho in self.rhos)
 
-    def _snr(self, keep: Callable[[CellResult], bool]) -> float:
-        return signal_to_noise(
-            [cell.accuracy_original for rho in self.rhos for cell in rho.cells if keep(cell)]
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Give what ``results.json`` holds; nothing in it depends on time or speed."""
-        without = self.snr_without_collapsed
+        ratios = self.robustness
+        every, without = ratios.every, ratios.without_collapsed
         return {
             "format": _FORMAT,
             "signature": self.signature,
@@ -269,8 +276,13 @@ class RunResult:
             },
             "reject": self.reject,
             "robustness": {
-                "snr": _finite(self.snr),
-                "snr_without_collapsed": None if without is None else _finite(without),
+                "snr": _finite(every.snr),
+                "snr_interval": _ends(every.interval),
+                "snr_without_collapsed": None if without is None else _finite(without.snr),
+                "snr_without_collapsed_interval": (
+                    None if without is None else _ends(without.interval)
+                ),
+                "confidence_level": ratios.confidence_level,
                 "collapsed": [{"rho": cell.rho, "m": cell.m} for cell in self.collapsed],
             },
             "rhos": [rho.to_dict() for rho in self.rhos],
@@ -281,6 +293,10 @@ class RunResult:
         path = self.folder / RESULTS
         write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
         return path
+
+
+def _ends(interval: Interval | None) -> list[float | str] | None:
+    return None if interval is None else [_finite(interval.low), _finite(interval.high)]
 
 
 def _finite(value: float) -> float | str:

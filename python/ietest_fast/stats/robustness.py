@@ -63,7 +63,7 @@ class SignalToNoise:
     snr
         mean / std; infinite if all accuracies are equal.
     interval
-        For the ratio; None where the accuracies have no variance.
+        For the ratio; None where the accuracies have no variance, or are fewer than three.
     """
 
     n: int
@@ -160,8 +160,8 @@ def robustness(
 
     .. math:: u_i = (x_i - \bar x)/\bar x - (z_i^2 - 1)/2,
 
-    and the interval is SNR exp(± t sqrt(sum u_i^2 / (n (n - 1)))). It assumes no normality:
-    a single collapsed classifier would make an interval built on normality far too short.
+    and the interval is SNR exp(± t sqrt(sum u_i^2 / (n (n - 1)))). It assumes no normality: a
+    share of collapsed classifiers would make an interval built on normality far too short.
 
     Parameters
     ----------
@@ -229,9 +229,12 @@ def _signal_to_noise(values: NDArray[np.float64], confidence_level: float) -> Si
     from scipy.special import stdtrit
 
     std = float(values.std())
+    if n < 3:
+        return SignalToNoise(n=n, mean=mean, std=std, snr=snr, interval=None)
     influence = (values - mean) / mean - (((values - mean) / std) ** 2 - 1) / 2
     error = math.sqrt(float((influence**2).sum()) / (n * (n - 1)))
-    factor = math.exp(float(stdtrit(n - 1, (1 + confidence_level) / 2)) * error)
+    half = float(stdtrit(n - 1, (1 + confidence_level) / 2)) * error
+    factor = math.exp(half) if half < 700 else math.inf
     return SignalToNoise(
         n=n, mean=mean, std=std, snr=snr, interval=Interval(snr / factor, snr * factor)
     )
