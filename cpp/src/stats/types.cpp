@@ -189,7 +189,7 @@ struct TypedSampler::Plan {
     std::vector<std::uint32_t> type_of_unit;
     AliasTable type_table;
     std::size_t first_blocks = 1;
-    double cost = 0;  // of a replicate, in draws
+    double cost = 20;  // of a replicate, in draws
 
     Plan(const TypeTable& table, Key k, Instructions instructions)
         : kernels(kernels::kernels_for(instructions)),
@@ -535,8 +535,9 @@ std::size_t TypedSampler::n_types() const {
 }
 
 std::int64_t TypedSampler::chunk_size() const {
-    // Some 10^6 draws: a chunk lasts half a millisecond.
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(1e6 / plan_->cost));
+    // Some 10^6 draws: a chunk lasts half a millisecond. Not a single replicate, however long, so
+    // that its room is made once for several.
+    return std::max<std::int64_t>(8, static_cast<std::int64_t>(1e6 / plan_->cost));
 }
 
 void TypedSampler::draw(std::uint64_t replicate, Workspace& workspace,
