@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.models.predictions import Measurements
-    from ietest_fast.stats import PairedCounts, PairedTestResult
+    from ietest_fast.stats import EstimateResult, PairedCounts, PairedTestResult
     from ietest_fast.stats.result import Result
 
 
@@ -274,6 +274,7 @@ def _test_columns(
             extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     elif given.clusters is not None:
         result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
+        extra["estimate"] = _intervals(stats.estimate(a, b, clusters=given.clusters))
     else:
         counts = stats.PairedCounts.from_outcomes(a, b)
         return _test_counts(counts, alpha=alpha, options=options)
@@ -288,9 +289,7 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
     """
     from ietest_fast.stats import equivalence_test, estimate
 
-    intervals = estimate(result.counts)
-    lines = [f"{name:<24} {value}" for name, value in intervals.rows()[1:]]
-    extra: Extra = {"estimate": (intervals.to_dict(), lines)}
+    extra: Extra = {"estimate": _intervals(estimate(result.counts))}
     extra["detectable_difference"] = _detectable(result, alpha=alpha)
     if margin is not None or (result.alternative == "two-sided" and alpha < 0.5):
         shown = equivalence_test(
@@ -298,6 +297,12 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
         )
         extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     return extra
+
+
+def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:
+    known = ("pairs", "clusters")
+    lines = [f"{name:<24} {value}" for name, value in found.rows() if name not in known]
+    return found.to_dict(), lines
 
 
 def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
