@@ -20,7 +20,16 @@ from benchmarks.timing import format_seconds
 if TYPE_CHECKING:
     from benchmarks.timing import Comparison
 
-NAMES = ("exact", "multinomial", "designs", "power", "substitution", "tagging", "sweep")
+NAMES = (
+    "exact",
+    "multinomial",
+    "designs",
+    "counts",
+    "power",
+    "substitution",
+    "tagging",
+    "sweep",
+)
 
 
 def _row(line: Comparison) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from ietest_fast.stats import (
     clustered_test,
     cochran_q_test,
     detectable_difference,
+    estimate,
     joint_test,
     paired_score_test,
     paired_test,
@@ -98,6 +99,8 @@ def test_clusters_are_a_column(
     expected = clustered_test(data["A1"], data["B1"], data["premise"], alternative="greater")
     given = json.loads(out)
     assert (given["p_value"], given["n_clusters"]) == (expected.p_value, 40)
+    interval = estimate(data["A1"], data["B1"], clusters=data["premise"]).delta_bca
+    assert given["estimate"]["delta_bca"] == [interval.low, interval.high]
     assert "|clusters:40|S:10000.resample|stat:t|alt:greater|" in given["signature"]
     status, out, _ = run(capsys, "test", path, *SCORES, "--clusters", "premise", "--json")
     by_cluster = paired_score_test(data["score"], data["reworded"], clusters=data["premise"])
@@ -239,7 +242,42 @@ def test_counts_have_no_columns(option: list[str], capsys: pytest.CaptureFixture
     assert run(capsys, "test", "--counts", "1,2,3,4", *option)[0] == 2
 
 
+def test_names_with_commas_stand_in_quotes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text('"A, once",B\n1,0\n0,1\n')
+    status, out, err = run(capsys, "test", path, "--original", '"A, once"', "--json")
+    assert (status, json.loads(out)["n"]) == (0, 2), err
+
+
 def test_a_single_pair_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "test", "--counts", "0,1,0,0")
     assert status == 1
     assert "at least two pairs, not 1" in err
+
+
+def test_estimates_and_a_verdict_stand_beside_the_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "test", "--counts", "8000,52,48,1900", "--json")
+    given = json.loads(out)
+    assert given["equivalence"]["margin"] == 0.01
+    assert given["equivalence"]["verdict"] == "equivalent within margin"
+    assert (
+        given["estimate"]["delta_score"][0] < given["delta"] < given["estimate"]["delta_score"][1]
+    )
+    _, out, _ = run(capsys, "test", "--counts", "760,42,38,160")
+    assert "Undecided: neither a difference" in out
+    assert "Some 13,728 pairs like these would decide" in out
+    assert "95%, score (Tango)" in out
+    _, out, _ = run(capsys, "test", "--counts", "760,42,38,160", "--margin", "0.05")
+    assert "Equivalent within 0.05" in out
+    one_sided = ["test", "--counts", "760,42,38,160", "--alternative", "less", "--json"]
+    assert "equivalence" not in json.loads(run(capsys, *one_sided)[1])
+    path = write(tmp_path, ".csv")
+    _, out, _ = run(capsys, "test", path, *SCORES, "--margin", "0.1", "--json")
+    assert json.loads(out)["equivalence"]["verdict"] == "equivalent within margin"
+    clustered = ["--original", "A1", "--transformed", "B1", "--clusters", "premise"]
+    status, _, err = run(capsys, "test", path, *clustered, "--margin", "0.1")
+    assert (status, "without clusters" in err) == (2, True)

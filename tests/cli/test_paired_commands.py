@@ -406,3 +406,19 @@ def test_one_column_is_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str
     columns = ["--original-column", "A", "--transformed-column", "A"]
     status, _, err = run(capsys, "eval", path, *columns)
     assert (status, "two are expected" in err) == (1, True)
+
+
+def test_eval_gives_estimates_and_a_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(5)
+    gold = rng.integers(0, 2, 400).tolist()
+    path = write_csv(tmp_path / "p.csv", label=gold, original=gold, transformed=gold)
+    _, out, _ = run(capsys, "eval", path, "--json")
+    given = json.loads(out)
+    assert given["equivalence"]["verdict"] == "equivalent within margin"
+    assert given["detectable_difference"] is None
+    _, out, _ = run(capsys, "eval", path, "--margin", "0.001")
+    assert "Undecided" in out
+    _, out, _ = run(capsys, "eval", path, "--alternative", "greater", "--json")
+    assert json.loads(out)["alternative"] == "greater"

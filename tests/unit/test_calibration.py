@@ -165,3 +165,41 @@ def test_impossible_settings_are_explained(arguments: dict[str, object], message
     given = {"n": 20, "discordance": 0.3, "n_tables": 5, **arguments}
     with pytest.raises(InputError, match=message):
         calibrate(**given)  # type: ignore[arg-type]
+
+
+def test_the_test_for_independent_pairs_keeps_its_level_on_them() -> None:
+    result = calibrate(CLUSTERS.size, 0.1)
+    assert all(line.keeps_level for line in result.sizes)
+    assert result.size_of("paired").excess > -3
+
+
+@pytest.mark.slow
+def test_the_test_for_clusters_keeps_its_level_on_them() -> None:
+    """Clusters of 1 to 6 observations, correlation 0.3."""
+    result = calibrate(
+        CLUSTERS.size, 0.1, clusters=CLUSTERS, icc=0.3, tests=("paired", "clustered")
+    )
+    assert result.size_of("clustered").keeps_level
+    assert result.size_of("clustered").excess > -3
+    assert result.size_of("paired").size > 0.14
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_joint_test_keeps_the_level_of_the_family(clustered: bool) -> None:
+    """Five classifiers, correlation 0.5; docs/statistics.md has 10,000 larger tables."""
+    name = "joint_clustered" if clustered else "joint"
+    codes = CLUSTERS[:420]
+    result = calibrate(
+        codes.size,
+        0.3,
+        clusters=codes if clustered else None,
+        icc=0.3 if clustered else 0.0,
+        n_classifiers=5,
+        classifier_correlation=0.5,
+        tests=("paired", name),
+        n_tables=1_500,
+        n_resamples=399,
+    )
+    assert result.size_of(name).keeps_level
+    if clustered:
+        assert not result.size_of("paired").keeps_level

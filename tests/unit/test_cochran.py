@@ -207,6 +207,14 @@ def test_tables_of_any_library_are_taken() -> None:
     assert cochran_q_test(pl.DataFrame(frame.to_dict("list")), seed=4) == expected
 
 
+def test_what_is_left_out_is_no_evidence() -> None:
+    """Versions so different that p is the bound on what the enumeration misses."""
+    table = np.repeat([[1, 0, 0], [1, 1, 1]], [200, 300], axis=0)
+    result = cochran_q_test(table, method="exact")
+    assert result.p_value == 1e-30
+    assert result.p_paper <= result.p_value
+
+
 def test_an_exact_law_that_is_too_large_is_refused() -> None:
     with pytest.raises(InputError, match=r"4 versions and \d+ mixed texts.*multinomial"):
         cochran_q_test(random_table(400, 4, 0), method="exact")

@@ -280,13 +280,61 @@ def test_bad_input_is_refused(
         estimate(*arguments, **options)  # type: ignore[arg-type]
 
 
-def test_clusters_too_large_for_a_grid_are_refused() -> None:
-    rng = np.random.default_rng(0)
-    sizes = rng.integers(1, 30_000, 60)
-    codes = np.repeat(np.arange(60), sizes)
-    a = rng.random(codes.size) < rng.random(60)[codes]
-    with pytest.raises(InputError, match="too wide a bootstrap law"):
-        estimate(a, np.zeros_like(a), clusters=codes)
+def _annotated(n_clusters: int, largest: int, seed: int) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(n_clusters), rng.integers(1, largest, n_clusters))
+    skill = rng.normal(0, 0.02, n_clusters)[codes]
+    a = rng.random(codes.size) < 0.9
+    b = np.where(rng.random(codes.size) < 0.1 + skill, ~a, a)
+    return a, b, codes
+
+
+def test_clusters_too_wide_for_a_grid_have_the_same_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ietest_fast.stats import estimates
+
+    a, b, codes = _annotated(150, 9, 0)
+    listed = estimate(a, b, clusters=codes)
+    monkeypatch.setattr(estimates, "MAX_GRID_CELLS", 0)
+    wide = estimate(a, b, clusters=codes)
+    spread = listed.delta_percentile.high - listed.delta_percentile.low
+    for name in ("delta_percentile", "delta_bca"):
+        one, other = getattr(listed, name), getattr(wide, name)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=2e-3 * spread)
+
+
+def test_wide_cluster_percentiles_agree_with_a_simulation() -> None:
+    """A few annotators of up to 3,000 pairs each."""
+    a, b, codes = _annotated(200, 3000, 1)
+    got = estimate(a, b, clusters=codes)
+    sums = np.bincount(codes, weights=a.astype(float) - b)
+    sizes = np.bincount(codes)
+    draws = np.random.default_rng(2).integers(0, 200, (40_000, 200))
+    deltas = sums[draws].sum(axis=1) / sizes[draws].sum(axis=1)
+    expected = np.quantile(deltas, [0.025, 0.975])
+    error = 4.5 * deltas.std() * math.sqrt(0.025 * 0.975 / 40_000) / 0.0584
+    ends = (got.delta_percentile.low, got.delta_percentile.high)
+    assert ends == pytest.approx(expected, abs=error)
+    assert got.delta in got.delta_bca
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+def test_few_clusters_of_different_worlds(level: float) -> None:
+    clusters = [(-10_000, 40_000), (0, 3), (700, 9_000), (-20, 60_000)]
+    a, b, codes = [], [], []
+    for code, (total, size) in enumerate(clusters):
+        a.append(np.arange(size) < max(total, 0))
+        b.append(np.arange(size) < max(-total, 0))
+        codes.append(np.full(size, code))
+    got = estimate(
+        np.concatenate(a), np.concatenate(b), clusters=np.concatenate(codes), confidence_level=level
+    )
+    law = interval_oracle.bootstrap_law(clusters)
+    tail = (1 - level) / 2
+    expected = interval_oracle.percentile_ends(law, tail, tail)
+    assert (got.delta_percentile.low, got.delta_percentile.high) == pytest.approx(expected)
+    low, high = interval_oracle.bca_levels(law, clusters, 1 - level)
+    expected = interval_oracle.percentile_ends(law, low, 1 - high)
+    assert (got.delta_bca.low, got.delta_bca.high) == pytest.approx(expected)
 
 
 def test_impossible_proportions_are_refused() -> None:

@@ -21,7 +21,13 @@ from ietest_fast.experiment.results import (
 from ietest_fast.report import print_summary, write_figures
 from ietest_fast.report.figures import P_FLOOR, draw_accuracy, draw_p_values
 from ietest_fast.report.summary import format_p
-from ietest_fast.stats import PairedCounts, decide, equivalence_test, paired_test
+from ietest_fast.stats import (
+    PairedCounts,
+    decide,
+    detectable_difference,
+    equivalence_test,
+    paired_test,
+)
 
 
 def _result(folder, table, *, collapsed=()):
@@ -43,7 +49,7 @@ def _result(folder, table, *, collapsed=()):
             for m, four in enumerate(rows)
         )
         decision = decide([cell.test.p_value for cell in cells])
-        sensitivity = Sensitivity(margin=0.03, discordance=0.2, power=0.625, detectable=0.05)
+        sensitivity = Sensitivity(margin=0.03, discordance=0.2, power=0.625)
         rhos.append(
             RhoResult(
                 rho=rho, cells=cells, decision=decision, sensitivity=sensitivity, signature="ie"
@@ -103,6 +109,17 @@ def test_collapsed_classifiers_are_named_and_snr_is_given_both_ways(tmp_path):
     assert "(none left without collapsed)" in _printed(
         _result(tmp_path, TABLE, collapsed=everything)
     )
+
+
+def test_results_hold_the_snr_with_its_interval_both_ways(tmp_path):
+    result = _result(tmp_path, TABLE, collapsed={(1.0, 1)})
+    ratios = result.to_dict()["robustness"]
+    assert ratios["snr"] == result.snr
+    low, high = ratios["snr_interval"]
+    assert low < result.snr < high
+    low, high = ratios["snr_without_collapsed_interval"]
+    assert low < result.snr_without_collapsed < high
+    assert result.robustness.collapsed == ("rho 1, m 1",)
 
 
 def test_few_discordant_pairs_are_mentioned(tmp_path):
@@ -199,3 +216,18 @@ def test_means_with_infinities(values, mean, sd, written):
 def test_nan_is_never_written():
     with pytest.raises(ValueError, match="not a number"):
         Spread(mean=math.nan, sd=None).to_dict()
+
+
+def test_power_stands_beside_the_decision(tmp_path):
+    result = _result(tmp_path, TABLE)
+    first = result.rhos[0].detectable_difference
+    assert first == detectable_difference(1000, 0.25, alpha=0.05, n_tests=2)
+    assert result.to_dict()["rhos"][0]["detectable_difference"] == first
+    found = [rho.detectable_difference for rho in result.rhos]
+    assert f"shows differences of {min(found):.4f} ({max(found):.4f} at the worst ρ)" in _printed(
+        result
+    )
+    alike = _result(tmp_path, {0.0: [(500, 0, 0, 500)]})
+    assert alike.rhos[0].detectable_difference is None
+    assert "80% power" not in _printed(alike)
+    assert _result(tmp_path, {0.0: [(990, 2, 2, 6)]}).rhos[0].detectable_difference is None

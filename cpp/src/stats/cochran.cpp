@@ -4,17 +4,21 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "ietest/random/binomial_tables.hpp"
 #include "ietest/random/discrete.hpp"
 
 namespace ietest::stats {
 namespace {
 
 using random::BinomialSampler;
+using random::BinomialTables;
 using random::Key;
 using random::log_binomial_pmf;
 using random::WordStream;
@@ -62,10 +66,6 @@ void check_replicates(std::int64_t n_replicates, std::span<double> q_replicates)
     }
 }
 
-std::int64_t draw_binomial(std::int64_t n, double p, WordStream& words) {
-    return BinomialSampler(n, p, BinomialSampler::Use::kOnce)(words);
-}
-
 // Takes the replicates of one chunk, and adds them to the common sum when it is done.
 class Collector {
   public:
@@ -102,6 +102,117 @@ class Collector {
     CochranTails sum_;
 };
 
+// Binomial draws with one p, by tables where there is room for them.
+class Draw {
+  public:
+    Draw(random::TrialRange trials, double p, bool in_tables) : p_(p) {
+        if (in_tables && p < 1) tables_.emplace(trials, p);
+    }
+    std::int64_t operator()(std::int64_t trials, WordStream& words) const {
+        if (tables_.has_value()) return (*tables_)(trials, words);
+        return BinomialSampler(trials, p_, BinomialSampler::Use::kOnce)(words);
+    }
+
+  private:
+    double p_;
+    std::optional<BinomialTables> tables_;
+};
+
+// The sums of the columns of a bootstrap table. First how many texts of each level are drawn; then,
+// version by version, a text that has `ones` right answers to place in `left` versions is right in
+// the next one with probability ones / left.
+class ColumnDraws {
+  public:
+    explicit ColumnDraws(std::span<const std::int64_t> levels)
+        : versions_(levels.size() - 1), n_(total(levels)) {
+        // Whether it goes by tables depends on the levels alone, never on S: the first replicates
+        // of a long run are those of a short one.
+        constexpr double kMostCells = 1 << 20;
+        double cells = 0;
+        for_states(levels, [&](random::TrialRange trials, double p) {
+            cells += BinomialTables::estimate_cells(trials, p);
+        });
+        const bool in_tables = cells <= kMostCells;
+        std::vector<Draw> all;
+        for_states(levels, [&](random::TrialRange trials, double p) {
+            all.emplace_back(trials, p, in_tables);
+        });
+        for (std::size_t level = 1; level < versions_; ++level) {
+            if (levels[level] > 0) levels_.push_back(level);
+        }
+        by_level_.assign(std::make_move_iterator(all.begin()),
+                         std::make_move_iterator(all.begin() + count(levels_.size())));
+        by_state_.assign(std::make_move_iterator(all.begin() + count(levels_.size())),
+                         std::make_move_iterator(all.end()));
+    }
+
+    // Writes the column sums (without level v, which adds to all alike) and gives the weight.
+    std::int64_t draw(WordStream& words, std::vector<std::int64_t>& waiting,
+                      std::vector<std::int64_t>& sums) const {
+        std::fill(waiting.begin(), waiting.end(), 0);
+        std::int64_t draws = n_;
+        std::int64_t weight = 0;
+        for (std::size_t i = 0; i < levels_.size(); ++i) {
+            const std::size_t level = levels_[i];
+            const std::int64_t drawn = by_level_[i](draws, words);
+            waiting[level] = drawn;
+            weight += drawn * static_cast<std::int64_t>(level * (versions_ - level));
+            draws -= drawn;
+        }
+        std::size_t state = 0;
+        for (std::size_t left = versions_; left >= 1; --left) {
+            std::int64_t right = 0;
+            for (std::size_t ones = 1; ones < left; ++ones) {
+                const Draw& draw_hits = by_state_[state++];
+                if (waiting[ones] == 0) continue;
+                const std::int64_t hits = draw_hits(waiting[ones], words);
+                right += hits;
+                waiting[ones] -= hits;
+                waiting[ones - 1] += hits;
+            }
+            right += waiting[left];
+            waiting[left - 1] += waiting[left];
+            waiting[left] = 0;
+            sums[versions_ - left] = right;
+        }
+        return weight;
+    }
+
+  private:
+    static std::ptrdiff_t count(std::size_t size) { return static_cast<std::ptrdiff_t>(size); }
+
+    // Calls back with p and the likely numbers of trials of every draw, in the order of draw().
+    template <typename Callback>
+    void for_states(std::span<const std::int64_t> levels, Callback&& callback) const {
+        const auto size = static_cast<double>(n_);
+        std::int64_t texts = n_;
+        std::vector<double> share(versions_ + 1, 0.0);  // of texts that wait with so many ones
+        for (std::size_t level = 1; level < versions_; ++level) {
+            share[level] = static_cast<double>(levels[level]) / size;
+            if (levels[level] == 0) continue;
+            const double p = static_cast<double>(levels[level]) / static_cast<double>(texts);
+            callback(random::likely_range(n_, static_cast<double>(texts) / size), p);
+            texts -= levels[level];
+        }
+        for (std::size_t left = versions_; left >= 1; --left) {
+            for (std::size_t ones = 1; ones < left; ++ones) {
+                const double p = static_cast<double>(ones) / static_cast<double>(left);
+                callback(random::likely_range(n_, std::min(1.0, share[ones])), p);
+                share[ones - 1] += p * share[ones];
+                share[ones] *= 1 - p;
+            }
+            share[left - 1] += share[left];
+            share[left] = 0;
+        }
+    }
+
+    std::size_t versions_;
+    std::int64_t n_;
+    std::vector<std::size_t> levels_;  // those that texts have
+    std::vector<Draw> by_level_;
+    std::vector<Draw> by_state_;
+};
+
 // All ways to choose `level` of `versions`, as bit masks in increasing order.
 std::vector<std::uint32_t> subsets(int versions, int level) {
     std::vector<std::uint32_t> masks;
@@ -113,7 +224,12 @@ std::vector<std::uint32_t> subsets(int versions, int level) {
 
 // ---- The exact law ---------------------------------------------------------------------------
 
-constexpr double kLogNothing = -80;  // log of a probability that is left out
+// Log of a probability that is left out: of 1e-34 for up to three versions, of 1e-21 for more,
+// where each draw that can be left out counts.
+double log_nothing(std::size_t versions) {
+    return versions <= 3 ? -80 : -50;
+}
+
 constexpr double kMostCells = 8.4e6;
 constexpr double kMostTuples = 1e7;
 
@@ -160,12 +276,12 @@ std::vector<Group> make_groups(std::span<const std::int64_t> levels) {
     return groups;
 }
 
-// The most texts of `count` in `n` that n draws take, but for a probability of exp(kLogNothing).
-std::int64_t most_drawn(std::int64_t n, std::int64_t count) {
+// The most texts of `count` in `n` that n draws take, but for a probability of exp(nothing).
+std::int64_t most_drawn(std::int64_t n, std::int64_t count, double nothing) {
     const double p = static_cast<double>(count) / static_cast<double>(n);
     const double q = static_cast<double>(n - count) / static_cast<double>(n);
     std::int64_t drawn = count;
-    while (drawn < n && log_binomial_pmf(drawn, n, p, q) > kLogNothing) ++drawn;
+    while (drawn < n && log_binomial_pmf(drawn, n, p, q) > nothing) ++drawn;
     return drawn;
 }
 
@@ -173,20 +289,23 @@ struct Plan {
     int dimensions = 0;
     std::vector<Group> groups;
     std::vector<std::int64_t> most;  // drawn of each group
-    std::int64_t radius = 0;         // coordinates beyond have no probability to speak of
+    double nothing = 0;              // log of a probability that is left out
+    std::int64_t radius = 0;         // coordinates beyond have no more
 
     explicit Plan(std::span<const std::int64_t> levels)
-        : dimensions(static_cast<int>(levels.size()) - 2), groups(make_groups(levels)) {
+        : dimensions(static_cast<int>(levels.size()) - 2),
+          groups(make_groups(levels)),
+          nothing(log_nothing(levels.size() - 1)) {
         const std::int64_t n = total(levels);
         std::int64_t drawn = 0;
         double variance = 0;
         for (const Group& group : groups) {
-            most.push_back(most_drawn(n, group.count));
+            most.push_back(most_drawn(n, group.count, nothing));
             drawn += most.back();
             variance = std::max(variance, group.variance);
         }
         // Bernstein's inequality for a sum of steps -1, 0 and 1 of mean 0.
-        const double t = -kLogNothing;
+        const double t = -nothing;
         const double spread = 2 * t * variance * static_cast<double>(drawn);
         radius = std::min(drawn, static_cast<std::int64_t>(t / 3 + std::sqrt(t * t / 9 + spread)));
     }
@@ -372,7 +491,7 @@ class ExactSum {
         for (std::int64_t drawn = 0; drawn <= most; ++drawn) {
             if (drawn > 0) cubes_[depth].draw_one(group);
             const double log_here = log_mass + log_binomial_pmf(drawn, n_ - taken, p, q);
-            if (!(log_here > kLogNothing)) continue;
+            if (!(log_here > plan_.nothing)) continue;
             const std::int64_t weight_here = weight + drawn * group.weight;
             if (depth + 1 < plan_.groups.size()) {
                 cubes_[depth + 1].start(cubes_[depth]);
@@ -453,50 +572,17 @@ CochranTails cochran_multinomial(std::span<const std::int64_t> levels, CochranSt
                                  std::span<double> q_replicates) {
     check_levels(levels);
     check_replicates(n_replicates, q_replicates);
-    constexpr std::int64_t kChunk = std::int64_t{1} << 13;
+    constexpr std::int64_t kChunk = std::int64_t{1} << 14;
     const std::size_t v = levels.size() - 1;
-    const std::int64_t n = total(levels);
+    const ColumnDraws draws(levels);
     Collector collector(observed, static_cast<int>(v), q_replicates);
     parallel_chunks(n_replicates, kChunk, execution, [&](Range range) {
         CochranTails part;
-        std::vector<std::int64_t> waiting(v + 1);  // texts by the ones they have still to place
+        std::vector<std::int64_t> waiting(v + 1);
         std::vector<std::int64_t> sums(v);
         for (std::int64_t r = range.begin; r < range.end; ++r) {
             WordStream words(key, static_cast<std::uint64_t>(r), kMultinomialStream);
-            // How many texts of each level are drawn. Levels 0 and v add nothing to either number.
-            std::fill(waiting.begin(), waiting.end(), 0);
-            std::int64_t draws = n;
-            std::int64_t texts = n;
-            CochranStatistic drawn;
-            for (std::size_t level = 1; level < v; ++level) {
-                if (levels[level] == 0) continue;
-                const double share =
-                    static_cast<double>(levels[level]) / static_cast<double>(texts);
-                const std::int64_t count = draw_binomial(draws, share, words);
-                waiting[level] = count;
-                drawn.weight += count * static_cast<std::int64_t>(level * (v - level));
-                draws -= count;
-                texts -= levels[level];
-            }
-            // Version by version: a text with `ones` to place in `left` versions is right in the
-            // next one with probability ones / left.
-            for (std::size_t j = 0; j < v; ++j) {
-                const std::size_t left = v - j;
-                sums[j] = 0;
-                for (std::size_t ones = 1; ones <= left; ++ones) {
-                    const std::int64_t texts_here = waiting[ones];
-                    if (texts_here == 0) continue;
-                    const std::int64_t hits =
-                        ones == left
-                            ? texts_here
-                            : draw_binomial(texts_here,
-                                            static_cast<double>(ones) / static_cast<double>(left),
-                                            words);
-                    sums[j] += hits;
-                    waiting[ones] -= hits;
-                    waiting[ones - 1] += hits;
-                }
-            }
+            CochranStatistic drawn{0, draws.draw(words, waiting, sums)};
             drawn.spread = spread_of(sums);
             collector.add(r, drawn, part);
         }

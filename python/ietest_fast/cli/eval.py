@@ -31,6 +31,11 @@ from ietest_fast.cli.options import exit_status, print_json, test_options
     help="All labels in the order of their numbers.  [default: the integers that occur, or the "
     "names of the gold labels; NLI's for its names and where 0, 1 and 2 are all there are]",
 )
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Smaller differences count as equivalent.  [default: 0.01]",
+)
 @test_options
 def command(
     *,
@@ -45,6 +50,7 @@ def command(
     original_column: str | None,
     transformed_column: str | None,
     id_column: str | None,
+    margin: float | None,
     **engine: Any,
 ) -> int:
     """Compare a model's predictions on the original and the transformed version of a test set.
@@ -53,7 +59,7 @@ def command(
     texts; or one file holds both. Files are CSV, TSV, JSONL or Parquet; labels are names or
     numbers.
     """
-    from ietest_fast.cli.test import power_beside, print_test, say
+    from ietest_fast.cli.test import beside, print_test, say
     from ietest_fast.models.predictions import read_predictions
     from ietest_fast.stats import decide, is_collapsed, paired_test
     from ietest_fast.stats.signature import sign_test
@@ -73,7 +79,7 @@ def command(
     decision = decide([result.p_value], alpha=alpha)
     signature = sign_test(result)
     collapsed = is_collapsed(given.original, given.gold)
-    extra = power_beside(result, alpha=alpha)
+    extra = beside(result, alpha=alpha, margin=margin)
     n_changed = int((given.original != given.transformed).sum())
     if as_json:
         print_json(

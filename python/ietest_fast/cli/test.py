@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.models.predictions import Measurements
-    from ietest_fast.stats import PairedCounts, PairedTestResult
+    from ietest_fast.stats import EstimateResult, PairedCounts, PairedTestResult
     from ietest_fast.stats.result import Result
 
 
@@ -35,7 +36,7 @@ class CountsType(click.ParamType[Any]):
 
 
 class NamesType(click.ParamType[Any]):
-    """Names of columns separated by commas."""
+    """Names of columns separated by commas; in double quotes a name may hold one."""
 
     name = "A[,B,...]"
 
@@ -43,7 +44,8 @@ class NamesType(click.ParamType[Any]):
         """Split at the commas; a name has no blanks at its ends."""
         if isinstance(value, tuple):
             return value
-        names = tuple(part.strip() for part in str(value).split(","))
+        fields = next(csv.reader([str(value)], skipinitialspace=True), [])
+        names = tuple(field.strip() for field in fields) or ("",)
         if not all(names):
             self.fail(f"{value!r} has an empty name in it", param, ctx)
         return names
@@ -93,7 +95,7 @@ class LevelsType(click.ParamType[Any]):
 @click.option("--scores", is_flag=True, help="Take values for scores even if all are 0 and 1.")
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=click.FloatRange(min=0, min_open=True),
     help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
 )
 @click.option("--quantiles", type=LevelsType(), default=(), help="Of t*, for scores.")
@@ -153,6 +155,8 @@ def command(
     return exit_status(reject=reject, fail_on_reject=fail_on_reject)
 
 
+DEFAULT_MARGIN = 0.01
+
 # What stands below a test: a value for JSON, and the lines for people.
 Extra = dict[str, tuple[Any, list[str]]]
 
@@ -175,6 +179,9 @@ def _check_usage(
             f"--original names {len(original)} columns, --transformed {len(transformed)}; each "
             "classifier needs one of both"
         )
+    several = versions is not None or len(original) > 1
+    if options["margin"] is not None and (several or options["clusters"]):
+        raise click.UsageError("--margin is for one pair of columns without clusters")
     if versions is None:
         return
     if len(versions) < 2:
@@ -215,7 +222,7 @@ def _test_counts(
         n_threads=options["n_threads"],
     )
     reject = decide([result.p_value], alpha=alpha).reject
-    return result, reject, power_beside(result, alpha=alpha)
+    return result, reject, beside(result, alpha=alpha, margin=options["margin"])
 
 
 def _test_columns(
@@ -241,6 +248,7 @@ def _test_columns(
         )
         return result, stats.decide([result.p_value], alpha=alpha).reject, {}
 
+    extra: Extra = {}
     columns = list(given.columns.values())
     if len(original) > 1:
         m = len(original)
@@ -261,30 +269,55 @@ def _test_columns(
             quantiles=options["quantiles"],
             **_monte_carlo(options, "scores"),
         )
+        if options["margin"] is not None:
+            shown = stats.equivalence_test(a, b, margin=options["margin"], alpha=alpha, scores=True)
+            extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     elif given.clusters is not None:
         result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
+        extra["estimate"] = _intervals(stats.estimate(a, b, clusters=given.clusters))
     else:
         counts = stats.PairedCounts.from_outcomes(a, b)
         return _test_counts(counts, alpha=alpha, options=options)
-    return result, stats.decide([result.p_value], alpha=alpha).reject, {}
+    return result, stats.decide([result.p_value], alpha=alpha).reject, extra
 
 
-def power_beside(result: PairedTestResult, *, alpha: float) -> Extra:
-    """Say what a two-sided test could have shown; nothing above a million pairs: it takes long."""
-    from ietest_fast.errors import InputError
-    from ietest_fast.stats import detectable_difference
-    from ietest_fast.stats.power import DEFAULT_POWER
+def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> Extra:
+    """Say what has to be known beside a test of independent outcomes.
+
+    Intervals, what the test could have shown, and whether the versions are shown to be equivalent.
+    A one-sided test gets the latter only if a margin is named.
+    """
+    from ietest_fast.stats import equivalence_test, estimate
+
+    extra: Extra = {"estimate": _intervals(estimate(result.counts))}
+    extra["detectable_difference"] = _detectable(result, alpha=alpha)
+    if margin is not None or (result.alternative == "two-sided" and alpha < 0.5):
+        shown = equivalence_test(
+            result.counts, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha
+        )
+        extra["equivalence"] = (shown.to_dict(), [shown.explanation])
+    return extra
+
+
+def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:
+    known = ("pairs", "clusters")
+    lines = [f"{name:<24} {value}" for name, value in found.rows() if name not in known]
+    return found.to_dict(), lines
+
+
+def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
+    """Say which difference a two-sided test shows with 80% power."""
+    from ietest_fast.stats.power import DEFAULT_POWER, difference_beside_test
 
     counts = result.counts
-    if counts.n > 10**6 or counts.k == 0 or result.alternative != "two-sided":
-        return {"detectable_difference": (None, [])}
-    try:
-        delta = detectable_difference(counts.n, counts.discordance_rate, alpha=alpha)
-    except InputError:  # with so few pairs no difference is shown reliably
-        line = f"So few pairs show no difference with {DEFAULT_POWER:.0%} power."
-        return {"detectable_difference": (None, [line])}
-    line = f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more."
-    return {"detectable_difference": (delta, [line])}
+    if result.alternative != "two-sided":
+        return None, []
+    delta = difference_beside_test(counts.n, counts.discordance_rate, alpha=alpha)
+    if delta is None:
+        return None, []
+    return delta, [
+        f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more."
+    ]
 
 
 def _sign(result: Any, *, alpha: float, n_classifiers: int) -> str:
@@ -339,8 +372,10 @@ def say(result: Any, reject: bool, *, are_scores: bool = False) -> str:
 def print_test(result: Result, extra: Extra, *, verdict: str, alpha: float, signature: str) -> None:
     """Print a test for people."""
     click.echo(str(result))
+    if "estimate" in extra:
+        click.echo("\n" + "\n".join(extra["estimate"][1]))
     click.echo(f"\n{verdict} (alpha = {alpha:g}).")
-    for _, lines in extra.values():
-        for line in lines:
+    for name, (_, lines) in extra.items():
+        for line in lines if name != "estimate" else ():
             click.echo(line)
     click.echo(signature)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from dataclasses import asdict, dataclass
@@ -15,15 +16,18 @@ from ietest_fast.stats import (
     Decision,
     EquivalenceResult,
     PairedTestResult,
+    RobustnessResult,
     Verdict,
-    signal_to_noise,
+    robustness,
 )
+from ietest_fast.stats.power import difference_beside_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ietest_fast.experiment.search import Trial
+    from ietest_fast.stats import Interval
 
 RESULTS = "results.json"
 
@@ -163,14 +167,11 @@ class Sensitivity:
         Mean share of discordant pairs, from which the rest follows.
     power
         Probability that a difference of `margin` is found.
-    detectable
-        The smallest difference that is found with probability 80%; None if none is.
     """
 
     margin: float
     discordance: float
     power: float
-    detectable: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,6 +228,23 @@ class RhoResult:
             return Verdict.EQUIVALENT
         return Verdict.DIFFERS if self.decision.reject else Verdict.UNDECIDED
 
+    @functools.cached_property
+    def detectable_difference(self) -> float | None:
+        """The smallest difference that one of the M tests shows with 80% power.
+
+        At the level alpha / M, and the mean discordance of the M matched samples; None where
+        :func:`~ietest_fast.stats.power.difference_beside_test` gives none, and with clusters.
+        """
+        if self.cells[0].clustered is not None:
+            return None
+        tests = [cell.test for cell in self.cells]
+        return difference_beside_test(
+            tests[0].n,
+            float(np.mean([test.counts.discordance_rate for test in tests])),
+            alpha=self.decision.alpha,
+            n_tests=self.decision.n_tests,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Give all of it, ready for JSON."""
         return {
@@ -239,6 +257,7 @@ class RhoResult:
             "reject": self.decision.reject,
             "verdict": None if self.verdict is None else str(self.verdict),
             "sensitivity": None if self.sensitivity is None else asdict(self.sensitivity),
+            "detectable_difference": self.detectable_difference,
             "signature": self.signature,
             "cells": [cell.to_dict() for cell in self.cells],
         }
@@ -289,29 +308,35 @@ class RunResult:
         return tuple(cell for rho in self.rhos for cell in rho.cells if cell.collapsed)
 
     @property
-    def snr(self) -> float:
+    def robustness(self) -> RobustnessResult:
         """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m."""
-        return self._snr(lambda _: True)
+        cells = [cell for rho in self.rhos for cell in rho.cells]
+        return robustness(
+            [cell.accuracy_original for cell in cells],
+            [cell.collapsed for cell in cells],
+            names=[f"rho {cell.rho:g}, m {cell.m}" for cell in cells],
+        )
+
+    @property
+    def snr(self) -> float:
+        """The ratio over all classifiers, collapsed ones too."""
+        return self.robustness.every.snr
 
     @property
     def snr_without_collapsed(self) -> float | None:
         """The same without collapsed classifiers; None if all are."""
-        kept = len(self.collapsed) < sum(len(rho.cells) for rho in self.rhos)
-        return self._snr(lambda cell: not cell.collapsed) if kept else None
+        without = self.robustness.without_collapsed
+        return None if without is None else without.snr
 
     @property
     def reject(self) -> bool:
         """Whether invariance is rejected at any rho."""
         return any(rho.decision.reject for rho in self.rhos)
 
-    def _snr(self, keep: Callable[[CellResult], bool]) -> float:
-        return signal_to_noise(
-            [cell.accuracy_original for rho in self.rhos for cell in rho.cells if keep(cell)]
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Give what ``results.json`` holds; nothing in it depends on time or speed."""
-        without = self.snr_without_collapsed
+        ratios = self.robustness
+        every, without = ratios.every, ratios.without_collapsed
         return {
             "format": _FORMAT,
             "signature": self.signature,
@@ -333,8 +358,13 @@ class RunResult:
             },
             "reject": self.reject,
             "robustness": {
-                "snr": _finite(self.snr),
-                "snr_without_collapsed": None if without is None else _finite(without),
+                "snr": _finite(every.snr),
+                "snr_interval": _ends(every.interval),
+                "snr_without_collapsed": None if without is None else _finite(without.snr),
+                "snr_without_collapsed_interval": (
+                    None if without is None else _ends(without.interval)
+                ),
+                "confidence_level": ratios.confidence_level,
                 "collapsed": [{"rho": cell.rho, "m": cell.m} for cell in self.collapsed],
             },
             "rhos": [rho.to_dict() for rho in self.rhos],
@@ -345,6 +375,10 @@ class RunResult:
         path = self.folder / RESULTS
         write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
         return path
+
+
+def _ends(interval: Interval | None) -> list[float | str] | None:
+    return None if interval is None else [_finite(interval.low), _finite(interval.high)]
 
 
 def _finite(value: float) -> float | str:

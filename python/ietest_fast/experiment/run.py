@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 import ietest_fast
-from ietest_fast.errors import InputError
 from ietest_fast.experiment.data import (
     PlannedTransformation,
     Splits,
@@ -41,7 +39,6 @@ from ietest_fast.stats import (
     MatchedSample,
     clustered_test,
     decide,
-    detectable_difference,
     equivalence_test,
     is_collapsed,
     paired_test,
@@ -337,17 +334,17 @@ def _find_sensitivity(config: RunConfig, cells: Sequence[CellResult]) -> Sensiti
     discordance = sum(cell.test.counts.k for cell in cells) / (n * len(cells))
     if n > _MOST_PAIRS_FOR_POWER:
         return None
-    alpha, m = config.alpha, len(cells)
-    detectable = None
-    if discordance > 0:
-        with suppress(InputError):  # so few pairs show no difference at all reliably
-            detectable = detectable_difference(n, discordance, alpha=alpha, n_tests=m)
     return Sensitivity(
         margin=config.margin,
         discordance=discordance,
         # A difference is at most the share of discordant pairs.
-        power=power(n, max(discordance, config.margin), config.margin, alpha=alpha, n_tests=m),
-        detectable=detectable,
+        power=power(
+            n,
+            max(discordance, config.margin),
+            config.margin,
+            alpha=config.alpha,
+            n_tests=len(cells),
+        ),
     )
 
 

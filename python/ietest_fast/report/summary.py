@@ -89,6 +89,7 @@ def summary_lines(result: RunResult) -> list[str]:
     lines = [
         f"H0: equal accuracy on both versions; rejected at a ρ if a p lies below {level}.",
         *_sensitivity_lines(result),
+        *_power_line(result),
         *_verdict_lines(result),
         f"Test set: {test['rows']:,} rows, {reworded}{words}.",
         f"SNR: {result.snr:.1f}",
@@ -139,6 +140,16 @@ def _verdict_lines(result: RunResult) -> list[str]:
     margin = f"±{result.settings['margin']:g}"
     said = "; ".join(f"{verdict} at ρ = {', '.join(rhos)}" for verdict, rhos in where.items())
     return [f"Verdict, with a margin of {margin}: {said}."]
+
+
+def _power_line(result: RunResult) -> list[str]:
+    """Say what the tests could have shown: not rejecting is not invariance."""
+    known = [x for x in (rho.detectable_difference for rho in result.rhos) if x is not None]
+    if not known:
+        return []
+    low, high = f"{min(known):.4f}", f"{max(known):.4f}"
+    span = low if low == high else f"{low} ({high} at the worst ρ)"
+    return [f"With 80% power one test at α/M shows differences of {span} and more."]
 
 
 def print_summary(result: RunResult, console: Console) -> None:

@@ -42,7 +42,16 @@ from ietest_fast.stats.power import (
     power_curve,
     sample_size,
 )
-from ietest_fast.stats.robustness import is_collapsed, signal_to_noise
+from ietest_fast.stats.robustness import (
+    Collapse,
+    RobustnessResult,
+    SignalToNoise,
+    chance_limit,
+    find_collapse,
+    is_collapsed,
+    robustness,
+    signal_to_noise,
+)
 from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
 
 __all__ = [
@@ -52,6 +61,7 @@ __all__ = [
     "CalibrationResult",
     "ClusteredTestResult",
     "CochranResult",
+    "Collapse",
     "Decision",
     "EquivalenceResult",
     "EstimateResult",
@@ -64,11 +74,14 @@ __all__ = [
     "PairwiseComparison",
     "PowerCurve",
     "PowerPlan",
+    "RobustnessResult",
     "ScoreTestResult",
+    "SignalToNoise",
     "TestSize",
     "Verdict",
     "adjust_p_values",
     "calibrate",
+    "chance_limit",
     "clustered_test",
     "cochran_q_test",
     "decide",
@@ -77,6 +90,7 @@ __all__ = [
     "draw_t_replicates",
     "equivalence_test",
     "estimate",
+    "find_collapse",
     "intra_cluster_correlation",
     "is_collapsed",
     "joint_test",
@@ -87,6 +101,7 @@ __all__ = [
     "plan",
     "power",
     "power_curve",
+    "robustness",
     "sample_size",
     "signal_to_noise",
     "tango_interval",

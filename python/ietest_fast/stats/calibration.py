@@ -259,15 +259,14 @@ def calibrate(
         tables = iter(_draw_counts(n, discordance, n_tables, seed))
     else:
         tables = (
-            draw_null_differences(
-                n,
+            _draw(
+                (n, n_classifiers),
                 discordance,
-                clusters=codes,
+                codes,
+                n_clusters,
                 icc=icc,
-                n_classifiers=n_classifiers,
-                classifier_correlation=classifier_correlation,
-                seed=seed,
-                table=table,
+                r=classifier_correlation,
+                counter=(seed, table),
             )
             for table in range(n_tables)
         )
@@ -336,24 +335,45 @@ def draw_null_differences(
         If an argument is out of its range.
     """
     _check_range(n, discordance, icc, classifier_correlation)
-    counter = np.array([0, table, _DEPENDENT, 0], dtype=np.uint64)
-    rng = np.random.Generator(np.random.Philox(key=philox_key(seed), counter=counter))
+    codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
+    return _draw(
+        (n, n_classifiers),
+        discordance,
+        codes,
+        n_clusters,
+        icc=icc,
+        r=classifier_correlation,
+        counter=(seed, table),
+    )
+
+
+def _draw(
+    shape: tuple[int, int],
+    psi: float,
+    codes: NDArray[np.int64] | None,
+    n_clusters: int,
+    *,
+    icc: float,
+    r: float,
+    counter: tuple[int, int],
+) -> NDArray[np.int8]:
+    n, m = shape
+    seed, table = counter
+    start = np.array([0, table, _DEPENDENT, 0], dtype=np.uint64)
+    rng = np.random.Generator(np.random.Philox(key=philox_key(seed), counter=start))
 
     def draw(rows: int) -> NDArray[np.int8]:
-        own = _signs(rng.random((rows, n_classifiers)), discordance)
-        if n_classifiers == 1 or classifier_correlation == 0:
+        own = _signs(rng.random((rows, m)), psi)
+        if m == 1 or r == 0:
             return own
-        shared = _signs(rng.random((rows, 1)), discordance)
-        copies = rng.random((rows, n_classifiers)) < math.sqrt(classifier_correlation)
-        return np.where(copies, shared, own)
+        shared = _signs(rng.random((rows, 1)), psi)
+        return np.where(rng.random((rows, m)) < math.sqrt(r), shared, own)
 
     own = draw(n)
-    if clusters is None or icc == 0:
+    if codes is None or icc == 0:
         return own
-    codes, n_clusters = as_clusters(clusters, n)
     of_cluster = draw(n_clusters)
-    copies = rng.random((n, 1)) < math.sqrt(icc)
-    return np.where(copies, of_cluster[codes], own)
+    return np.where(rng.random((n, 1)) < math.sqrt(icc), of_cluster[codes], own)
 
 
 def intra_cluster_correlation(values: ArrayLike, clusters: ArrayLike) -> float:

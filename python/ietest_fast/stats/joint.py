@@ -196,7 +196,7 @@ def joint_test(
         The family-wise level that :attr:`JointTestResult.reject` refers to.
     min_p
         Also adjust by step-down min-p, which compares each classifier on the scale of its own null
-        law and so can never exceed Holm's, whatever the laws. It takes three to five passes over
+        law and so can never exceed Holm's, whatever the laws. It takes three to six passes over
         the replicates instead of one.
     n_threads
         Threads; None for all cores. No result depends on it.

@@ -33,6 +33,9 @@ DEFAULT_POWER = 0.8
 #: Plans with more pairs would take minutes to enumerate.
 MAX_PLANNED_PAIRS = 10**8
 
+# Up to here pairs_to_decide enumerates; it stands beside results, which must not take seconds.
+_MAX_DECIDING_PAIRS = 10**5
+
 
 @dataclass(frozen=True, kw_only=True)
 class PowerPlan(Result):
@@ -369,6 +372,30 @@ def detectable_difference(
     return min(root, discordance)
 
 
+def difference_beside_test(
+    n: int, discordance: float, *, alpha: float = 0.05, n_tests: int = 1
+) -> float | None:
+    """Give what :func:`detectable_difference` gives for 80% power, to stand beside a result.
+
+    Parameters
+    ----------
+    n, discordance, alpha, n_tests
+        As for :func:`power`; the discordance is the observed one.
+
+    Returns
+    -------
+    float or None
+        None if no pair is discordant, not even delta = psi is shown with that power, or there are
+        more than a million pairs, for which it would take seconds.
+    """
+    if discordance == 0 or n > 10**6:
+        return None
+    best = _powers(n, discordance, [discordance], level=_level(alpha, n_tests), n_threads=None)[0]
+    if best < DEFAULT_POWER:
+        return None
+    return detectable_difference(n, discordance, alpha=alpha, n_tests=n_tests)
+
+
 def plan(
     *,
     discordance: float,
@@ -450,14 +477,20 @@ def power_curve(
     if (np.ndim(n), np.ndim(delta)) not in {(0, 1), (1, 0)} or max(sizes.size, deltas.size) < 2:
         raise InputError("a curve needs several n and one delta, or one n and several deltas")
     over_n = np.ndim(n) == 1
-    powers = [
-        _powers(_whole(size), discordance, deltas, level=level, n_threads=n_threads)
-        for size in sizes
-    ]
+    if over_n:
+        _check_truth(discordance, float(deltas[0]))
+        powers = core.power.power_at_sizes(
+            np.array([_whole(size) for size in sizes], dtype=np.int64),
+            *_shares(discordance, float(deltas[0])),
+            level,
+            n_threads=n_threads,
+        )
+    else:
+        powers = _powers(sizes[0], discordance, deltas, level=level, n_threads=n_threads)
     return PowerCurve(
         over="n" if over_n else "delta",
         values=np.asarray(sizes if over_n else deltas, dtype=np.float64),
-        powers=np.concatenate(powers),
+        powers=powers,
         discordance=discordance,
         alpha=alpha,
         n_tests=n_tests,
@@ -478,10 +511,11 @@ def pairs_to_decide(
     """Say how many pairs would end an "undecided", if the sample's shares were the truth.
 
     Two verdicts can end it. "Differs" needs :func:`sample_size` for the sample's discordance and
-    delta. "Equivalent within the margin" is open only to abs(delta) < margin; its n is that of two
-    one-sided tests at alpha in normal approximation, with the variance psi - delta**2 of the
-    truth, and on the border of the margin psi - margin**2, psi being at least the margin there.
-    The smaller number is given.
+    delta; above 100,000 pairs its normal approximation (Connor 1987) is given, which is right to
+    some tenths of a percent there. "Equivalent within the margin" is open only to abs(delta) below
+    it; its n is that of two one-sided tests at alpha in normal approximation, with the variance
+    psi - delta**2 of the truth, and on the border of the margin psi - margin**2, psi being at
+    least the margin there. The smaller number is given.
 
     Parameters
     ----------
@@ -523,7 +557,9 @@ def pairs_to_decide(
         equivalent = _equivalence_size(psi, delta, margin=margin, level=alpha, power=power)
         if equivalent is not None and equivalent < rough / 2:
             return equivalent  # far fewer: no need to find the other number exactly
-        if rough < MAX_PLANNED_PAIRS // 2:
+        if _MAX_DECIDING_PAIRS < rough <= MAX_PLANNED_PAIRS:
+            candidates.append(rough)
+        elif rough <= _MAX_DECIDING_PAIRS:
             candidates.append(
                 sample_size(
                     psi, delta, power=power, alpha=alpha, n_tests=n_tests, n_threads=n_threads

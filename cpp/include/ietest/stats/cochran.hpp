@@ -80,7 +80,8 @@ struct CochranCost {
 CochranCost cochran_exact_cost(std::span<const std::int64_t> levels);
 
 // The law of (G, weight) by convolution, one drawn row at a time. What is left out has a
-// probability of less than 1e-30. The caller has looked at the cost.
+// probability of less than 1e-30 for up to three versions, of less than 1e-18 for more. The caller
+// has looked at the cost.
 CochranExact cochran_exact(std::span<const std::int64_t> levels, CochranStatistic observed,
                            const Execution& execution);
 

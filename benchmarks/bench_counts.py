@@ -1,0 +1,138 @@
+"""Cochran's replicates and exact bootstrap intervals, beside numpy, numba and scipy."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from benchmarks.timing import Comparison, interleaved, seconds
+from ietest_fast.random import philox_key, philox_words
+from ietest_fast.stats import PairedCounts, cochran_q_test, estimate
+
+N, N_MIXED = 10_000, 600
+
+
+def _table() -> np.ndarray:
+    """Three versions of 10,000 texts, 600 of them mixed."""
+    rng = np.random.default_rng(0)
+    patterns = np.array([p for p in itertools.product((0, 1), repeat=3) if 0 < sum(p) < 3])
+    table = np.ones((N, 3), dtype=np.uint8)
+    table[: N // 6] = 0
+    table[-N_MIXED:] = patterns[rng.integers(0, 6, N_MIXED)]
+    return table
+
+
+TABLE = _table()
+LEVELS = TABLE.sum(axis=1)
+SUMS = TABLE.sum(axis=0).astype(np.int64)
+SPREAD = int(3 * (SUMS**2).sum() - SUMS.sum() ** 2)
+WEIGHT = int((LEVELS * (3 - LEVELS)).sum())
+
+
+def numpy_multinomial(n_resamples: int) -> float:
+    """P(Q* >= Q) from draws of how often each of the eight patterns occurs."""
+    rng = np.random.default_rng(1)
+    patterns = np.array(list(itertools.product((0, 1), repeat=3)))
+    ways = np.array([1, 3, 3, 1])[patterns.sum(axis=1)]
+    shares = np.bincount(LEVELS, minlength=4)[patterns.sum(axis=1)] / N / ways
+    drawn = rng.multinomial(N, shares, size=n_resamples)
+    sums = drawn @ patterns
+    spread = 3 * (sums**2).sum(axis=1) - sums.sum(axis=1) ** 2
+    weight = drawn @ (patterns.sum(axis=1) * (3 - patterns.sum(axis=1)))
+    return float((spread * WEIGHT >= SPREAD * weight).mean())
+
+
+def make_numba_resample():  # type: ignore[no-untyped-def]
+    """Compile the definition: a row, then one of its permutations, in parallel over replicates."""
+    from numba import get_num_threads, njit, prange
+
+    masks = np.array([[0, 0, 0], [1, 2, 4], [3, 5, 6], [7, 7, 7]])
+    ways = np.array([1, 3, 3, 1])
+    levels = LEVELS.astype(np.int64)
+
+    @njit(parallel=True)
+    def run(n_resamples: int) -> int:
+        at_least = 0
+        for _replicate in prange(n_resamples):
+            a = b = c = weight = 0
+            for _row in range(levels.size):
+                level = levels[np.random.randint(0, levels.size)]  # noqa: NPY002
+                mask = masks[level, np.random.randint(0, ways[level])]  # noqa: NPY002
+                a += mask & 1
+                b += mask >> 1 & 1
+                c += mask >> 2
+                weight += level * (3 - level)
+            spread = 3 * (a * a + b * b + c * c) - (a + b + c) ** 2
+            at_least += spread * WEIGHT >= SPREAD * weight
+        return at_least
+
+    run(2)
+    return run, get_num_threads()
+
+
+def scipy_bca(counts: PairedCounts) -> None:
+    """scipy's BCa interval for delta with its default S."""
+    from scipy.stats import bootstrap
+
+    bootstrap((counts.differences().astype(float),), np.mean, method="BCa", batch=500)
+
+
+def measure() -> list[Comparison]:
+    """Time a replicate of Q by both engines, its exact law, and a BCa interval."""
+    big, small = 2_000_000, 50_000
+
+    def multinomial(n_threads: int) -> object:
+        return cochran_q_test(TABLE, n_resamples=big, n_threads=n_threads)
+
+    words, key = 1_000_000, philox_key(0)
+    one, two, peer, bare = interleaved(
+        lambda: multinomial(1),
+        lambda: multinomial(2),
+        lambda: numpy_multinomial(small),
+        lambda: philox_words(key, words, n_threads=1),
+    )
+    word = bare / words
+    numba_run, n_threads = make_numba_resample()
+    few = 400
+
+    def resample() -> object:
+        return cochran_q_test(TABLE, method="resample", n_resamples=few, n_threads=n_threads)
+
+    ours, numba_time = interleaved(resample, lambda: numba_run(few))
+    exact = seconds(lambda: cochran_q_test(TABLE, method="exact"))
+    counts = PairedCounts(7_614, 614, 292, 1_304)
+    interval, scipy_time = interleaved(
+        lambda: estimate(counts), lambda: scipy_bca(counts), rounds=3, numbers=(50, 1)
+    )
+    label = "rng.multinomial over patterns + numpy, one thread"
+    return [
+        Comparison(
+            path="Cochran multinomial replicate, v = 3, 1 thread",
+            ours_seconds=one / big,
+            peer=label,
+            peer_seconds=peer / small,
+            note=f"8 words of Philox, the bare loop: {8 * word * 1e9:.0f} ns",
+        ),
+        Comparison(
+            path="Cochran multinomial replicate, v = 3, 2 threads",
+            ours_seconds=two / big,
+            peer=label,
+            peer_seconds=peer / small,
+        ),
+        Comparison(
+            path=f"Cochran resample replicate, n = 10⁴, v = 3, {n_threads} threads",
+            ours_seconds=ours / few,
+            peer="numba prange",
+            peer_seconds=numba_time / few,
+            note=f"n words of Philox on one thread: {N * word * 1e6:.0f} µs",
+        ),
+        Comparison(path="Cochran exact law, v = 3, 600 mixed texts", ours_seconds=exact),
+        Comparison(
+            path="percentile and BCa interval, n = 9,824, k = 906",
+            ours_seconds=interval,
+            peer="scipy.stats.bootstrap BCa, S = 9,999",
+            peer_seconds=scipy_time,
+            note="ours is the limit of large S",
+        ),
+    ]
