@@ -18,9 +18,14 @@ struct Match {
     std::uint32_t value;
 };
 
+// A chunk's matches in order, and the bytes of its new texts.
 struct ChunkMatches {
-    std::vector<Match> matches;
+    Buffer buffer;
+    std::size_t n_matches = 0;
     std::int64_t n_bytes_out = 0;
+
+    // Behind the last stands one beyond all text, unless there is none at all.
+    std::span<const Match> matches() const { return {buffer.as<Match>(), n_matches}; }
 };
 
 // A word that may be a key, or begin one.
@@ -93,8 +98,28 @@ Sieve choose_sieve(Instructions instructions, bool ignores_case, bool has_pairs)
                      : choose_sieve_for<false, false>(instructions);
 }
 
-// Finds a chunk's matches. In three sweeps, each of them short of unpredictable branches: where
-// are words; which of them may be keys (a bit filter); which are.
+// A buffer that grows, and forgets what was in it when it does.
+class Scratch {
+  public:
+    void reserve_bytes(std::size_t n_bytes) {
+        if (static_cast<std::size_t>(buffer_.size()) >= n_bytes) return;
+        buffer_ = Buffer(static_cast<std::int64_t>(n_bytes + n_bytes / 2));
+    }
+    template <typename T>
+    T* as() {
+        return buffer_.as<T>();
+    }
+    template <typename T>
+    const T* as() const {
+        return buffer_.as<T>();
+    }
+
+  private:
+    Buffer buffer_;
+};
+
+// Finds a chunk's matches. In sweeps, each of them short of unpredictable branches: where are
+// words; which of them may be keys (a bit filter); which are; and the few that need a longer look.
 class Finder {
   public:
     Finder(const SubstitutionTable& table, Instructions instructions)
@@ -104,8 +129,8 @@ class Finder {
           scanner_(instructions) {}
 
     // text: the chunk; n_readable: bytes that may be read from its beginning, text or not.
-    void find(std::string_view text, std::size_t n_readable,
-              const std::vector<std::uint32_t>& row_begins, std::vector<Match>& matches) {
+    ChunkMatches find(std::string_view text, std::size_t n_readable,
+                      const std::vector<std::uint32_t>& row_begins) {
         if (table_.begins_anywhere()) {
             scanner_.scan_all(text, row_begins);
         } else {
@@ -115,45 +140,144 @@ class Finder {
             }
         }
         sieve(text, n_readable);
-
-        const std::uint32_t* begins = scanner_.begins();
-        const std::uint32_t* ends = scanner_.ends();
-        const auto* candidates = candidates_.as<Candidate>();
-        const std::uint32_t odd_blanks = table_.goes_on_with_odd_blanks() ? 1 : 0;
-        std::uint32_t done = 0;
-        for (std::size_t c = 0; c < n_candidates_; ++c) {
-            if (c + kAhead < n_candidates_) index_.prefetch(candidates[c + kAhead].probe.hash);
-            const std::uint32_t word = candidates[c].word;
-            const std::uint32_t begin = begins[word];
-            if (begin < done) continue;
-            const KeyEntry* entry = index_.find(candidates[c].probe, text.data() + begin);
-            if (entry == nullptr) continue;
-            Match match{begin, ends[word], entry->value};
-            done = match.end;
-            // Rarely true, and one branch: whether a key could go on from here otherwise than with
-            // a blank cannot be foretold, that nothing but a blank is there can.
-            const bool blank_behind = done >= n_readable || text.data()[done] == ' ';
-            const std::uint32_t otherwise = table_.goes_on_otherwise(entry->next_node);
-            if ((candidates[c].may_go_on | (otherwise & (odd_blanks | (blank_behind ? 0U : 1U)))) !=
-                0) {
-                done = follow(text, n_readable, word, *entry, match);
-            }
-            if (match.value == kNoValue) continue;
-            if (table_.may_change_nothing() &&
-                table_.value(match.value) == text.substr(begin, match.end - begin)) {
-                continue;
-            }
-            table_.prefetch_value(match.value);
-            matches.push_back(match);
-        }
+        look_up(text, n_readable);
+        decide_open_cases(text, n_readable);
+        return taken(text);
     }
 
   private:
     static constexpr std::size_t kAhead = 8;
+
+    // A match that a glance could not decide on.
+    struct OpenCase {
+        const KeyEntry* entry;  // of its first word; null: not known either
+        std::uint32_t match;
+        std::uint32_t candidate;
+    };
+
+    // Could a key that leads to a node go on behind the word that ends at `end`?
+    struct MayGoOn {
+        const char* text;
+        std::size_t n_readable;
+        const std::uint8_t* otherwise;
+        std::uint32_t odd_blanks;
+
+        std::uint32_t operator()(const Candidate& candidate, std::uint32_t end,
+                                 std::uint32_t node) const {
+            // Whether a key could go on otherwise than with a blank cannot be foretold; that
+            // nothing but a blank is there can.
+            const bool blank_behind = end >= n_readable || text[end] == ' ';
+            return candidate.may_go_on |
+                   (otherwise[node] & (odd_blanks | (blank_behind ? 0U : 1U)));
+        }
+    };
+    MayGoOn may_go_on(std::string_view text, std::size_t n_readable) const {
+        return {text.data(), n_readable, table_.goes_on_otherwise(),
+                table_.goes_on_with_odd_blanks() ? 1U : 0U};
+    }
+
+    // Sets what is found at a glance, and lists what is not decided by it.
+    IETEST_NOINLINE void look_up(std::string_view text, std::size_t n_readable) {
+        pending_.reserve_bytes((n_candidates_ + 1) * sizeof(Match));
+        open_.reserve_bytes((n_candidates_ + 1) * sizeof(OpenCase));
+        auto* const first_match = pending_.as<Match>();
+        auto* const first_open = open_.as<OpenCase>();
+        Match* match = first_match;
+        OpenCase* open = first_open;
+        const auto* candidates = candidates_.as<Candidate>();
+        const std::size_t n_candidates = n_candidates_;
+        const std::uint32_t* begins = scanner_.begins();
+        const std::uint32_t* ends = scanner_.ends();
+        const KeyIndex::View index = index_.view();
+        const MayGoOn goes_on = may_go_on(text, n_readable);
+        for (std::size_t c = 0; c < n_candidates; ++c) {
+            index.prefetch(candidates[std::min(c + kAhead, n_candidates - 1)].probe.hash);
+            const Candidate& candidate = candidates[c];
+            const std::uint32_t begin = begins[candidate.word];
+            const std::uint32_t end = ends[candidate.word];
+            const auto [entry, found, unsure] = index.glance(candidate.probe);
+            const std::uint32_t is_open =
+                unsure | (found & goes_on(candidate, end, entry->next_node & (0U - found)));
+            const std::uint32_t is_key = entry->value != kNoValue ? found : 0;
+            *match = {begin, end, entry->value};
+            *open = {unsure != 0 ? nullptr : entry, static_cast<std::uint32_t>(match - first_match),
+                     static_cast<std::uint32_t>(c)};
+            match += is_key | is_open;
+            open += is_open;
+        }
+        n_pending_ = static_cast<std::size_t>(match - first_match);
+        n_open_ = static_cast<std::size_t>(open - first_open);
+    }
+
+    // Starts fetching where a key would go on with the next word.
+    void prefetch_continuation(const OpenCase& open, std::string_view text,
+                               std::size_t n_readable) const {
+        const std::size_t word = candidates_.as<Candidate>()[open.candidate].word;
+        const std::uint32_t at = scanner_.ends()[word];
+        if (open.entry == nullptr || word + 1 >= scanner_.n_words() || at + 8 > n_readable) return;
+        const std::size_t size = scanner_.ends()[word + 1] - at;
+        index_.prefetch(index_.probe_wide(text.data() + at, size).hash, open.entry->next_node);
+    }
+
+    // Follows keys of several pieces, and takes back what they cover.
+    IETEST_NOINLINE void decide_open_cases(std::string_view text, std::size_t n_readable) {
+        const MayGoOn goes_on = may_go_on(text, n_readable);
+        const auto* candidates = candidates_.as<Candidate>();
+        const auto* open = open_.as<OpenCase>();
+        auto* matches = pending_.as<Match>();
+        std::uint32_t done = 0;
+        for (std::size_t i = 0; i < n_open_; ++i) {
+            prefetch_continuation(open[std::min(i + kAhead, n_open_ - 1)], text, n_readable);
+            Match& match = matches[open[i].match];
+            if (match.begin < done) continue;
+            const Candidate& candidate = candidates[open[i].candidate];
+            const KeyEntry* entry = open[i].entry;
+            if (entry == nullptr) entry = index_.find(candidate.probe, text.data() + match.begin);
+            if (entry == nullptr) {
+                match.value = kNoValue;
+                continue;
+            }
+            match.value = entry->value;
+            done = match.end;
+            if (goes_on(candidate, done, entry->next_node) != 0) {
+                done = follow(text, n_readable, candidate.word, *entry, match);
+            }
+            for (std::size_t next = open[i].match + std::size_t{1};
+                 next < n_pending_ && matches[next].begin < done; ++next) {
+                matches[next].value = kNoValue;
+            }
+        }
+    }
+
+    // The matches that are left, and what the chunk's new texts take.
+    IETEST_NOINLINE ChunkMatches taken(std::string_view text) const {
+        ChunkMatches chunk;
+        chunk.buffer = Buffer(static_cast<std::int64_t>((n_pending_ + 1) * sizeof(Match)));
+        chunk.n_bytes_out = static_cast<std::int64_t>(text.size());
+        auto* const first = chunk.buffer.as<Match>();
+        Match* out = first;
+        const auto* matches = pending_.as<Match>();
+        for (std::size_t i = 0; i < n_pending_; ++i) {
+            const Match match = matches[i];
+            std::uint32_t is_kept = match.value != kNoValue ? 1 : 0;
+            const std::string_view value = table_.value(is_kept != 0 ? match.value : 0);
+            const std::uint32_t size = match.end - match.begin;
+            if (table_.may_change_nothing() && value == text.substr(match.begin, size)) is_kept = 0;
+            const std::int64_t grown =
+                static_cast<std::int64_t>(value.size()) - static_cast<std::int64_t>(size);
+            chunk.n_bytes_out += grown & -static_cast<std::int64_t>(is_kept);
+            *out = match;
+            out += is_kept;
+        }
+        chunk.n_matches = static_cast<std::size_t>(out - first);
+        *out = {std::numeric_limits<std::uint32_t>::max(),
+                std::numeric_limits<std::uint32_t>::max(), 0};
+        return chunk;
+    }
+
     void sieve(std::string_view text, std::size_t n_readable) {
         const std::size_t n_words = scanner_.n_words();
-        const auto n_bytes = static_cast<std::int64_t>(sizeof(Candidate) * (n_words + 2));
-        if (candidates_.size() < n_bytes) candidates_ = Buffer(n_bytes);
+        candidates_.reserve_bytes(sizeof(Candidate) * (n_words + 2));
         auto* candidates = candidates_.as<Candidate>();
         // Eight bytes can be read from all words but the column's last few.
         std::size_t n_wide = n_words;
@@ -239,44 +363,140 @@ class Finder {
     const KeyIndex& index_;
     Instructions instructions_;
     WordScanner scanner_;
-    Buffer candidates_;
+    // Scratch; what is in use of each.
+    Scratch candidates_;
     std::size_t n_candidates_ = 0;
+    Scratch pending_;
+    std::size_t n_pending_ = 0;
+    Scratch open_;
+    std::size_t n_open_ = 0;
 };
 
-// Copies short pieces in steps of 32 bytes, overrunning both ends where there is room for it.
+// Copies short pieces in steps of some bytes, overrunning both ends where there is room for it.
 class Writer {
   public:
     Writer(char* out, char* out_end, const char* source_end)
         : out_(out), out_end_(out_end), source_end_(source_end) {}
 
-    void put_source(const char* from, std::size_t size) {
-        if (out_end_ - out_ >= static_cast<std::ptrdiff_t>(size) + 32 &&
-            source_end_ - from >= static_cast<std::ptrdiff_t>(size) + 32) {
-            for (std::size_t at = 0; at < size; at += 32) std::memcpy(out_ + at, from + at, 32);
-        } else if (size > 0) {
-            std::memcpy(out_, from, size);
+    IETEST_ALWAYS_INLINE void put_source(const char* from, std::size_t size) {
+        constexpr std::size_t kStep = 64;
+        if (source_end_ - from >= static_cast<std::ptrdiff_t>(size + kStep)) {
+            put<kStep>(from, size);
+        } else {
+            put_exactly(from, size);
+        }
+    }
+    // A value of the table, behind which there is room to read.
+    IETEST_ALWAYS_INLINE void put_value(std::string_view value) {
+        put<SubstitutionTable::kValueSlack>(value.data(), value.size());
+    }
+
+  private:
+    template <std::size_t step>
+    IETEST_ALWAYS_INLINE void put(const char* from, std::size_t size) {
+        if (out_end_ - out_ < static_cast<std::ptrdiff_t>(size + step)) {
+            put_exactly(from, size);
+            return;
+        }
+        std::memcpy(out_, from, step);  // nearly always enough
+        for (std::size_t at = step; at < size; at += step) {
+            std::memcpy(out_ + at, from + at, step);
         }
         out_ += size;
     }
-    // A value of the table, behind which there is room to read.
-    void put(std::string_view value) {
-        static_assert(SubstitutionTable::kValueSlack >= 32);
-        if (out_end_ - out_ >= static_cast<std::ptrdiff_t>(value.size()) + 32) {
-            for (std::size_t at = 0; at < value.size(); at += 32) {
-                std::memcpy(out_ + at, value.data() + at, 32);
-            }
-        } else if (!value.empty()) {
-            std::memcpy(out_, value.data(), value.size());
-        }
-        out_ += value.size();
+    void put_exactly(const char* from, std::size_t size) {
+        if (size > 0) std::memcpy(out_, from, size);
+        out_ += size;
     }
-    const char* position() const { return out_; }
 
-  private:
     char* out_;
     char* out_end_;
     const char* source_end_;
 };
+
+// Writes the new text of a chunk.
+IETEST_ALWAYS_INLINE void write_text(std::string_view text, std::span<const Match> matches,
+                                     const SubstitutionTable& table, Writer writer) {
+    std::size_t copied = 0;
+    for (const Match& match : matches) {
+        writer.put_source(text.data() + copied, match.begin - copied);
+        writer.put_value(table.value(match.value));
+        copied = match.end;
+    }
+    writer.put_source(text.data() + copied, text.size() - copied);
+}
+
+using WriteText = void (*)(std::string_view, std::span<const Match>, const SubstitutionTable&,
+                           Writer);
+
+void write_text_anywhere(std::string_view text, std::span<const Match> matches,
+                         const SubstitutionTable& table, Writer writer) {
+    write_text(text, matches, table, writer);
+}
+
+#if defined(IETEST_AVX2)
+IETEST_TARGET_AVX2 void write_text_avx2(std::string_view text, std::span<const Match> matches,
+                                        const SubstitutionTable& table, Writer writer) {
+    write_text(text, matches, table, writer);
+}
+#endif
+
+WriteText choose_write_text(Instructions instructions) {
+#if defined(IETEST_AVX2)
+    if (instructions == Instructions::avx2) return write_text_avx2;
+#endif
+    (void)instructions;
+    return write_text_anywhere;
+}
+
+// Sets where the new texts of some rows end and whether they changed; gives how many did.
+std::int64_t end_rows(const StringColumn& column, Range rows, std::span<const Match> matches,
+                      const SubstitutionTable& table, std::int64_t out_begin, Substituted& result) {
+    const std::int64_t base = column.begin_of(rows.begin);
+    std::int64_t grown = out_begin - base;
+    auto* changed = result.changed.as<std::uint8_t>();
+    if (matches.empty()) {
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            changed[i] = 0;
+            result.strings.set_offset(i + 1, column.begin_of(i + 1) + grown);
+        }
+        return 0;
+    }
+    // One step a match or a row, since which of them comes next cannot be foretold.
+    const Match* match = matches.data();
+    std::uint8_t is_changed = 0;
+    std::int64_t n_changed = 0;
+    for (std::int64_t i = rows.begin; i < rows.end;) {
+        const std::int64_t row_end = column.begin_of(i + 1);
+        const std::uint8_t in_row = match->begin < row_end - base ? 1 : 0;
+        const auto longer = static_cast<std::int64_t>(table.value(match->value).size()) -
+                            static_cast<std::int64_t>(match->end - match->begin);
+        grown += longer & -static_cast<std::int64_t>(in_row);
+        is_changed |= in_row;
+        changed[i] = is_changed;
+        result.strings.set_offset(i + 1, row_end + grown);
+        n_changed += is_changed & (in_row ^ 1);
+        is_changed &= in_row;
+        match += in_row;
+        i += in_row ^ 1;
+    }
+    return n_changed;
+}
+
+void add_edits(const StringColumn& column, Range rows, std::span<const Match> matches,
+               const SubstitutionTable& table, EditList& edits) {
+    const std::int64_t base = column.begin_of(rows.begin);
+    auto match = matches.begin();
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        const std::int64_t begin = column.begin_of(i) - base;
+        const std::int64_t end = column.begin_of(i + 1) - base;
+        for (; match != matches.end() && match->begin < end; ++match) {
+            edits.add(i, match->begin - begin, match->end - begin,
+                      {column.data + base + match->begin, match->end - match->begin},
+                      table.value(match->value), table.rule(match->value));
+        }
+    }
+}
 
 // Could a text that the key matches be the value itself?
 bool folds_to(std::string_view key, std::string_view value) {
@@ -367,7 +587,7 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
     index_.build_filter();
     word_filter_ = KeyIndex::Filter(index_.size());
     index_.for_each_first([&](const KeyEntry& entry, std::uint64_t hash) {
-        if (entry.value != kNoValue || goes_on_otherwise(entry.next_node) != 0)
+        if (entry.value != kNoValue || goes_on_otherwise_[entry.next_node] != 0)
             word_filter_.add(hash);
     });
     has_pairs_ = !pairs.empty();
@@ -403,13 +623,7 @@ Substituted replace_words(const StringColumn& column, const SubstitutionTable& t
         if (!text.empty()) {
             const auto finder =
                 finders.take([&] { return std::make_unique<Finder>(table, options.instructions); });
-            finder->find(text, static_cast<std::size_t>(data_end - base), row_begins,
-                         chunk.matches);
-        }
-        chunk.n_bytes_out = end - base;
-        for (const Match& match : chunk.matches) {
-            chunk.n_bytes_out += static_cast<std::int64_t>(table.value(match.value).size()) -
-                                 static_cast<std::int64_t>(match.end - match.begin);
+            chunk = finder->find(text, static_cast<std::size_t>(data_end - base), row_begins);
         }
     });
 
@@ -425,40 +639,16 @@ Substituted replace_words(const StringColumn& column, const SubstitutionTable& t
 
     parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
         const auto number = static_cast<std::size_t>(rows.begin / chunk_rows);
-        std::vector<Match> matches = std::move(chunks[number].matches);
+        const ChunkMatches chunk = std::move(chunks[number]);
         const std::int64_t base = column.begin_of(rows.begin);
-        const char* text = column.data + base;
+        const auto n_bytes = static_cast<std::size_t>(column.begin_of(rows.end) - base);
         char* out = result.strings.data();
-        Writer writer(out + out_begins[number], out + out_begins[number + 1],
-                      column.data + data_end);
-        auto* changed = result.changed.as<std::uint8_t>();
-        std::uint32_t copied = 0;
-        std::int64_t grown = out_begins[number] - base;
-        auto match = matches.begin();
-        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-            const std::int64_t row_end = column.begin_of(i + 1);
-            const auto relative_end = static_cast<std::uint32_t>(row_end - base);
-            const auto first = match;
-            for (; match != matches.end() && match->begin < relative_end; ++match) {
-                const std::string_view value = table.value(match->value);
-                writer.put_source(text + copied, match->begin - copied);
-                writer.put(value);
-                copied = match->end;
-                grown += static_cast<std::int64_t>(value.size()) -
-                         static_cast<std::int64_t>(match->end - match->begin);
-                if (options.with_edits) {
-                    const std::int64_t row_begin = column.begin_of(i) - base;
-                    edits[number].add(i, match->begin - row_begin, match->end - row_begin,
-                                      {text + match->begin, match->end - match->begin}, value,
-                                      table.rule(match->value));
-                }
-            }
-            changed[i] = match != first;
-            n_changed[number] += changed[i];
-            result.strings.set_offset(i + 1, row_end + grown);
-        }
-        const std::int64_t end = column.begin_of(rows.end) - base;
-        writer.put_source(text + copied, static_cast<std::size_t>(end - copied));
+        choose_write_text(options.instructions)(
+            {column.data + base, n_bytes}, chunk.matches(), table,
+            Writer(out + out_begins[number], out + out_begins[number + 1], column.data + data_end));
+        n_changed[number] =
+            end_rows(column, rows, chunk.matches(), table, out_begins[number], result);
+        if (options.with_edits) add_edits(column, rows, chunk.matches(), table, edits[number]);
     });
     for (const std::int64_t n : n_changed) result.n_changed += n;
     if (options.with_edits) result.edits = joined(std::move(edits));

@@ -16,3 +16,10 @@
 #else
 #define IETEST_ALWAYS_INLINE inline
 #endif
+
+// For parts of a long function that want all registers to themselves.
+#if defined(__GNUC__) || defined(__clang__)
+#define IETEST_NOINLINE __attribute__((noinline))
+#else
+#define IETEST_NOINLINE
+#endif

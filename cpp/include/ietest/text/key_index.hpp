@@ -141,23 +141,55 @@ class KeyIndex {
     bool may_hold(const Probe& probe) const { return filter_.may_hold(probe.hash); }
 
     // Starts fetching what find() will look at.
-    void prefetch(std::uint64_t hash) const {
+    void prefetch(std::uint64_t hash, std::uint32_t node) const {
 #if defined(__GNUC__) || defined(__clang__)
-        __builtin_prefetch(&entries_[slot_of(hash, 0)]);
+        __builtin_prefetch(&entries_[slot_of(hash, node)]);
 #else
         (void)hash;
+        (void)node;
 #endif
     }
     const KeyEntry* find(const Probe& probe, const char* piece, std::uint32_t node = 0) const {
         for (std::size_t at = slot_of(probe.hash, node);; at = (at + 1) & mask_) {
             const KeyEntry& entry = entries_[at];
             if (entry.size == 0) return nullptr;
-            if (entry.head == probe.head && entry.tail == probe.tail && entry.size == probe.size &&
-                entry.node == node && (probe.size <= 16 || same_middle(at, piece))) {
+            if (is_entry_of(entry, probe, node) && (probe.size <= 16 || same_middle(at, piece))) {
                 return &entry;
             }
         }
     }
+    // What a look at two slots tells of a piece at the root, without a branch: nearly always all.
+    struct Glance {
+        const KeyEntry* entry;  // where it stands, if it was found
+        std::uint32_t found;    // 0 or 1, like
+        std::uint32_t unsure;   // ask find()
+    };
+    // For loops that keep it in registers.
+    struct View {
+        const KeyEntry* entries;
+        std::size_t mask;
+
+        void prefetch(std::uint64_t hash) const {
+#if defined(__GNUC__) || defined(__clang__)
+            __builtin_prefetch(entries + (mixed(hash) & mask));
+#else
+            (void)hash;
+#endif
+        }
+        Glance glance(const Probe& probe) const {
+            const std::size_t at = mixed(probe.hash);
+            const KeyEntry* first = entries + (at & mask);
+            const KeyEntry* second = entries + ((at + 1) & mask);
+            const std::uint32_t is_first = is_entry_of(*first, probe, 0) ? 1 : 0;
+            const std::uint32_t found = is_first | (is_entry_of(*second, probe, 0) ? 1U : 0U);
+            const std::uint32_t is_open =
+                (first->size == 0 ? 1U : 0U) | (second->size == 0 ? 1U : 0U);
+            const std::uint32_t is_long = probe.size > 16 ? 1 : 0;
+            return {is_first != 0 ? first : second, found,
+                    (found & is_long) | ((found | is_open) ^ 1)};
+        }
+    };
+    View view() const { return {entries_.data(), mask_}; }
     const KeyEntry* find(std::string_view piece, std::uint32_t node = 0) const {
         return piece.empty() ? nullptr : find(probe(piece), piece.data(), node);
     }
@@ -165,9 +197,16 @@ class KeyIndex {
   private:
     // The filter takes the hash's high bits as they are; the table mixes once more.
     std::size_t slot_of(std::uint64_t hash, std::uint32_t node) const {
-        hash += node * 0xA0761D6478BD642FULL;
+        return mixed(hash + node * 0xA0761D6478BD642FULL) & mask_;
+    }
+    static std::size_t mixed(std::uint64_t hash) {
         hash ^= hash >> 32;
-        return static_cast<std::size_t>((hash * 0xD6E8FEB86659FD93ULL) >> 32) & mask_;
+        return static_cast<std::size_t>((hash * 0xD6E8FEB86659FD93ULL) >> 32);
+    }
+    // As far as 16 bytes tell.
+    static bool is_entry_of(const KeyEntry& entry, const Probe& probe, std::uint32_t node) {
+        return ((entry.head ^ probe.head) | (entry.tail ^ probe.tail) | (entry.size ^ probe.size) |
+                (entry.node ^ node)) == 0;
     }
     bool same_middle(std::size_t at, const char* piece) const;
     void rehash(std::size_t capacity);

@@ -64,8 +64,8 @@ class SubstitutionTable {
     bool joins_blanks() const { return !begins_anywhere_; }
     bool has_blank_edges() const { return has_blank_edges_; }
     bool goes_on_with_blank(std::uint32_t node) const { return goes_on_with_blank_[node]; }
-    // True when keys go on from this node otherwise than by one blank and a word.
-    std::uint32_t goes_on_otherwise(std::uint32_t node) const { return goes_on_otherwise_[node]; }
+    // Of each node, 1 when keys go on from it otherwise than by one blank and a word.
+    const std::uint8_t* goes_on_otherwise() const { return goes_on_otherwise_.data(); }
     // True when one of those ways begins with a blank, too.
     bool goes_on_with_odd_blanks() const { return goes_on_with_odd_blanks_; }
     // What lets a word through that may be a key, or go on otherwise than with a blank and a word;
@@ -79,13 +79,6 @@ class SubstitutionTable {
     static constexpr std::size_t kValueSlack = 32;
     std::string_view value(std::uint32_t id) const {
         return {values_.data() + value_begins_[id], value_begins_[id + 1] - value_begins_[id]};
-    }
-    void prefetch_value(std::uint32_t id) const {
-#if defined(__GNUC__) || defined(__clang__)
-        __builtin_prefetch(&value_begins_[id]);
-#else
-        (void)id;
-#endif
     }
     Rule rule(std::uint32_t id) const { return static_cast<Rule>(rules_[id]); }
 
