@@ -56,6 +56,19 @@ void register_power(py::module_& module) {
         py::arg("n"), py::arg("original"), py::arg("transformed"), py::arg("level"), py::kw_only(),
         py::arg("n_threads") = py::none());
     power.def(
+        "power_at_sizes",
+        [](const py::array_t<std::int64_t, py::array::c_style>& sizes, double original,
+           double transformed, double level, std::optional<int> n_threads) {
+            if (sizes.ndim() != 1) throw py::value_error("sizes must be a vector of int64");
+            const std::span<const std::int64_t> values(sizes.data(),
+                                                       static_cast<std::size_t>(sizes.size()));
+            return as_array(without_gil(n_threads, [&](const Execution& execution) {
+                return stats::power_at_sizes(values, {original, transformed}, level, execution);
+            }));
+        },
+        py::arg("sizes"), py::arg("original"), py::arg("transformed"), py::arg("level"),
+        py::kw_only(), py::arg("n_threads") = py::none());
+    power.def(
         "powers_given",
         [](std::int64_t n, const Doubles& original, const Doubles& transformed, std::int64_t first,
            const py::array_t<std::int64_t, py::array::c_style>& critical,

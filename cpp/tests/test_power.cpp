@@ -46,7 +46,13 @@ TEST_CASE("a scan is the power at each n, on any number of threads") {
         CHECK(scan[static_cast<std::size_t>(n - 1)] ==
               doctest::Approx(powers(n, std::vector{truth}, 0.05, {}).front()).epsilon(1e-12));
     }
+    const std::vector<std::int64_t> sizes{300, 2, 119};
+    const std::vector<double> some = power_at_sizes(sizes, truth, 0.05, {});
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        CHECK(some[i] == powers(sizes[i], std::vector{truth}, 0.05, {}).front());
+    }
     for (const int n_threads : {2, 3, 7}) {
+        CHECK(some == power_at_sizes(sizes, truth, 0.05, {.n_threads = n_threads}));
         CHECK(scan == power_scan(1, 300, truth, 0.05, {.n_threads = n_threads}));
     }
 }

@@ -119,7 +119,7 @@ def _dependent_differences(rng: np.random.Generator, kind: str) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["real", "binary"])
 def test_the_family_wise_error_is_held_under_dependence(kind: str) -> None:
-    """10,000 null tables; docs/parts/engines.md quotes the shares."""
+    """10,000 null tables; docs/statistics.md quotes the shares."""
     rejected = {"p_max_t": 0, "p_min_p": 0, "p_holm": 0, "p_bonferroni": 0, "p_value": 0}
     n_tables = 10_000
     rng = np.random.default_rng(77)

@@ -394,7 +394,7 @@ def _clustered_null_table(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 @pytest.mark.slow
 def test_clusters_keep_the_level_that_pairs_do_not() -> None:
-    """10,000 null tables each; docs/parts/engines.md quotes the shares."""
+    """10,000 null tables each; docs/statistics.md quotes the shares."""
     rng = np.random.default_rng(33)
     n_tables = 10_000
     names = ("binary", "scores", "pairs", "scores by pairs")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 #include "ietest/random/discrete.hpp"
@@ -13,7 +14,7 @@ namespace {
 using random::binomial_exponent;
 using random::log_binomial_pmf;
 
-constexpr std::int64_t kChunk = 16;
+constexpr std::int64_t kChunk = 64;
 
 // Values of K whose mass is below exp(-40) of the mode's are left out.
 constexpr double kNegligible = -40;
@@ -22,26 +23,26 @@ bool rejects(std::int64_t n, std::int64_t k, std::int64_t d, double level) {
     return exact_p_values({n - k, (k + d) / 2, (k - d) / 2, 0}).equal_tailed < level;
 }
 
-// c(k) by bisection; the p-value falls as |D| grows in steps of 2.
-std::int64_t find_critical(std::int64_t n, std::int64_t k, double level) {
-    if (k == 0 || !rejects(n, k, k, level)) return k + 1;
-    std::int64_t misses =
-        (k - k % 2) / 2;  // (k - d) / 2: half as many as there are rejects nothing
-    std::int64_t does = 0;
-    while (misses - does > 1) {
-        const std::int64_t middle = does + (misses - does) / 2;
-        (rejects(n, k, k - 2 * middle, level) ? does : misses) = middle;
-    }
-    return k - 2 * does;
-}
-
-// The same, from a value that is likely to be near.
+// c(k), found from a value that is likely to be near; the p-value falls as |D| grows in steps of 2.
 std::int64_t find_critical(std::int64_t n, std::int64_t k, double level, std::int64_t near) {
     std::int64_t d = std::clamp<std::int64_t>(near + ((near ^ k) & 1), k & 1, k);
     while (d <= k && !rejects(n, k, d, level)) d += 2;
     if (d > k) return k + 1;
     while (d >= 2 && rejects(n, k, d - 2, level)) d -= 2;
     return d;
+}
+
+// c(k) without a neighbour to start from: the normal law is near.
+std::int64_t find_critical(std::int64_t n, std::int64_t k, double level) {
+    if (k == 0) return 1;
+    double low = 0;
+    double high = 40;
+    for (int i = 0; i < 40; ++i) {
+        const double middle = (low + high) / 2;
+        (std::erfc(middle / std::numbers::sqrt2) > level ? low : high) = middle;
+    }
+    return find_critical(n, k, level,
+                         static_cast<std::int64_t>(low * std::sqrt(static_cast<double>(k))));
 }
 
 // P(Binomial(trials, p) >= hits), summed from the edge away from the mean; q = 1 - p.
@@ -248,6 +249,22 @@ std::vector<double> powers(std::int64_t n, std::span<const Shares> truths, doubl
     const std::vector<std::int64_t> critical =
         critical_differences(n, range.first, range.last, level, execution);
     return powers(n, truths, range, critical, execution);
+}
+
+std::vector<double> power_at_sizes(std::span<const std::int64_t> sizes, Shares truth, double level,
+                                   const Execution& execution) {
+    check(truth);
+    for (const std::int64_t n : sizes) check(n, level);
+    std::vector<double> result(sizes.size());
+    // One thread for each size: a region of threads for each would mostly wait for its last one.
+    parallel_chunks(static_cast<std::int64_t>(sizes.size()), 1, execution, [&](Range range) {
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+            const auto place = static_cast<std::size_t>(i);
+            result[place] =
+                powers(sizes[place], std::span(&truth, 1), level, {.n_threads = 1}).front();
+        }
+    });
+    return result;
 }
 
 std::vector<double> power_scan(std::int64_t n_first, std::int64_t n_last, Shares truth,

@@ -12,6 +12,14 @@ def powers(
     *,
     n_threads: int | None = None,
 ) -> NDArray[np.float64]: ...
+def power_at_sizes(
+    sizes: NDArray[np.int64],
+    original: float,
+    transformed: float,
+    level: float,
+    *,
+    n_threads: int | None = None,
+) -> NDArray[np.float64]: ...
 def powers_given(
     n: int,
     original: NDArray[np.float64],

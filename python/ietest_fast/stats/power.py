@@ -477,14 +477,20 @@ def power_curve(
     if (np.ndim(n), np.ndim(delta)) not in {(0, 1), (1, 0)} or max(sizes.size, deltas.size) < 2:
         raise InputError("a curve needs several n and one delta, or one n and several deltas")
     over_n = np.ndim(n) == 1
-    powers = [
-        _powers(_whole(size), discordance, deltas, level=level, n_threads=n_threads)
-        for size in sizes
-    ]
+    if over_n:
+        _check_truth(discordance, float(deltas[0]))
+        powers = core.power.power_at_sizes(
+            np.array([_whole(size) for size in sizes], dtype=np.int64),
+            *_shares(discordance, float(deltas[0])),
+            level,
+            n_threads=n_threads,
+        )
+    else:
+        powers = _powers(sizes[0], discordance, deltas, level=level, n_threads=n_threads)
     return PowerCurve(
         over="n" if over_n else "delta",
         values=np.asarray(sizes if over_n else deltas, dtype=np.float64),
-        powers=np.concatenate(powers),
+        powers=powers,
         discordance=discordance,
         alpha=alpha,
         n_tests=n_tests,

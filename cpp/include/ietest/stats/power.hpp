@@ -48,6 +48,10 @@ std::vector<double> powers(std::int64_t n, std::span<const Shares> truths, Disco
 std::vector<double> powers(std::int64_t n, std::span<const Shares> truths, double level,
                            const Execution& execution);
 
+// Power at each of some sample sizes, for one truth.
+std::vector<double> power_at_sizes(std::span<const std::int64_t> sizes, Shares truth, double level,
+                                   const Execution& execution);
+
 // Power at every sample size in [n_first, n_last], for one truth. c(k) is looked up at few n: over
 // sample sizes that change n - k by less than a sixteenth it is taken to step once at the most.
 std::vector<double> power_scan(std::int64_t n_first, std::int64_t n_last, Shares truth,
