@@ -17,6 +17,7 @@ from ietest_fast.stats import (
     clustered_test,
     cochran_q_test,
     detectable_difference,
+    estimate,
     joint_test,
     paired_score_test,
     paired_test,
@@ -98,6 +99,8 @@ def test_clusters_are_a_column(
     expected = clustered_test(data["A1"], data["B1"], data["premise"], alternative="greater")
     given = json.loads(out)
     assert (given["p_value"], given["n_clusters"]) == (expected.p_value, 40)
+    interval = estimate(data["A1"], data["B1"], clusters=data["premise"]).delta_bca
+    assert given["estimate"]["delta_bca"] == [interval.low, interval.high]
     assert "|clusters:40|S:10000.resample|stat:t|alt:greater|" in given["signature"]
     status, out, _ = run(capsys, "test", path, *SCORES, "--clusters", "premise", "--json")
     by_cluster = paired_score_test(data["score"], data["reworded"], clusters=data["premise"])

@@ -58,8 +58,8 @@ void add_products_from(std::size_t begin, const std::int8_t* numbers,
                        const std::int8_t* signed_numbers, const double* values,
                        const double* squares, std::size_t n, Lanes& lanes) {
     for (std::size_t i = begin; i < n; ++i) {
-        lanes.sum[i % 8] += static_cast<double>(signed_numbers[i]) * values[i];
-        lanes.squares[i % 8] += static_cast<double>(numbers[i]) * squares[i];
+        lanes.sum[i % kLanes] += static_cast<double>(signed_numbers[i]) * values[i];
+        lanes.squares[i % kLanes] += static_cast<double>(numbers[i]) * squares[i];
     }
 }
 
@@ -68,11 +68,11 @@ void add_products_portable(const std::int8_t* numbers, const std::int8_t* signed
                            Lanes& lanes) {
     Lanes local = lanes;  // the compiler need not fear that values alias it
     std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        for (std::size_t j = 0; j < 8; ++j) {
+    for (; i + kLanes <= n; i += kLanes) {
+        for (std::size_t j = 0; j < kLanes; ++j) {
             local.sum[j] += static_cast<double>(signed_numbers[i + j]) * values[i + j];
         }
-        for (std::size_t j = 0; j < 8; ++j) {
+        for (std::size_t j = 0; j < kLanes; ++j) {
             local.squares[j] += static_cast<double>(numbers[i + j]) * squares[i + j];
         }
     }
@@ -105,25 +105,26 @@ IETEST_TARGET_AVX2 std::int64_t count_avx2(const std::uint8_t* bytes, std::size_
                                            std::int8_t* signed_numbers, std::uint32_t* escapes,
                                            std::size_t* n_escapes) {
     const auto escape = _mm256_set1_epi8(static_cast<char>(law.first[law.n_outcomes - 1]));
-    __m256i first[ByteLaw::kMax], number_step[ByteLaw::kMax], signed_step[ByteLaw::kMax];
-    for (std::size_t j = 0; j < law.n_outcomes; ++j) {
+    __m256i first[ByteLaw::kMax];
+    for (std::size_t j = 1; j < law.n_outcomes; ++j) {
         first[j] = _mm256_set1_epi8(static_cast<char>(law.first[j]));
-        number_step[j] = _mm256_set1_epi8(law.number_step[j]);
-        signed_step[j] = _mm256_set1_epi8(law.signed_step[j]);
     }
+    const __m256i number_table = _mm256_broadcastsi128_si256(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(law.outcome_number.data())));
+    const __m256i signed_table = _mm256_broadcastsi128_si256(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(law.outcome_signed.data())));
     __m256i total = _mm256_setzero_si256();
     std::size_t found = 0;
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         const __m256i byte = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + i));
-        __m256i number = _mm256_setzero_si256();
-        __m256i signed_number = _mm256_setzero_si256();
-        for (std::size_t j = 0; j < law.n_outcomes; ++j) {
-            const __m256i reached = _mm256_cmpeq_epi8(_mm256_max_epu8(byte, first[j]), byte);
-            number = _mm256_add_epi8(number, _mm256_and_si256(reached, number_step[j]));
-            signed_number =
-                _mm256_add_epi8(signed_number, _mm256_and_si256(reached, signed_step[j]));
+        __m256i outcome = _mm256_setzero_si256();  // how many of the others it lies beyond
+        for (std::size_t j = 1; j < law.n_outcomes; ++j) {
+            outcome =
+                _mm256_sub_epi8(outcome, _mm256_cmpeq_epi8(_mm256_max_epu8(byte, first[j]), byte));
         }
+        const __m256i number = _mm256_shuffle_epi8(number_table, outcome);
+        const __m256i signed_number = _mm256_shuffle_epi8(signed_table, outcome);
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(numbers + i), number);
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(signed_numbers + i), signed_number);
         total = _mm256_add_epi64(total, _mm256_sad_epu8(number, _mm256_setzero_si256()));
@@ -147,14 +148,15 @@ IETEST_TARGET_AVX2 inline __m256d four_doubles(const std::int8_t* bytes) {
 IETEST_TARGET_AVX2 void add_products_avx2(const std::int8_t* numbers,
                                           const std::int8_t* signed_numbers, const double* values,
                                           const double* squares, std::size_t n, Lanes& lanes) {
-    __m256d sum[2], square[2];
-    for (int h = 0; h < 2; ++h) {
+    constexpr std::size_t kVectors = kLanes / 4;
+    __m256d sum[kVectors], square[kVectors];
+    for (std::size_t h = 0; h < kVectors; ++h) {
         sum[h] = _mm256_load_pd(lanes.sum + 4 * h);
         square[h] = _mm256_load_pd(lanes.squares + 4 * h);
     }
     std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        for (std::size_t h = 0; h < 2; ++h) {
+    for (; i + kLanes <= n; i += kLanes) {
+        for (std::size_t h = 0; h < kVectors; ++h) {
             const std::size_t at = i + 4 * h;
             sum[h] = _mm256_add_pd(sum[h], _mm256_mul_pd(four_doubles(signed_numbers + at),
                                                          _mm256_loadu_pd(values + at)));
@@ -162,7 +164,7 @@ IETEST_TARGET_AVX2 void add_products_avx2(const std::int8_t* numbers,
                                                                _mm256_loadu_pd(squares + at)));
         }
     }
-    for (int h = 0; h < 2; ++h) {
+    for (std::size_t h = 0; h < kVectors; ++h) {
         _mm256_store_pd(lanes.sum + 4 * h, sum[h]);
         _mm256_store_pd(lanes.squares + 4 * h, square[h]);
     }
@@ -297,25 +299,34 @@ IETEST_TARGET_AVX512 std::int64_t count_avx512(const std::uint8_t* bytes, std::s
 }
 
 IETEST_TARGET_AVX512 inline __m512d eight_doubles(const std::int8_t* bytes) {
-    return _mm512_cvtepi32_pd(
-        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes))));
+    return _mm512_cvtepi64_pd(
+        _mm512_cvtepi8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes))));
 }
 
 IETEST_TARGET_AVX512 void add_products_avx512(const std::int8_t* numbers,
                                               const std::int8_t* signed_numbers,
                                               const double* values, const double* squares,
                                               std::size_t n, Lanes& lanes) {
-    __m512d sum = _mm512_load_pd(lanes.sum);
-    __m512d square = _mm512_load_pd(lanes.squares);
-    std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        sum = _mm512_add_pd(
-            sum, _mm512_mul_pd(eight_doubles(signed_numbers + i), _mm512_loadu_pd(values + i)));
-        square = _mm512_add_pd(
-            square, _mm512_mul_pd(eight_doubles(numbers + i), _mm512_loadu_pd(squares + i)));
+    constexpr std::size_t kVectors = kLanes / 8;
+    __m512d sum[kVectors], square[kVectors];
+    for (std::size_t h = 0; h < kVectors; ++h) {
+        sum[h] = _mm512_load_pd(lanes.sum + 8 * h);
+        square[h] = _mm512_load_pd(lanes.squares + 8 * h);
     }
-    _mm512_store_pd(lanes.sum, sum);
-    _mm512_store_pd(lanes.squares, square);
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+        for (std::size_t h = 0; h < kVectors; ++h) {
+            const std::size_t at = i + 8 * h;
+            sum[h] = _mm512_add_pd(sum[h], _mm512_mul_pd(eight_doubles(signed_numbers + at),
+                                                         _mm512_loadu_pd(values + at)));
+            square[h] = _mm512_add_pd(square[h], _mm512_mul_pd(eight_doubles(numbers + at),
+                                                               _mm512_loadu_pd(squares + at)));
+        }
+    }
+    for (std::size_t h = 0; h < kVectors; ++h) {
+        _mm512_store_pd(lanes.sum + 8 * h, sum[h]);
+        _mm512_store_pd(lanes.squares + 8 * h, square[h]);
+    }
     add_products_from(i, numbers, signed_numbers, values, squares, n, lanes);
 }
 

@@ -11,23 +11,25 @@
 namespace ietest::stats::kernels {
 
 // How a random byte becomes (number, signed number) of a unit: outcome j holds the bytes from
-// first[j] on, and differs from outcome j - 1 by these steps. The last outcome is the escape: what
-// 256ths cannot say. It reads as (0, 0) and is put right afterwards.
+// first[j] on. The last outcome is the escape: what 256ths cannot say. It reads as (0, 0) and is
+// put right afterwards.
 struct ByteLaw {
-    static constexpr std::size_t kMax = 32;
+    static constexpr std::size_t kMax = 16;
     std::size_t n_outcomes = 0;
     std::array<std::uint8_t, kMax> first{};
-    std::array<std::int8_t, kMax> number_step{};
-    std::array<std::int8_t, kMax> signed_step{};
-    // The same as a table.
+    std::array<std::int8_t, kMax> outcome_number{};
+    std::array<std::int8_t, kMax> outcome_signed{};
+    // The same by byte.
     std::array<std::int8_t, 256> number{};
     std::array<std::int8_t, 256> signed_number{};
 };
 
-// Partial sums by position modulo 8, so that vectors of any width add in one order.
+// Partial sums by position modulo 16, so that vectors of any width add in one order, and no
+// addition waits for the one before it.
+inline constexpr std::size_t kLanes = 16;
 struct alignas(64) Lanes {
-    double sum[8] = {};
-    double squares[8] = {};
+    double sum[kLanes] = {};
+    double squares[kLanes] = {};
 };
 
 inline constexpr std::size_t kSlack = 8;

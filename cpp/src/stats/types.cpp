@@ -135,9 +135,13 @@ class Words {
     std::size_t size_ = 0;
 };
 
-double fold(const double (&lanes)[8]) {
-    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
-           ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+double fold(const double (&lanes)[kernels::kLanes]) {
+    double halves[kernels::kLanes];
+    std::copy(std::begin(lanes), std::end(lanes), halves);
+    for (std::size_t width = kernels::kLanes / 2; width > 0; width /= 2) {
+        for (std::size_t j = 0; j < width; ++j) halves[j] += halves[j + width];
+    }
+    return halves[0];
 }
 
 struct UnitDraw {
@@ -185,7 +189,7 @@ struct TypedSampler::Plan {
     std::vector<std::uint32_t> type_of_unit;
     AliasTable type_table;
     std::size_t first_blocks = 1;
-    double cost = 0;  // of a replicate, in draws
+    double cost = 20;  // of a replicate, in draws
 
     Plan(const TypeTable& table, Key k, Instructions instructions)
         : kernels(kernels::kernels_for(instructions)),
@@ -266,19 +270,16 @@ struct TypedSampler::Plan {
         std::vector<double> left;
         std::size_t outcomes = 0;
         unsigned first = 0;
-        UnitDraw previous{0, 0};
         const auto add = [&](UnitDraw outcome, unsigned cells) {
+            if (outcomes == ByteLaw::kMax) throw std::logic_error("too many outcomes for a byte");
             byte_law.first[outcomes] = static_cast<std::uint8_t>(first);
-            byte_law.number_step[outcomes] =
-                static_cast<std::int8_t>(outcome.number - previous.number);
-            byte_law.signed_step[outcomes] =
-                static_cast<std::int8_t>(outcome.signed_number - previous.signed_number);
+            byte_law.outcome_number[outcomes] = outcome.number;
+            byte_law.outcome_signed[outcomes] = outcome.signed_number;
             for (unsigned b = first; b < first + cells; ++b) {
                 byte_law.number[b] = outcome.number;
                 byte_law.signed_number[b] = outcome.signed_number;
             }
             first += cells;
-            previous = outcome;
             ++outcomes;
         };
         constexpr int kMost = 24;  // a unit is drawn so often with probability 1e-26
@@ -461,17 +462,17 @@ struct TypedSampler::Plan {
         value += n_single;
         square += n_single;
         std::size_t i = 0;
-        for (; i + 8 <= n_multiple; i += 8) {
-            for (std::size_t j = 0; j < 8; ++j) {
+        for (; i + 4 <= n_multiple; i += 4) {  // types are often few
+            for (std::size_t j = 0; j < 4; ++j) {
                 lanes.sum[j] += signed_numbers[i + j] * value[i + j];
             }
-            for (std::size_t j = 0; j < 8; ++j) {
+            for (std::size_t j = 0; j < 4; ++j) {
                 lanes.squares[j] += numbers[i + j] * square[i + j];
             }
         }
         for (; i < n_multiple; ++i) {
-            lanes.sum[i % 8] += signed_numbers[i] * value[i];
-            lanes.squares[i % 8] += numbers[i] * square[i];
+            lanes.sum[i % 4] += signed_numbers[i] * value[i];
+            lanes.squares[i % 4] += numbers[i] * square[i];
         }
         return {fold(lanes.sum) + state.extra_sums[column],
                 fold(lanes.squares) + state.extra_squares[column]};
@@ -534,8 +535,9 @@ std::size_t TypedSampler::n_types() const {
 }
 
 std::int64_t TypedSampler::chunk_size() const {
-    // Some 10^6 draws: a chunk lasts half a millisecond.
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(1e6 / plan_->cost));
+    // Some 10^6 draws: a chunk lasts half a millisecond. Not a single replicate, however long, so
+    // that its room is made once for several.
+    return std::max<std::int64_t>(8, static_cast<std::int64_t>(1e6 / plan_->cost));
 }
 
 void TypedSampler::draw(std::uint64_t replicate, Workspace& workspace,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.models.predictions import Measurements
-    from ietest_fast.stats import PairedCounts, PairedTestResult
+    from ietest_fast.stats import EstimateResult, PairedCounts, PairedTestResult
     from ietest_fast.stats.result import Result
 
 
@@ -293,9 +293,7 @@ def _beside_clusters(given: Measurements, *, alpha: float, options: Mapping[str,
     from ietest_fast.stats import equivalence_test, estimate
 
     a, b = given.columns.values()
-    intervals = estimate(a, b, clusters=given.clusters)
-    lines = [f"{name:<24} {value}" for name, value in intervals.rows()[2:]]
-    extra: Extra = {"estimate": (intervals.to_dict(), lines)}
+    extra: Extra = {"estimate": _intervals(estimate(a, b, clusters=given.clusters))}
     margin = options["margin"]
     if margin is not None or (options["alternative"] == "two-sided" and alpha < 0.5):
         shown = equivalence_test(
@@ -317,9 +315,7 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
     """
     from ietest_fast.stats import equivalence_test, estimate
 
-    intervals = estimate(result.counts)
-    lines = [f"{name:<24} {value}" for name, value in intervals.rows()[1:]]
-    extra: Extra = {"estimate": (intervals.to_dict(), lines)}
+    extra: Extra = {"estimate": _intervals(estimate(result.counts))}
     extra["detectable_difference"] = _detectable(result, alpha=alpha)
     if margin is not None or (result.alternative == "two-sided" and alpha < 0.5):
         shown = equivalence_test(
@@ -327,6 +323,12 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
         )
         extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     return extra
+
+
+def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:
+    known = ("pairs", "clusters")
+    lines = [f"{name:<24} {value}" for name, value in found.rows() if name not in known]
+    return found.to_dict(), lines
 
 
 def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
