@@ -279,5 +279,11 @@ def test_estimates_and_a_verdict_stand_beside_the_test(
     _, out, _ = run(capsys, "test", path, *SCORES, "--margin", "0.1", "--json")
     assert json.loads(out)["equivalence"]["verdict"] == "equivalent within margin"
     clustered = ["--original", "A1", "--transformed", "B1", "--clusters", "premise"]
-    status, _, err = run(capsys, "test", path, *clustered, "--margin", "0.1")
-    assert (status, "without clusters" in err) == (2, True)
+    given = json.loads(run(capsys, "test", path, *clustered, "--margin", "0.1", "--json")[1])
+    assert given["equivalence"]["n_clusters"] == given["estimate"]["n_clusters"]
+    assert given["equivalence"]["margin"] == 0.1
+    low, high = given["estimate"]["delta_bca"]
+    assert low < given["delta"] < high
+    several = ["--original", "A1,A2", "--transformed", "B1,B2"]
+    status, _, err = run(capsys, "test", path, *several, "--margin", "0.1")
+    assert (status, "one pair of columns" in err) == (2, True)

@@ -171,6 +171,78 @@ def test_a_constant_difference_on_the_border_of_the_margin_shows_no_equivalence(
     assert result.verdict is Verdict.DIFFERS
 
 
+def _clustered(rng: np.random.Generator, n_clusters: int, p10: float, p01: float) -> tuple:  # type: ignore[type-arg]
+    """Clusters of 1 to 6 pairs; with intra-cluster correlation 0.3 a pair copies its cluster."""
+    codes = np.repeat(np.arange(n_clusters), rng.integers(1, 7, n_clusters))
+
+    def draw(k: int) -> np.ndarray:
+        u = rng.random(k)
+        return np.where(u < p10, 1, np.where(u < p10 + p01, -1, 0))
+
+    copies = rng.random(codes.size) < math.sqrt(0.3)
+    d = np.where(copies, draw(n_clusters)[codes], draw(codes.size))
+    return (d > 0).astype(int), (d < 0).astype(int), codes
+
+
+@pytest.mark.parametrize("scores", [False, True])
+def test_clusters_keep_the_level_that_single_pairs_do_not(scores: bool) -> None:
+    """At delta = margin and at delta = 0, 800 tables each, nominal 5%."""
+    rng = np.random.default_rng(6)
+    n_tables = 800
+    on_margin = on_zero = naive = 0
+    for _ in range(n_tables):
+        a, b, codes = _clustered(rng, 200, 0.08, 0.03)
+        result = equivalence_test(a, b, clusters=codes, margin=0.05, scores=scores)
+        on_margin += result.p_upper < 0.05
+        naive += equivalence_test(a, b, margin=0.05, scores=scores).p_upper < 0.05
+        a, b, codes = _clustered(rng, 200, 0.055, 0.055)
+        on_zero += equivalence_test(a, b, clusters=codes, margin=0.05, scores=scores).differs
+    error = 3 * math.sqrt(0.05 * 0.95 / n_tables)
+    assert abs(on_margin / n_tables - 0.05) < error
+    assert on_zero / n_tables < 0.05 + error
+    assert naive / n_tables > 0.09
+
+
+def test_the_design_effect_is_the_variance_over_clusters_against_that_over_pairs() -> None:
+    rng = np.random.default_rng(1)
+    a, b, codes = _clustered(rng, 300, 0.1, 0.05)
+    result = equivalence_test(a, b, clusters=codes, margin=0.05)
+    d = a - b
+    sums = np.array([(d[codes == c] - d.mean()).sum() for c in range(300)])
+    error = math.sqrt(300 / 299 * (sums**2).sum()) / d.size
+    assert result.n_clusters == 300
+    assert result.design_effect is not None
+    assert result.standard_error == pytest.approx(error, rel=1e-12)
+    assert result.statistic_upper == pytest.approx(
+        tango_score(result.counts, 0.05) / math.sqrt(result.design_effect),  # type: ignore[arg-type]
+        rel=1e-14,
+    )
+    half = scipy_stats.t.ppf(0.95, 299)
+    low = tango_score(result.counts, result.interval.low) / math.sqrt(result.design_effect)  # type: ignore[arg-type]
+    assert low == pytest.approx(half, rel=1e-9)
+    assert "design effect" in str(result)
+    independent = equivalence_test(a, b, clusters=np.arange(d.size), margin=0.05)
+    assert independent.design_effect == pytest.approx(d.size / (d.size - 1))
+
+
+def test_pairs_without_a_difference_count_by_their_clusters() -> None:
+    """400 pairs alone show equivalence within 0.01; in 40 clusters of ten they may be 40."""
+    ones, codes = np.ones(400, int), np.repeat(np.arange(40), 10)
+    assert equivalence_test(ones, ones).verdict is Verdict.EQUIVALENT
+    result = equivalence_test(ones, ones, clusters=codes)
+    assert result.design_effect == 10
+    assert result.verdict is Verdict.UNDECIDED
+
+
+def test_undecided_clusters_need_more_pairs() -> None:
+    rng = np.random.default_rng(4)
+    a, b, codes = _clustered(rng, 300, 0.05, 0.05)
+    one, other = equivalence_test(a, b), equivalence_test(a, b, clusters=codes)
+    assert one.n_to_decide is not None
+    assert other.design_effect is not None
+    assert other.n_to_decide == math.ceil(one.n_to_decide * other.design_effect)
+
+
 def test_outcomes_and_scores_are_told_apart_by_value() -> None:
     a, b = [1, 1, 0, 1], [1, 0, 0, 1]
     assert equivalence_test(a, b).counts == PairedCounts(2, 1, 0, 1)
@@ -187,6 +259,8 @@ def test_outcomes_and_scores_are_told_apart_by_value() -> None:
         ((TABLES[0],), {"margin": 0}, "margin must be a positive number"),
         ((TABLES[0],), {"margin": math.nan}, "margin must be a positive number"),
         ((TABLES[0],), {"margin": 1}, "lies below 1"),
+        ((TABLES[0],), {"clusters": [1, 2]}, "pair by pair"),
+        (([0.1, 0.2, 0.3], [0.1, 0.2, 0.4]), {"clusters": [1, 1, 1]}, "at least two clusters"),
         ((TABLES[0],), {"alpha": 0.5}, "alpha must lie between 0 and 0.5"),
         (([0.1, 0.2, 0.3],), {}, "two columns"),
         (([0.1, 0.2, 0.3], [0.1, 0.2]), {}, "original has 3, transformed has 2"),

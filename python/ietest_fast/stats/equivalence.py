@@ -12,13 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.estimates import Interval, tango_interval, tango_score
-from ietest_fast.stats.inputs import as_column, as_scores, check_lengths, is_outcomes
+from ietest_fast.stats.estimates import Interval, invert_tango, outcome_columns, tango_score
+from ietest_fast.stats.inputs import (
+    as_clusters,
+    as_column,
+    as_scores,
+    check_lengths,
+    is_outcomes,
+)
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 #: The probability of a verdict that ``n_to_decide`` aims at.
@@ -44,6 +52,8 @@ class EquivalenceResult(Result):
     ----------
     n
         Number of pairs.
+    n_clusters, design_effect
+        Number of clusters and what they do to the variance of delta; None without clusters.
     counts
         The four counts; None for real-valued scores.
     delta
@@ -62,15 +72,18 @@ class EquivalenceResult(Result):
     p_value
         The larger of the two: the p-value of "the difference is at least the margin".
     p_difference
-        Two-sided p-value of H0: delta = 0, of the exact paired test, or of Student's paired
-        t-test for scores.
+        Two-sided p-value of H0: delta = 0: of the exact paired test, of Student's paired t-test
+        for scores, of the statistic at 0 with clusters.
     standard_error
-        Of delta; with divisor n for outcomes and n - 1 for scores.
+        Of delta; with divisor n for outcomes and n - 1 for scores, times the root of the design
+        effect.
     """
 
     title = "Equivalence test"
 
     n: int
+    n_clusters: int | None
+    design_effect: float | None
     counts: PairedCounts | None
     delta: float
     margin: float
@@ -120,9 +133,10 @@ class EquivalenceResult(Result):
             )
         from ietest_fast.stats.power import pairs_to_decide
 
-        return pairs_to_decide(
+        pairs = pairs_to_decide(
             self.counts, margin=self.margin, alpha=self.alpha, power=POWER_TO_DECIDE
         )
+        return None if pairs is None else math.ceil(pairs * (self.design_effect or 1.0))
 
     @property
     def explanation(self) -> str:
@@ -155,6 +169,8 @@ class EquivalenceResult(Result):
         """Give every number of the result by name, and the verdict."""
         return {
             "n": self.n,
+            "n_clusters": self.n_clusters,
+            "design_effect": self.design_effect,
             **({} if self.counts is None else asdict(self.counts)),
             "delta": self.delta,
             "margin": self.margin,
@@ -175,8 +191,13 @@ class EquivalenceResult(Result):
 
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""
+        rows = [("pairs", f"{self.n:,}")]
+        if self.n_clusters is not None:
+            rows.append(
+                ("clusters", f"{self.n_clusters:,}, design effect {self.design_effect:.2f}")
+            )
         return [
-            ("pairs", f"{self.n:,}"),
+            *rows,
             ("delta", f"{self.delta:+.4f}"),
             (f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)),
             ("margin", f"±{self.margin:g}"),
@@ -194,6 +215,7 @@ def equivalence_test(
     sample: PairedCounts | MatchedSample | Any,
     transformed: Any = None,
     *,
+    clusters: Any = None,
     margin: float = 0.01,
     alpha: float = 0.05,
     scores: bool = False,
@@ -207,6 +229,11 @@ def equivalence_test(
 
     on real-valued scores both are Student's paired t-test with n - 1 degrees of freedom.
 
+    With C clusters the statistics are divided by the root of the design effect (Rao and Scott
+    1992), the variance of delta over clusters against that over independent pairs, and compared
+    with Student's law with C - 1 degrees of freedom. The design effect is taken for 1 at least,
+    and for its largest, with pairs that are alike within a cluster, where no difference varies.
+
     Parameters
     ----------
     sample
@@ -214,6 +241,8 @@ def equivalence_test(
     transformed
         The column of the transformed texts, shape (n,), if ``sample`` is a column. Columns of
         nothing but 0 and 1 are outcomes, others are scores.
+    clusters
+        Shape (n,), the cluster of each pair. Needs a matched sample or two columns.
     margin
         Differences smaller than this do not matter; below 1 for outcomes, in the scores' unit
         else. Fix it before you look at the data.
@@ -229,8 +258,8 @@ def equivalence_test(
     Raises
     ------
     InputError
-        If a column holds no numbers, the columns differ in length, or margin or alpha are out of
-        their range.
+        If a column holds no numbers, the columns differ in length, clusters come with counts, or
+        margin or alpha are out of their range.
 
     Examples
     --------
@@ -246,49 +275,94 @@ def equivalence_test(
     if not margin > 0 or math.isinf(margin):
         raise InputError(f"the margin must be a positive number, not {margin}")
     if isinstance(sample, (PairedCounts, MatchedSample)) or transformed is None:
-        return _test_counts(counts_of(sample, transformed), margin, alpha)
-    a, b = as_column(sample, "original"), as_column(transformed, "transformed")
-    check_lengths(original=a, transformed=b)
-    if is_outcomes(a) and is_outcomes(b) and not scores:
-        return _test_counts(counts_of(a, b), margin, alpha)
+        if clusters is None:
+            return _test_counts(counts_of(sample, transformed), None, margin, alpha)
+        a, b = outcome_columns(sample, transformed)
+    else:
+        a, b = as_column(sample, "original"), as_column(transformed, "transformed")
+        check_lengths(original=a, transformed=b)
+    are_outcomes = is_outcomes(a) and is_outcomes(b) and not scores
     difference = as_scores(a, "original") - as_scores(b, "transformed")
-    return _test_scores(difference, margin, alpha)
+    clustering = None if clusters is None else _Clustering.of(difference, clusters)
+    if are_outcomes:
+        return _test_counts(counts_of(a, b), clustering, margin, alpha)
+    return _test_scores(difference, clustering, margin, alpha)
 
 
-def _test_counts(counts: PairedCounts, margin: float, alpha: float) -> EquivalenceResult:
+@dataclass(frozen=True, kw_only=True)
+class _Clustering:
+    n: int
+    design_effect: float
+
+    @classmethod
+    def of(cls, difference: NDArray[np.float64], clusters: Any) -> _Clustering:
+        codes, n = as_clusters(clusters, difference.size)
+        sizes = np.bincount(codes)
+        alike = float((sizes**2).sum()) / difference.size
+        centred = difference - difference.mean()
+        within = float((centred**2).sum())
+        if np.ptp(difference) == 0:
+            return cls(n=n, design_effect=alike)
+        between = n / (n - 1) * float((np.bincount(codes, weights=centred) ** 2).sum())
+        return cls(n=n, design_effect=max(1.0, between / within))
+
+
+def _test_counts(
+    counts: PairedCounts, clustering: _Clustering | None, margin: float, alpha: float
+) -> EquivalenceResult:
     if margin >= 1:
         raise InputError(f"the margin of a difference of accuracies lies below 1, not at {margin}")
-    lower, upper = tango_score(counts, -margin), tango_score(counts, margin)
-    p_lower, p_upper = _normal_tail(lower), _normal_tail(-upper)
-    p_value = max(p_lower, p_upper)
-    p_difference = paired_test(counts).p_value
     variance = max(0.0, counts.discordance_rate - counts.delta**2)
+    root = 1.0
+    tail: Callable[[float], float] = _normal_tail
+    quantile = NormalDist().inv_cdf(1 - alpha)
+    if clustering is not None:
+        from scipy.special import stdtr, stdtrit
+
+        df = clustering.n - 1
+        root = math.sqrt(clustering.design_effect)
+        quantile = float(stdtrit(df, 1 - alpha))
+        tail = functools.partial(_student_tail, stdtr, df)
+
+    lower, upper = (tango_score(counts, side * margin) / root for side in (-1, 1))
+    p_lower, p_upper = tail(lower), tail(-upper)
+    if clustering is None:
+        p_difference = paired_test(counts).p_value
+    else:
+        p_difference = min(1.0, 2 * tail(abs(tango_score(counts, 0.0)) / root))
     return EquivalenceResult(
         n=counts.n,
+        n_clusters=None if clustering is None else clustering.n,
+        design_effect=None if clustering is None else clustering.design_effect,
         counts=counts,
         delta=counts.delta,
         margin=margin,
         alpha=alpha,
-        interval=tango_interval(counts, confidence_level=1 - 2 * alpha),
+        interval=invert_tango(counts, quantile * root),
         statistic_lower=lower,
         statistic_upper=upper,
         p_lower=p_lower,
         p_upper=p_upper,
-        p_value=p_value,
+        p_value=max(p_lower, p_upper),
         p_difference=p_difference,
-        standard_error=math.sqrt(variance / counts.n),
+        standard_error=root * math.sqrt(variance / counts.n),
     )
 
 
-def _test_scores(difference: NDArray[np.float64], margin: float, alpha: float) -> EquivalenceResult:
+def _test_scores(
+    difference: NDArray[np.float64], clustering: _Clustering | None, margin: float, alpha: float
+) -> EquivalenceResult:
     from scipy.special import stdtr, stdtrit
 
     n = difference.size
     if np.ptp(difference) == 0:  # the mean of equal numbers may be off by rounding
-        delta, spread = float(difference[0]), 0.0
+        delta, error = float(difference[0]), 0.0
     else:
-        delta, spread = float(difference.mean()), float(difference.std(ddof=1))
-    error = spread / math.sqrt(n)
+        delta, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n)
+    df = n - 1
+    if clustering is not None:
+        df = clustering.n - 1
+        error *= math.sqrt(clustering.design_effect)
 
     def t_at(delta0: float) -> float:
         gap = delta - delta0
@@ -300,15 +374,15 @@ def _test_scores(difference: NDArray[np.float64], margin: float, alpha: float) -
         """P(T >= t); without any variance a t of 0 is no evidence at all."""
         if error == 0 and t == 0:
             return 1.0
-        return float(stdtr(n - 1, -t))
+        return float(stdtr(df, -t))
 
     lower, upper = t_at(-margin), t_at(margin)
     p_lower, p_upper = tail(lower), tail(-upper)
-    p_value = max(p_lower, p_upper)
-    p_difference = min(1.0, 2 * tail(abs(t_at(0.0))))
-    half = float(stdtrit(n - 1, 1 - alpha)) * error
+    half = float(stdtrit(df, 1 - alpha)) * error
     return EquivalenceResult(
         n=n,
+        n_clusters=None if clustering is None else clustering.n,
+        design_effect=None if clustering is None else clustering.design_effect,
         counts=None,
         delta=delta,
         margin=margin,
@@ -318,10 +392,14 @@ def _test_scores(difference: NDArray[np.float64], margin: float, alpha: float) -
         statistic_upper=upper,
         p_lower=p_lower,
         p_upper=p_upper,
-        p_value=p_value,
-        p_difference=p_difference,
+        p_value=max(p_lower, p_upper),
+        p_difference=min(1.0, 2 * tail(abs(t_at(0.0)))),
         standard_error=error,
     )
+
+
+def _student_tail(distribution: Callable[[int, float], float], df: int, t: float) -> float:
+    return float(distribution(df, -t))
 
 
 def _normal_tail(z: float) -> float:

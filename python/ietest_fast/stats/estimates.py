@@ -188,7 +188,7 @@ def estimate(
             counts.k, counts.n, confidence_level=confidence_level
         )
     else:
-        a, b = _columns(sample, transformed)
+        a, b = outcome_columns(sample, transformed)
         counts = PairedCounts.from_outcomes(a, b)
         codes, n_clusters = as_clusters(clusters, a.size)
         sums, sizes, frequencies = _cluster_types(a, b, codes)
@@ -269,7 +269,11 @@ def tango_interval(counts: PairedCounts, *, confidence_level: float = 0.95) -> I
         If the confidence level is not in (0, 1).
     """
     _check_level(confidence_level)
-    z = NormalDist().inv_cdf((1 + confidence_level) / 2)
+    return invert_tango(counts, NormalDist().inv_cdf((1 + confidence_level) / 2))
+
+
+def invert_tango(counts: PairedCounts, z: float) -> Interval:
+    """Give all delta with abs(T(delta)) <= z, T being :func:`tango_score`."""
     middle = counts.delta
     return Interval(
         _bisect(lambda delta: tango_score(counts, delta) <= z, -1.0, middle),
@@ -324,7 +328,8 @@ def _check_level(confidence_level: float) -> None:
         raise InputError(f"confidence_level must lie between 0 and 1, not {confidence_level}")
 
 
-def _columns(sample: Any, transformed: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def outcome_columns(sample: Any, transformed: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Give both columns of outcomes, each of shape (n,), where their order matters."""
     if isinstance(sample, PairedCounts):
         raise InputError("clusters need the outcomes pair by pair, not their counts")
     if isinstance(sample, MatchedSample):
