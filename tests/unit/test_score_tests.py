@@ -381,12 +381,12 @@ def test_a_design_effect_says_how_much_the_variance_grows() -> None:
     assert result.p_value > result.p_independent
 
 
-def _clustered_null_table(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def _clustered_null_table(rng: np.random.Generator, size: int) -> tuple[np.ndarray, ...]:
     """Clusters of 1 to 6 texts; outcomes threshold Gaussians with a shared part of 0.3."""
-    clusters = np.repeat(np.arange(150), rng.integers(1, 7, 150))
+    clusters = np.repeat(np.arange(size), rng.integers(1, 7, size))
     n = clusters.size
     # What the two versions differ by is shared within a cluster, and so is the text's difficulty.
-    shift, hard = rng.standard_normal((2, 150))[:, clusters]
+    shift, hard = rng.standard_normal((2, size))[:, clusters]
     noise = rng.standard_normal((3, n))
     base = np.sqrt(0.3) * hard + np.sqrt(0.7) * noise[0]
     half = 0.25 * (np.sqrt(0.3) * shift + np.sqrt(0.7) * noise[1])
@@ -401,7 +401,7 @@ def test_clusters_keep_the_level_that_pairs_do_not() -> None:
     names = ("binary", "scores", "pairs", "scores by pairs")
     rejected = dict.fromkeys(names, 0)
     for table in range(n_tables):
-        a, b, clusters = _clustered_null_table(rng)
+        a, b, clusters = _clustered_null_table(rng, 150)
         binary = clustered_test(a, b, clusters, n_resamples=399, seed=table, n_threads=1)
         shift = rng.standard_normal(150)[clusters]
         d = np.sqrt(0.3) * shift + np.sqrt(0.7) * rng.standard_normal(clusters.size)
@@ -422,6 +422,27 @@ def test_clusters_keep_the_level_that_pairs_do_not() -> None:
     assert shares["scores"] < 0.05 + 3 * error
     assert shares["pairs"] > 0.05 + 6 * error
     assert shares["scores by pairs"] > 0.05 + 6 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_clusters", [8, 16, 32])
+def test_few_clusters_keep_the_level_too(n_clusters: int) -> None:
+    """3,000 null tables; docs/parts/engines.md quotes the shares."""
+    rng = np.random.default_rng(n_clusters)
+    n_tables = 3_000
+    rejected = {"binary": 0, "scores": 0}
+    for table in range(n_tables):
+        a, b, clusters = _clustered_null_table(rng, n_clusters)
+        options: dict[str, Any] = {"n_resamples": 399, "seed": table, "n_threads": 1}
+        rejected["binary"] += clustered_test(a, b, clusters, **options).p_value <= 0.05
+        d = np.sqrt(0.3) * rng.standard_normal(n_clusters)[clusters]
+        d += np.sqrt(0.7) * rng.standard_normal(clusters.size)
+        rejected["scores"] += (
+            paired_score_test(d, np.zeros(d.size), clusters=clusters, **options).p_value <= 0.05
+        )
+    print({name: count / n_tables for name, count in rejected.items()})
+    limit = 0.05 + 3 * math.sqrt(0.05 * 0.95 / n_tables)
+    assert all(count / n_tables < limit for count in rejected.values())
 
 
 @pytest.mark.parametrize(
