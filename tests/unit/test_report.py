@@ -143,6 +143,13 @@ def test_p_values_for_people(p, text):
     assert format_p(p) == text
 
 
+def test_a_p_value_is_seen_on_its_side_of_the_threshold():
+    assert format_p(0.00996, threshold=0.01) == "0.00996"
+    assert format_p(0.0099, threshold=0.01) == "0.0099"
+    assert format_p(0.01, threshold=0.01) == "0.010"
+    assert format_p(0.0123, threshold=0.01) == "0.012"
+
+
 def test_figures_are_written_and_the_same_each_time(tmp_path):
     before = dict(mpl.rcParams)
     paths = write_figures(_result(tmp_path, TABLE))

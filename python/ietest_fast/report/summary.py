@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 _UNDEFINED = "undefined"
 
 
-def format_p(p: float) -> str:
-    """Write a p-value for people: three digits, or a power of ten where it is tiny."""
+def format_p(p: float, *, threshold: float | None = None) -> str:
+    """Write a p-value for people: three digits, or a power of ten where it is tiny.
+
+    With a threshold there are as many digits as it takes to see on which side of it p lies.
+    """
     if p == 0:
         return "0"
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+    if p < 0.001:
+        return f"{p:.1e}"
+    for digits in range(3, 17):
+        text = f"{p:.{digits}f}"
+        if threshold is None or (float(text) < threshold) == (p < threshold):
+            break
+    return text
 
 
 def _percent(spread: Spread) -> str:
@@ -60,7 +69,7 @@ def make_table(result: RunResult) -> Table:
             _percent(rho.accuracy_original),
             _percent(rho.accuracy_transformed),
             _t(rho.t),
-            format_p(rho.decision.p_min),
+            format_p(rho.decision.p_min, threshold=rho.decision.threshold),
             *[_power(rho)] * has_power,
             _decision(rho),
         )
