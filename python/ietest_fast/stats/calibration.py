@@ -20,6 +20,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
+from ietest_fast.stats.estimates import wilson_interval
 from ietest_fast.stats.inputs import as_clusters, as_column
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.paired import paired_test
@@ -414,17 +415,6 @@ def intra_cluster_correlation(values: ArrayLike, clusters: ArrayLike) -> float:
     return max(0.0, (between - within) / spread) if spread > 0 else 0.0
 
 
-def _wilson_interval(successes: int, trials: int) -> tuple[float, float]:
-    """Give Wilson's (1927) 95% score interval of a proportion."""
-    from scipy.special import ndtri
-
-    z = float(ndtri(0.975))
-    share, room = successes / trials, z * z / trials
-    centre = (share + room / 2) / (1 + room)
-    half = z / (1 + room) * math.sqrt(share * (1 - share) / trials + room / (4 * trials))
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
 def _signs(u: NDArray[np.float64], psi: float) -> NDArray[np.int8]:
     return (u < psi / 2).astype(np.int8) - (u >= 1 - psi / 2).astype(np.int8)
 
@@ -538,12 +528,12 @@ def _smallest_p(
 
 def _summarise(name: str, n_rejected: int, n_tables: int, alpha: float) -> TestSize:
     size = n_rejected / n_tables
-    low, high = _wilson_interval(n_rejected, n_tables)
+    interval = wilson_interval(n_rejected, n_tables)
     return TestSize(
         test=name,
         n_rejected=n_rejected,
         size=size,
-        low=low,
-        high=high,
+        low=interval.low,
+        high=interval.high,
         excess=(size - alpha) / math.sqrt(alpha * (1 - alpha) / n_tables),
     )
