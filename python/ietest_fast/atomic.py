@@ -14,29 +14,26 @@ UNFINISHED = ".unfinished"
 """How the names of temporary files end; a killed process may leave one behind."""
 
 
-def create_temporary(path: Path) -> tuple[Path, BinaryIO]:
-    """Create an empty file beside a target, on the same file system, and open it for writing.
+def name_temporary(path: Path) -> Path:
+    """Give a name that no file has yet, beside a target and so on the same file system.
 
-    Parameters
-    ----------
-    path
-        The target, whose folder is there.
+    Who creates the file knows its name beforehand: Ctrl-C may come in the moment between.
+    """
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{UNFINISHED}")
 
-    Returns
-    -------
-    Path
-        Its name. Its mode is that of any new file: what the process's umask leaves of 0666.
-    BinaryIO
-        The file, open.
+
+def create(path: Path) -> BinaryIO:
+    """Create an empty file and open it for writing.
+
+    Its mode is that of any new file: what the process's umask leaves of 0666.
 
     Raises
     ------
     OSError
-        If the system does not let it be created.
+        If the system does not let it be created, or it is there already.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{UNFINISHED}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return temporary, os.fdopen(os.open(temporary, flags, 0o666), "wb")
+    return os.fdopen(os.open(path, flags, 0o666), "wb")
 
 
 def publish(temporary: Path, path: Path) -> None:
@@ -76,9 +73,9 @@ def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
         If the system cannot write it (the disk is full, say); after this and after any error of
         ``write`` nothing is left and ``path`` is as it was.
     """
-    temporary, file = create_temporary(path)
+    temporary = name_temporary(path)
     try:
-        with file:
+        with create(temporary) as file:
             write(file)
         publish(temporary, path)
     except BaseException:

@@ -112,3 +112,16 @@ def test_a_writer_may_close_the_file(tmp_path: Path) -> None:
 
     write_file(tmp_path / "a", write)
     assert (tmp_path / "a").read_bytes() == b"\x00\x01\x02"
+
+
+def test_ctrl_c_in_the_moment_of_creation_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ietest_fast.atomic.os.fdopen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(tmp_path / "a", lambda file: None)
+    writer = BatchWriter(tmp_path / "a.parquet", pa.schema([("x", pa.int64())]))
+    with pytest.raises(KeyboardInterrupt), writer:
+        pass
+    assert list(tmp_path.iterdir()) == []

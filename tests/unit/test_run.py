@@ -125,8 +125,12 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
             )
             assert cell.clustered == again
             assert cell.p_value == again.p_value
+            assert cell.equivalence == equivalence_test(
+                matched["original_correct"], matched["transformed_correct"], clusters=premises
+            )
         assert rho.decision.p_min == min(cell.p_value for cell in rho.cells)
-        assert rho.verdict is None
+        shown = all(cell.equivalence.equivalent for cell in rho.cells)
+        assert (rho.verdict == "equivalent within margin") == shown
         assert rho.sensitivity is None
         assert f"clusters:{len(set(premises))}|S:10000.resample" in rho.signature
     assert any(cell.p_value != cell.test.p_value for cell in result.rhos[0].cells)

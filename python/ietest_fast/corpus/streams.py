@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.atomic import create_temporary, publish
+from ietest_fast.atomic import create, name_temporary, publish
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.formats import (
@@ -400,12 +400,12 @@ class BatchWriter:
 
     def __enter__(self) -> Self:
         check_target(self.path)
+        self._temporary = name_temporary(self.path)
         try:
-            self._temporary, self._raw = create_temporary(self.path)
-        except OSError as error:
-            raise self._failed(error) from error
-        self._sink = self._raw
-        try:
+            try:
+                self._raw = self._sink = create(self._temporary)
+            except OSError as error:
+                raise self._failed(error) from error
             if self._format.compression is not None:
                 self._sink = pa.CompressedOutputStream(self._raw, self._format.compression)
             self._start()

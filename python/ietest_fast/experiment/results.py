@@ -49,7 +49,7 @@ class CellResult:
     clustered
         The test by clusters, which then decides; None without clusters.
     equivalence
-        Is the difference below the margin? None with clusters.
+        Is the difference below the margin?
     valid_accuracy
         Accuracy on its (resampled) validation set.
     train_transformed, valid_transformed
@@ -63,7 +63,7 @@ class CellResult:
     identity: str
     test: PairedTestResult
     clustered: ClusteredTestResult | None = None
-    equivalence: EquivalenceResult | None = None
+    equivalence: EquivalenceResult
     valid_accuracy: float
     train_transformed: int
     valid_transformed: int
@@ -117,9 +117,7 @@ class CellResult:
         found["t"] = _finite(self.clustered.t)
         return found | {"design_effect": self.clustered.design_effect}
 
-    def _describe_equivalence(self) -> dict[str, Any] | None:
-        if self.equivalence is None:
-            return None
+    def _describe_equivalence(self) -> dict[str, Any]:
         names = ("margin", "alpha", "p_value", "equivalent")
         found = {name: getattr(self.equivalence, name) for name in names}
         return found | {"interval": [self.equivalence.interval.low, self.equivalence.interval.high]}
@@ -215,16 +213,13 @@ class RhoResult:
         return Spread.of([cell.t for cell in self.cells])
 
     @property
-    def verdict(self) -> Verdict | None:
-        """What is shown at this rho; None with clusters, for which equivalence is not tested.
+    def verdict(self) -> Verdict:
+        """What is shown at this rho.
 
         Equivalent if that is shown for each of the M classifiers (no correction is needed where
         all have to reject), else different if invariance is rejected, else undecided.
         """
-        shown = [cell.equivalence for cell in self.cells if cell.equivalence is not None]
-        if len(shown) < len(self.cells):
-            return None
-        if all(one.equivalent for one in shown):
+        if all(cell.equivalence.equivalent for cell in self.cells):
             return Verdict.EQUIVALENT
         return Verdict.DIFFERS if self.decision.reject else Verdict.UNDECIDED
 
@@ -255,7 +250,7 @@ class RhoResult:
             "p_min": self.decision.p_min,
             "threshold": self.decision.threshold,
             "reject": self.decision.reject,
-            "verdict": None if self.verdict is None else str(self.verdict),
+            "verdict": str(self.verdict),
             "sensitivity": None if self.sensitivity is None else asdict(self.sensitivity),
             "detectable_difference": self.detectable_difference,
             "signature": self.signature,

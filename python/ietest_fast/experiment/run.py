@@ -380,9 +380,9 @@ def _test_cell(
             seed=seed,
         ),
         clustered=clustered,
-        equivalence=None
-        if clusters is not None
-        else equivalence_test(sample, margin=config.margin, alpha=min(config.alpha, 0.49)),
+        equivalence=equivalence_test(
+            sample, clusters=clusters, margin=config.margin, alpha=min(config.alpha, 0.49)
+        ),
         collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
         **record.metrics,
     )

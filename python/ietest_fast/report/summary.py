@@ -130,7 +130,8 @@ def _sensitivity_lines(result: RunResult) -> list[str]:
 
 
 def _verdict_lines(result: RunResult) -> list[str]:
-    """Say where equivalence is shown, a difference, and neither."""
+    """Say where equivalence is shown, a difference, and neither; and that clusters were drawn."""
+    lines = []
     clustered = result.rhos[0].cells[0].clustered
     if clustered is not None:
         effects = [
@@ -140,15 +141,13 @@ def _verdict_lines(result: RunResult) -> list[str]:
             if cell.clustered is not None and cell.clustered.design_effect is not None
         ]
         effect = f", design effect {min(effects):.2f} to {max(effects):.2f}" if effects else ""
-        return [f"Whole clusters are drawn: {clustered.n_clusters:,} of them{effect}."]
+        lines = [f"Whole clusters are drawn: {clustered.n_clusters:,} of them{effect}."]
     where: dict[str, list[str]] = {}
     for rho in result.rhos:
-        if rho.verdict is None:
-            return []
         where.setdefault(str(rho.verdict), []).append(f"{rho.rho:g}")
     margin = f"±{result.settings['margin']:g}"
     said = "; ".join(f"{verdict} at ρ = {', '.join(rhos)}" for verdict, rhos in where.items())
-    return [f"Verdict, with a margin of {margin}: {said}."]
+    return [*lines, f"Verdict, with a margin of {margin}: {said}."]
 
 
 def _power_line(result: RunResult) -> list[str]:
