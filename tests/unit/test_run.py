@@ -17,6 +17,7 @@ from ietest_fast.experiment import DataGeneratingProcess, check_config
 from ietest_fast.experiment.identity import bootstrap_seed
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.store import RunStore
+from ietest_fast.report.summary import summary_lines
 from ietest_fast.stats import (
     PairedCounts,
     clustered_test,
@@ -133,7 +134,12 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
         assert (rho.verdict == "equivalent within margin") == shown
         assert rho.sensitivity is None
         assert f"clusters:{len(set(premises))}|S:10000.resample" in rho.signature
+        written = [cell.to_dict() for cell in rho.cells]
+        assert [cell["method"] for cell in written] == ["exact"] * len(written)
+        assert all(cell["clustered"]["warning"] is not None for cell in written if cell["n10"])
+        assert all(cell["clustered"]["n_replicates"] == 10_000 for cell in written)
     assert any(cell.p_value != cell.test.p_value for cell in result.rhos[0].cells)
+    assert any("few clusters" in line for line in summary_lines(result))
     with pytest.raises(InputError, match=r"author.: there is no such column; there are premise"):
         _run(tmp_path / "other", splits, data={**CONFIG["data"], "cluster": "author"})
 

@@ -80,6 +80,11 @@ class CellResult:
         return self.test.p_value if self.clustered is None else self.clustered.p_value
 
     @property
+    def warning(self) -> str | None:
+        """What the reader has to know of the test that decides."""
+        return self.test.warning if self.clustered is None else self.clustered.warning
+
+    @property
     def accuracy_original(self) -> float:
         """Accuracy on the original test set."""
         return self.test.counts.accuracy_original
@@ -112,8 +117,12 @@ class CellResult:
     def _describe_clusters(self) -> dict[str, Any] | None:
         if self.clustered is None:
             return None
-        names = ("n_clusters", "n_nonzero", "t", "p_value", "p_paper", "p_symmetric")
+        names = [
+            *("n_clusters", "n_nonzero", "t", "p_value", "p_paper", "p_symmetric"),
+            *("n_resamples", "seed", "warning"),
+        ]
         found = {name: getattr(self.clustered, name) for name in names}
+        found["n_replicates"] = found.pop("n_resamples")
         found["t"] = _finite(self.clustered.t)
         return found | {"design_effect": self.clustered.design_effect}
 

@@ -368,16 +368,19 @@ def _test_cell(
             clusters,
             n_resamples=cast("int", config.used_replicates),
             seed=seed,
+            n_threads=config.n_threads,
         )
     return CellResult(
         rho=record.rho,
         m=record.m,
         identity=record.identity,
+        # Beside clusters this test is for comparison alone, and its exact law costs nothing.
         test=paired_test(
             sample,
-            method=config.used_method,
-            n_resamples=config.used_replicates,
+            method=config.used_method if clusters is None else "exact",
+            n_resamples=config.used_replicates if clusters is None else None,
             seed=seed,
+            n_threads=config.n_threads,
         ),
         clustered=clustered,
         equivalence=equivalence_test(

@@ -111,11 +111,13 @@ def summary_lines(result: RunResult) -> list[str]:
             f"Collapsed (one class only, or at chance): {len(result.collapsed)} of "
             f"{sum(len(rho.cells) for rho in result.rhos)} classifiers: {which}."
         )
-    few = [cell for rho in result.rhos for cell in rho.cells if cell.test.few_discordant]
+    few = [cell for rho in result.rhos for cell in rho.cells if cell.warning is not None]
     if few:
+        what, beside = ("discordant pairs", "; results.json has the exact McNemar p beside each")
+        if few[0].clustered is not None:
+            what, beside = ("clusters in which the versions differ", "")
         lines.append(
-            f"{len(few)} tests rest on few discordant pairs, where the bootstrap is a little "
-            "liberal; results.json has the exact McNemar p beside each."
+            f"{len(few)} tests rest on few {what}, where the bootstrap is a little liberal{beside}."
         )
     lines.append(f"Signature: {result.signature}")
     return lines
