@@ -422,3 +422,27 @@ def test_eval_gives_estimates_and_a_verdict(
     assert "Undecided" in out
     _, out, _ = run(capsys, "eval", path, "--alternative", "greater", "--json")
     assert json.loads(out)["alternative"] == "greater"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["test", "--counts", "50,20,10,20"],
+        ["power", "--delta", "0.1", "--discordance", "0.3"],
+        ["calibrate", "--n", "50", "--psi", "0.2"],
+    ],
+)
+def test_more_threads_than_any_machine_has_are_a_usage_error(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = run(capsys, *command, "--threads", "3000000000")
+    assert status == 2
+    assert "--threads" in err
+
+
+def test_eval_needs_two_labelled_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "predictions.csv"
+    path.write_text("label,original,transformed\n1,1,0\n,1,1\n")
+    status, _, err = run(capsys, "eval", path)
+    assert status == 1
+    assert f"{path}: a paired test needs at least two rows, not 1" in err

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import SignificanceLevel, print_json
+from ietest_fast.cli.options import MOST_THREADS, SignificanceLevel, print_json
 from ietest_fast.cli.test import NamesType
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ _SHARE = click.FloatRange(0, 1)
     "--alpha", type=SignificanceLevel(), default=0.05, show_default=True, help="Nominal level."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]")
+@click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     *,

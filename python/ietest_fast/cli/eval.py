@@ -60,6 +60,7 @@ def command(
     numbers.
     """
     from ietest_fast.cli.test import beside, print_test, say
+    from ietest_fast.errors import InputError
     from ietest_fast.models.predictions import read_predictions
     from ietest_fast.stats import decide, is_collapsed, paired_test
     from ietest_fast.stats.signature import sign_test
@@ -74,6 +75,10 @@ def command(
         id_column=id_column,
         label_names=None if labels is None else [name.strip() for name in labels.split(",")],
     )
+    if len(given.sample) < 2:
+        raise InputError(
+            f"a paired test needs at least two rows, not {len(given.sample)}", path=predictions
+        )
     engine["method"] = engine["method"] or "exact"
     result = paired_test(given.sample, **engine)
     decision = decide([result.p_value], alpha=alpha)

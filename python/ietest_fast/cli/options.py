@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
 _MAX_RESAMPLES = 2**63 - 1
 
+MOST_THREADS = 65_536
+"""More than any machine has; what is beyond is a mistake."""
+
 REJECTED = 3
 """Exit status of a rejection under --fail-on-reject."""
 
@@ -67,7 +70,9 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Is the original different, better (greater) or worse (less)?",
         ),
-        click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]"),
+        click.option(
+            "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
+        ),
         click.option(
             "--alpha",
             type=SignificanceLevel(),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import print_json
+from ietest_fast.cli.options import MOST_THREADS, print_json
 
 if TYPE_CHECKING:
     from ietest_fast.stats import PowerCurve, PowerPlan
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="Write the curve as a figure (.svg or .png); against n if --curve is left out.",
 )
-@click.option("--threads", "n_threads", type=click.IntRange(min=1), help="[default: all]")
+@click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     *,

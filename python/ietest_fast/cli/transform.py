@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ietest_fast.cli.options import MOST_THREADS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
@@ -56,7 +58,9 @@ _FILE = click.Path(path_type=Path)
     metavar="NAMES",
     help="Columns that hold texts, parted by commas.  [default: premise,hypothesis or the like]",
 )
-@click.option("--threads", metavar="N", type=click.IntRange(min=1), help="[default: all cores]")
+@click.option(
+    "--threads", metavar="N", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(  # noqa: PLR0917 - click calls it by keywords
     source: Path,

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 DEFAULT_SEARCH_BUDGET = 10
 
+# More than any machine has; what is beyond is a mistake.
+MOST_THREADS = 65_536
+
 _DEMO_RHO = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 # 0:1:0.0001
@@ -373,8 +376,8 @@ class RunConfig(_Section):
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.01
     method: Literal["exact", "multinomial", "resample"] | None = None
     n_replicates: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
-    n_jobs: Annotated[int, Field(ge=1)] | None = None
-    n_threads: Annotated[int, Field(ge=1)] = 1
+    n_jobs: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
+    n_threads: Annotated[int, Field(ge=1, le=MOST_THREADS)] = 1
 
     @field_validator("method")
     @classmethod
