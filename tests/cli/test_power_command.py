@@ -83,3 +83,36 @@ def test_impossible_plans_are_status_1(
     status, out, err = run(capsys, "power", *arguments)
     assert (status, out) == (1, "")
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--plot", ".svg"], "--plot writes .svg or .png"),
+        (["--plot", "absent-folder/x.svg"], "there is no folder 'absent-folder'"),
+        (["--alpha", "nan"], "--alpha"),
+        (["--tests", "99999999999999999999"], "--tests"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_computed(arguments, complaint, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["power", "--delta", "0.1", "--discordance", "0.3", *arguments])
+    assert stop.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--cluster-sizes", "1-1000000000000"], "a cluster has at most 1,000,000 pairs"),
+        (["--cluster-sizes", "6-1"], "neither a range"),
+        (["--classifiers", "1000000000000"], "--classifiers"),
+        (["--tables", "99999999999999999999999"], "--tables"),
+        (["--correlation", "0.5"], "say --classifiers M"),
+    ],
+)
+def test_calibrations_beyond_any_machine_are_refused(arguments, complaint, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["calibrate", "--n", "50", "--psi", "0.2", *arguments])
+    assert stop.value.code == 2
+    assert complaint in capsys.readouterr().err

@@ -27,19 +27,22 @@ class SizesType(click.ParamType[Any]):
             return value
         first, dash, last = str(value).partition("-")
         try:
-            sizes = (
-                tuple(range(int(first), int(last) + 1))
-                if dash
-                else tuple(int(part) for part in str(value).split(","))
-            )
+            given = [int(part) for part in ((first, last) if dash else str(value).split(","))]
         except ValueError:
-            sizes = ()
-        if not sizes or min(sizes) < 1:
+            given = []
+        if not given or min(given) < 1 or (dash and given[0] > given[1]):
             self.fail(f"{value!r} is neither a range of sizes like 1-6 nor a list", param, ctx)
-        return sizes
+        if max(given) > _MOST_PAIRS:
+            self.fail(f"a cluster has at most {_MOST_PAIRS:,} pairs, not {max(given)}", param, ctx)
+        return tuple(range(given[0], given[1] + 1)) if dash else tuple(given)
 
 
 _SHARE = click.FloatRange(0, 1)
+
+# Each table is held in memory, and simulating more than this takes days.
+_MOST_PAIRS = 1_000_000
+_MOST_CLASSIFIERS = 1_000
+_MOST_TABLES = 10_000_000
 
 
 @click.command(name="calibrate")
@@ -51,16 +54,18 @@ _SHARE = click.FloatRange(0, 1)
     "--transformed", type=NamesType(), default="B", show_default=True, help="As many columns."
 )
 @click.option("--clusters", help="Column of clusters.")
-@click.option("--n", type=click.IntRange(min=2), help="Number of pairs, without a file.")
+@click.option("--n", type=click.IntRange(2, _MOST_PAIRS), help="Number of pairs, without a file.")
 @click.option("--discordance", "--psi", type=_SHARE, help="Share of discordant pairs.")
 @click.option("--cluster-sizes", type=SizesType(), help="Sizes that recur, without a file.")
 @click.option("--icc", type=_SHARE, help="Correlation within clusters.")
-@click.option("--classifiers", "n_classifiers", type=click.IntRange(min=1), help="M.")
+@click.option(
+    "--classifiers", "n_classifiers", type=click.IntRange(1, _MOST_CLASSIFIERS), help="M."
+)
 @click.option("--correlation", type=_SHARE, help="Correlation of two classifiers on one pair.")
 @click.option(
     "--tables",
     "n_tables",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, _MOST_TABLES),
     default=10_000,
     show_default=True,
     help="Null tables to simulate.",
@@ -68,7 +73,7 @@ _SHARE = click.FloatRange(0, 1)
 @click.option(
     "--n-resamples",
     "-S",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, _MOST_TABLES),
     default=1_000,
     show_default=True,
     help="S of the tests that resample.",
@@ -105,6 +110,8 @@ def command(
             raise click.UsageError("give a FILE, or --n and --discordance")
         if clusters is not None:
             raise click.UsageError("--clusters is a file's column; without one: --cluster-sizes")
+        if correlation is not None and (n_classifiers or 1) < 2:
+            raise click.UsageError("--correlation is that of classifiers; say --classifiers M")
         setting = Setting(
             n=n,
             discordance=discordance,
@@ -156,7 +163,8 @@ def _recur(sizes: tuple[int, ...], n: int) -> Any:
     import numpy as np
 
     rounds = -(-n // sum(sizes))
-    each = np.tile(np.array(sizes), rounds)
+    each = np.minimum(np.tile(np.array(sizes), rounds), n)
+    each = each[: int(np.searchsorted(np.cumsum(each), n)) + 1]
     return np.repeat(np.arange(each.size), each)[:n]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, print_json
+from ietest_fast.cli.options import MOST_THREADS, SignificanceLevel, print_json
 
 if TYPE_CHECKING:
     from ietest_fast.stats import PowerCurve, PowerPlan
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=SignificanceLevel(),
     default=0.05,
     show_default=True,
     help="Significance level of the whole test.",
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tests",
     "n_tests",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000_000),
     default=1,
     show_default=True,
     help="M classifiers: each test is held to alpha / M.",
@@ -72,8 +73,11 @@ def command(
         raise click.UsageError("give --n or --delta, or both")
     if n is not None and delta is not None and goal is not None:
         raise click.UsageError("leave out --n, --delta or --power: one follows from the others")
-    if plot is not None and not plot.endswith((".svg", ".png")):
-        raise click.UsageError("--plot writes .svg or .png")
+    if plot is not None:
+        if Path(plot).suffix not in {".svg", ".png"}:
+            raise click.UsageError("--plot writes .svg or .png")
+        if not Path(plot).parent.is_dir():
+            raise click.UsageError(f"--plot: there is no folder {str(Path(plot).parent)!r}")
 
     from ietest_fast.stats import plan
 
