@@ -20,7 +20,7 @@ from scipy import stats as scipy_stats
 from ietest_fast import _core
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
-from ietest_fast.stats import clustered_test, paired_score_test, paired_test, scores
+from ietest_fast.stats import clustered_test, joint_test, paired_score_test, paired_test, scores
 from ietest_fast.stats.resampling import sort_into_types, sum_clusters
 from reference import scores_oracle as oracle
 
@@ -338,9 +338,24 @@ def test_scores_that_cancel_on_paper_cancel_in_clusters() -> None:
     assert (result.t, result.p_value, result.n_nonzero) == (0, 1, 0)
 
 
+def test_small_differences_of_large_scores_cancel_in_clusters() -> None:
+    """The rounding errors are those of scores near 1, though the differences are 0.03 at most."""
+    original = np.tile([0.93, 0.88, 0.80], 50)
+    transformed = np.tile([0.95, 0.89, 0.77], 50)
+    clusters = np.repeat(np.arange(50), 3)
+    result = paired_score_test(original, transformed, clusters=clusters)
+    assert (result.delta, result.t, result.p_value, result.n_nonzero) == (0, 0, 1, 0)
+    joint = joint_test(original[:, None], transformed[:, None], clusters=clusters)
+    assert (joint.delta, joint.t, joint.p_value) == ((0,), (0,), (1,))
+    # A difference that is there stays.
+    original[0] += 1e-12
+    shifted = paired_score_test(original, transformed, clusters=clusters)
+    assert (shifted.n_nonzero, shifted.t > 0) == (1, True)
+
+
 def test_cluster_sums_are_added_by_label() -> None:
     values = np.array([[1.0], [2.0], [4.0], [8.0]])
-    sums = sum_clusters(values, np.array([1, 0, 1, 0]), 2)
+    sums = sum_clusters(values, np.zeros((4, 1)), np.array([1, 0, 1, 0]), 2)
     assert sums.ravel().tolist() == [10.0, 5.0]
 
 

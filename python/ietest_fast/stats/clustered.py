@@ -187,8 +187,8 @@ def clustered_test(
     n = check_lengths(original=a, transformed=b)
     codes, n_clusters = as_clusters(clusters, n)
     counts = PairedCounts.from_outcomes(a, b)
-    differences = (a.astype(np.float64) - b.astype(np.float64))[:, None]
-    types = sort_into_types(sum_clusters(differences, codes, n_clusters))
+    before, after = (outcomes.astype(np.float64)[:, None] for outcomes in (a, b))
+    types = sort_into_types(sum_clusters(before, after, codes, n_clusters))
     outcome = run_score_test(
         types,
         alternative=alternative,

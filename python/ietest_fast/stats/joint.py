@@ -231,12 +231,11 @@ def joint_test(
     n = check_lengths(original=a, transformed=b)
     if names is None:
         names = names_transformed or tuple(f"classifier {i + 1}" for i in range(a.shape[1]))
-    differences = subtract(a, b)
-    units = differences
+    units = subtract(a, b)
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
-        units = sum_clusters(differences, codes, n_clusters)
+        units = sum_clusters(a, b, codes, n_clusters)
     types = sort_into_types(units)
     engine = _JointEngine(types, alternative, n_resamples, philox_key(seed), n_threads)
     p_value = engine.marginal_p()
@@ -244,7 +243,7 @@ def joint_test(
         names=names,
         n=n,
         n_clusters=n_clusters,
-        delta=tuple(differences.mean(axis=0).tolist()),
+        delta=tuple((units.sum(axis=0) / n).tolist()),
         t=tuple(types.t.tolist()),
         p_value=tuple(p_value),
         p_bonferroni=tuple(adjust_p_values(p_value, method="bonferroni")),

@@ -86,13 +86,16 @@ def subtract(
 
 
 def sum_clusters(
-    differences: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int
+    original: NDArray[np.float64],
+    transformed: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    n_clusters: int,
 ) -> NDArray[np.float64]:
-    """Add up the rows of each cluster.
+    """Add up the differences of each cluster's rows, original minus transformed.
 
     Parameters
     ----------
-    differences
+    original, transformed
         Shape (n, M).
     codes
         Shape (n,), the cluster of each row, 0 to n_clusters - 1.
@@ -101,14 +104,19 @@ def sum_clusters(
     -------
     ndarray of float64, shape (n_clusters, M)
         A sum that is no larger than the rounding errors of its terms is 0: scores that cancel on
-        paper cancel here too.
+        paper cancel here too. Those errors go with the size of the scores, not with that of their
+        differences, which may be far smaller.
     """
+    differences = subtract(original, transformed)
     sums = np.empty((n_clusters, differences.shape[1]))
     for column in range(differences.shape[1]):
-        terms = differences[:, column]
-        total = np.bincount(codes, weights=terms, minlength=n_clusters)
-        size = np.bincount(codes, weights=np.abs(terms), minlength=n_clusters)
-        total[np.abs(total) <= 8 * np.finfo(np.float64).eps * size] = 0
+        total = np.bincount(codes, weights=differences[:, column], minlength=n_clusters)
+        error = np.zeros(n_clusters)
+        for scores in (original, transformed):
+            # Scaled first: a sum of scores may be infinite where that of the differences is not.
+            terms = 8 * np.finfo(np.float64).eps * np.abs(scores[:, column])
+            error += np.bincount(codes, weights=terms, minlength=n_clusters)
+        total[np.abs(total) <= error] = 0
         sums[:, column] = total
     return sums
 

@@ -197,12 +197,11 @@ def paired_score_test(
     a = as_scores(original, "original")
     b = as_scores(transformed, "transformed")
     n = check_lengths(original=a, transformed=b)
-    differences = subtract(a, b)
-    units = differences[:, None]
+    units = subtract(a, b)[:, None]
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
-        units = sum_clusters(units, codes, n_clusters)
+        units = sum_clusters(a[:, None], b[:, None], codes, n_clusters)
     types = sort_into_types(units)
     outcome = run_score_test(
         types,
@@ -218,7 +217,7 @@ def paired_score_test(
         n_clusters=n_clusters,
         mean_original=float(a.mean()),
         mean_transformed=float(b.mean()),
-        delta=float(differences.mean()),
+        delta=float(units.sum()) / n,
         t=float(types.t[0]),
         alternative=alternative,
         n_resamples=n_resamples,
