@@ -391,9 +391,41 @@ def test_a_design_effect_says_how_much_the_variance_grows() -> None:
     premise = np.repeat(np.arange(200), 4)
     wrong = np.repeat(np.random.default_rng(1).random(200) < 0.2, 4)
     result = clustered_test(np.ones(800), ~wrong, premise)
-    assert result.design_effect == pytest.approx(4, rel=1e-9)
+    assert result.design_effect == pytest.approx(4 * (200 / 199) / (800 / 799), rel=1e-9)
     assert result.t == pytest.approx(result.t_independent / 2, rel=1e-9)
     assert result.p_value > result.p_independent
+
+
+def test_the_design_effect_of_independent_pairs_is_1_whatever_the_sizes() -> None:
+    """A variance of cluster sums would hold that of the sizes, times delta squared."""
+    clusters = np.repeat(np.arange(400), np.tile([1, 19], 200))
+    effects = []
+    for seed in range(20):
+        right = np.random.default_rng(seed).random(clusters.size) >= 0.3
+        result = clustered_test(np.ones(clusters.size), right, clusters, n_resamples=1)
+        assert result.design_effect is not None
+        effects.append(result.design_effect)
+    assert np.mean(effects) == pytest.approx(1, abs=4.5 * np.std(effects) / math.sqrt(20))
+    assert max(effects) < 1.5
+
+
+def test_the_design_effect_is_that_of_its_definition_for_clusters_of_any_size() -> None:
+    rng = np.random.default_rng(0)
+    # Sums of 20,000 over 4,000 clusters do not fit the exact engine; scaled ones are no sums.
+    clusters = np.concatenate([np.repeat(0, 20_000), np.arange(1, 4000)])
+    right = rng.random(clusters.size) >= 0.9
+    result = clustered_test(np.ones(clusters.size), right, clusters, n_resamples=1)
+    n, c = clusters.size, 4000
+    differences = [Fraction(int(not x)) for x in right]
+    delta = sum(differences) / n
+    sums = [Fraction(0)] * c
+    for cluster, d in zip(clusters.tolist(), differences, strict=True):
+        sums[cluster] += d - delta
+    expected = Fraction(c, c - 1) * sum(x * x for x in sums)
+    expected /= Fraction(n, n - 1) * sum((d - delta) ** 2 for d in differences)
+    assert result.design_effect == pytest.approx(float(expected), rel=1e-9)
+    alike = clustered_test(np.ones(6), np.zeros(6), [0, 0, 0, 1, 1, 2], n_resamples=1)
+    assert alike.design_effect is None
 
 
 def _clustered_null_table(rng: np.random.Generator, size: int) -> tuple[np.ndarray, ...]:

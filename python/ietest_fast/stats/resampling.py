@@ -121,6 +121,43 @@ def sum_clusters(
     return sums
 
 
+def design_effect(
+    differences: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int
+) -> float | None:
+    r"""Give the variance of the mean difference by clusters over that by independent pairs.
+
+    With clusters the mean is a ratio of two random sums, that of the differences and that of the
+    sizes. Both variances are unbiased,
+
+    .. math::
+        \frac{C}{C - 1} \sum_c \Bigl(\sum_{i \in c} (d_i - \delta)\Bigr)^2 \Big/
+        \frac{n}{n - 1} \sum_i (d_i - \delta)^2,
+
+    so that pairs that are clusters of their own have a design effect of 1.
+
+    Parameters
+    ----------
+    differences
+        Shape (n,).
+    codes
+        Shape (n,), the cluster of each row, 0 to n_clusters - 1.
+    n_clusters
+        C, at least 2.
+
+    Returns
+    -------
+    float or None
+        None if all differences are the same.
+    """
+    n = differences.size
+    if np.ptp(differences) == 0:
+        return None
+    centred = differences - differences.mean()
+    within = n / (n - 1) * float(np.square(centred).sum())
+    sums = np.bincount(codes, weights=centred, minlength=n_clusters)
+    return n_clusters / (n_clusters - 1) * float(np.square(sums).sum()) / within
+
+
 def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
     """Find the types of units with values of shape (n_units, M)."""
     n_units, n_columns = units.shape
