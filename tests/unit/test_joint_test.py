@@ -173,6 +173,34 @@ def test_tables_of_every_library_are_taken(name: str) -> None:
     assert json.loads(joint.to_json())["names"] == ["bow", "bert"]
 
 
+@pytest.mark.parametrize("name", ["pandas", "polars", "arrow", "dict"])
+def test_columns_are_paired_by_name_where_both_have_the_same(name: str) -> None:
+    library = {"dict": dict, "arrow": pa.table}.get(name)
+    if library is None:
+        library = pytest.importorskip(name).DataFrame
+    a, b = _sample(60, 3, 4, "real")
+    columns = [dict(zip(("x", "y", "z"), table.T, strict=True)) for table in (a, b)]
+    turned = {label: columns[1][label] for label in ("z", "x", "y")}
+    expected = joint_test(library(columns[0]), library(columns[1]))
+    assert joint_test(library(columns[0]), library(turned)) == expected
+    # Other names say nothing on what belongs together: places do.
+    renamed = {f"{label} rephrased": column for label, column in columns[1].items()}
+    assert joint_test(library(columns[0]), library(renamed)) == expected
+    by_place = joint_test(library(columns[0]), b)
+    assert by_place == joint_test(a, library(columns[1])) == expected
+
+
+def test_columns_of_one_name_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    right = pandas.DataFrame(np.eye(3), columns=["x", "y", "z"])
+    twice = pandas.DataFrame(np.eye(3), columns=["x", "y", "x"])
+    with pytest.raises(InputError, match="original has two columns 'x'"):
+        joint_test(twice, right)
+    table = pa.Table.from_arrays([pa.array([0, 1, 1])] * 3, names=["x", "y", "y"])
+    with pytest.raises(InputError, match="transformed has two columns 'y'"):
+        joint_test(right, table)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_adjustments_agree_with_statsmodels_and_the_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)

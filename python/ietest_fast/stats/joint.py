@@ -24,7 +24,7 @@ from ietest_fast.stats.resampling import (
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -183,7 +183,8 @@ def joint_test(
     original, transformed
         Shape (n, M), numbers: outcomes (0 and 1) or scores of each classifier on the two
         versions. 2-d arrays, pandas or polars data frames, Arrow tables, or dictionaries of
-        columns.
+        columns. Columns are paired by name if both have the same names, in whatever order, and
+        by position otherwise; the names reported are those of ``original`` where it has some.
     clusters
         Shape (n,), labels of clusters; None for independent pairs.
     alternative
@@ -208,7 +209,8 @@ def joint_test(
     Raises
     ------
     InputError
-        If a value is missing or no finite number, shapes differ, n < 2, or an option is none.
+        If a value is missing or no finite number, shapes differ, two columns have one name,
+        n < 2, or an option is none.
 
     Examples
     --------
@@ -229,6 +231,8 @@ def joint_test(
     if a.shape[1] != b.shape[1]:
         raise InputError(f"original has {a.shape[1]} classifiers, but transformed has {b.shape[1]}")
     n = check_lengths(original=a, transformed=b)
+    if names is not None and names_transformed is not None and set(names) == set(names_transformed):
+        b = b[:, [names_transformed.index(name) for name in names]]
     if names is None:
         names = names_transformed or tuple(f"classifier {i + 1}" for i in range(a.shape[1]))
     units = subtract(a, b)
@@ -344,12 +348,12 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
     """Give a table of scores, shape (n, M), and the columns' names where it has them."""
     names: list[Any] | None = None
     if isinstance(values, dict):
-        names, columns = list(values), list(values.values())
+        names, columns = _check_names(values, name), list(values.values())
     elif hasattr(values, "column_names"):  # Arrow
-        names = list(values.column_names)
+        names = _check_names(values.column_names, name)
         columns = [values.column(i) for i in range(len(names))]
     elif hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
-        names = list(values.columns)
+        names = _check_names(values.columns, name)
         columns = [values[label] for label in names]
     else:
         array = np.asarray(values)
@@ -367,5 +371,15 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
     checked = [as_scores(column, label) for column, label in zip(columns, labels, strict=True)]
     if len({column.size for column in checked}) > 1:
         raise InputError(f"the columns of {name} differ in length")
-    texts = None if names is None else tuple(str(label) for label in names)
-    return np.column_stack(checked), texts
+    return np.column_stack(checked), None if names is None else tuple(map(str, names))
+
+
+def _check_names(labels: Iterable[Any], name: str) -> list[Any]:
+    names = list(labels)
+    texts = [str(label) for label in names]
+    for i, text in enumerate(texts):
+        if text in texts[:i]:
+            raise InputError(
+                f"{name} has two columns {text!r}: names must tell the classifiers apart"
+            )
+    return names
