@@ -38,8 +38,8 @@ def _draw(units: np.ndarray, n_resamples: int, seed: int, instructions: str = "b
         key=philox_key(seed),
         instructions=instructions,
     )
-    unit = math.sqrt((units**2).sum() / types.sums[:, 1].sum())  # a power of 2, or 1 if exact
-    return drawn * [unit, unit * unit]
+    unit = np.sqrt((units**2).sum(axis=0) / types.sums[:, 1])  # powers of 2, or 1 if exact
+    return drawn * np.stack([unit, unit * unit], axis=-1)
 
 
 def _is_consistent(share: float, expected: float, n: int) -> bool:
@@ -329,6 +329,27 @@ def test_no_difference_is_no_evidence_and_a_constant_one_is_infinite() -> None:
     assert down.p_value == pytest.approx(0.5, abs=0.02)  # both coins fall alike
     assert down.replicate_mean == 0
     assert json.loads(down.to_json())["t"] == "-inf"
+
+
+def test_differences_that_are_the_same_on_paper_have_an_infinite_t() -> None:
+    """0.3 - 0.1 and 0.4 - 0.2 are two doubles, but their spread is rounding errors."""
+    original, transformed = [0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.3, 0.4]
+    up = paired_score_test(original, transformed, keep_replicates=True)
+    assert up.t == math.inf
+    assert up.replicates is not None
+    assert up.replicates.max() == math.inf  # the law knows the sample's own value
+    down = joint_test(np.transpose([transformed] * 2), np.transpose([original] * 2))
+    assert down.t == (-math.inf, -math.inf)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-300, 1e200])
+def test_each_classifier_has_a_unit_of_its_own(unit: float) -> None:
+    a, b = np.random.default_rng(9).random((2, 60, 2))
+    plain = joint_test(a, b)
+    scaled = joint_test(a * [1, unit], b * [1, unit])
+    assert scaled.t == pytest.approx(plain.t, rel=1e-12)
+    assert scaled.p_value == plain.p_value
+    assert scaled.p_max_t == plain.p_max_t
 
 
 def test_scores_that_cancel_on_paper_cancel_in_clusters() -> None:

@@ -26,6 +26,8 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 MAX_RESAMPLES = 2**63 - 1
 FEW_UNITS = 25
 
+# Equal values leave a spread of rounding errors: as t_of in cpp/src/stats/scores.cpp has it.
+_NO_SPREAD = 2.0**-44
 _MAX_EXACT_SUM = 2.0**26  # its square is below 2**53
 
 
@@ -36,8 +38,8 @@ class UnitTypes:
     Attributes
     ----------
     values
-        Shape (M, U), float64: the values of each type; the first that is not 0 is positive. All
-        are divided by one power of 2 unless they are exact.
+        Shape (M, U), float64: the values of each type; the first that is not 0 is positive. Those
+        of a column are divided by a power of 2 unless all are exact.
     weights
         Shape (U,), int64: how many units are of the type. Units whose values are all 0 are none.
     n_units
@@ -45,7 +47,8 @@ class UnitTypes:
     sums
         Shape (M, 2): of the units' values, and of their squares, in the unit of ``values``.
     t
-        Shape (M,): the paired t of each column, with the units as observations.
+        Shape (M,): the paired t of each column, with the units as observations; infinite where
+        their values are the same but for rounding errors.
     exact
         Whether all values are integers so small that no sum over units is ever rounded.
     """
@@ -168,8 +171,9 @@ def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
     exact = is_integer and n_units * largest <= _MAX_EXACT_SUM
     if not exact:
         # No test depends on the unit of the scores; a power of 2 rounds nothing, and keeps the
-        # squares of very large and very small scores within a double's range.
-        units = np.ldexp(units, -math.frexp(largest)[1])
+        # squares of very large and very small scores within a double's range. Each column has a
+        # unit of its own: what is small beside one classifier's scores is not so beside another's.
+        units = np.ldexp(units, -np.frexp(np.abs(units).max(axis=0))[1])
     sums = np.array(
         [[math.fsum(column), math.fsum(column * column)] for column in units.T]
     ).reshape(n_columns, 2)
@@ -205,15 +209,16 @@ def _distinct(nonzero: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
 def _paired_t(column: NDArray[np.float64], *, exact: bool) -> float:
     n = column.size
     total = math.fsum(column)
-    if (column == column[0]).all():
-        return math.copysign(math.inf, total) if total else 0.0
+    squares = math.fsum(column * column)
+    if total == 0 or squares == 0:
+        return 0.0
     if exact:
-        difference = int(total)
-        spread = n * int(math.fsum(column * column)) - difference**2
-        return difference * math.sqrt(n) / math.sqrt(spread)
-    mean = total / n
-    variance = math.fsum((column - mean) ** 2) / n
-    return math.sqrt(n) * mean / math.sqrt(variance)
+        spread = float(n * int(squares) - int(total) ** 2)
+    else:
+        spread = n * math.fsum((column - total / n) ** 2)
+    if spread <= _NO_SPREAD * n * squares:
+        return math.copysign(math.inf, total)
+    return total * math.sqrt(n) / math.sqrt(spread)
 
 
 def check_options(
