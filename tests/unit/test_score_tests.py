@@ -352,6 +352,32 @@ def test_each_classifier_has_a_unit_of_its_own(unit: float) -> None:
     assert scaled.p_max_t == plain.p_max_t
 
 
+@pytest.mark.parametrize("n_resamples", [2, 3, 4, 5, 9, 40])
+def test_quantiles_beside_infinite_replicates_are_numbers(n_resamples: int) -> None:
+    levels = np.linspace(0, 1, 33)
+    seen = set()
+    for seed in range(20):
+        options: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
+        result = paired_score_test(
+            [1.5] * 2, [1.25] * 2, quantiles=levels, keep_replicates=True, **options
+        )
+        assert result.replicates is not None
+        found = list(result.quantiles.values())
+        assert found == sorted(found)  # NaN has no order
+        ordered = sorted(result.replicates.tolist())
+        for level, value in result.quantiles.items():
+            place = level * (n_resamples - 1)
+            low = ordered[math.floor(place)]
+            high = ordered[math.ceil(place)]
+            assert low <= value <= high
+            if place == int(place):
+                assert value == low
+            elif math.isinf(low) != math.isinf(high):
+                assert math.isinf(value)
+        seen.update(found)
+    assert {-math.inf, math.inf} <= seen
+
+
 def test_scores_that_cancel_on_paper_cancel_in_clusters() -> None:
     original = [0.1, 0.2, 0.3] * 10
     transformed = [0.2, 0.3, 0.1] * 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -64,10 +65,11 @@ class ScoreTestResult(Result):
     n_nonzero
         Units whose difference is not 0.
     replicate_mean, replicate_deviation
-        Mean and standard deviation (divisor S) of the replicates t* that are finite; None if none
-        is.
+        Mean and standard deviation of the replicates t* that are finite (divisor: their number);
+        None if none is.
     quantiles
-        The quantiles of t* asked for, by level, interpolated as by ``numpy.quantile``.
+        The quantiles of t* asked for, by level, interpolated as by ``numpy.quantile``. Between an
+        infinite and a finite replicate lies the infinite one, between -inf and inf the nearer.
     replicates
         All t*, shape (n_resamples,), if they were to be kept, else None.
     """
@@ -316,7 +318,16 @@ def _find_quantiles(
     statistics = dict(zip(ranks.tolist(), found.tolist(), strict=True))
     quantiles = {}
     for level, place, low, high in zip(levels, places, below.tolist(), above.tolist(), strict=True):
-        lower, upper = statistics[low], statistics[high]
-        # Equal neighbours may be infinite, whose difference is no number.
-        quantiles[level] = lower if lower == upper else lower + (upper - lower) * (place - low)
+        quantiles[level] = _interpolate(statistics[low], statistics[high], place - low)
     return quantiles
+
+
+def _interpolate(lower: float, upper: float, share: float) -> float:
+    """Give the value a share of [0, 1) of the way up; never NaN, though either may be infinite."""
+    if share == 0 or lower == upper:
+        return lower
+    if math.isinf(lower) and math.isinf(upper):
+        return lower if share < 0.5 else upper
+    if math.isinf(lower):
+        return lower
+    return lower + (upper - lower) * share
