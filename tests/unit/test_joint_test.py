@@ -107,6 +107,24 @@ def test_min_p_keeps_its_promise_where_null_laws_differ() -> None:
         assert min_p <= holm + 1e-12
 
 
+def test_the_decision_is_never_weaker_than_bonferronis() -> None:
+    """Log-normal differences have a t with short tails, and pay for the others' by max-t."""
+    rng = np.random.default_rng(1021)
+    d = rng.standard_normal((23, 5))
+    spread = np.exp(rng.uniform(0.8, 2.0) * rng.standard_normal(23))
+    d[:, 0] = spread * np.where(rng.random(23) < 0.12, -1, 1)
+    joint = joint_test(d, np.zeros_like(d), n_resamples=20_000)
+    assert joint.p_bonferroni[0] < 0.02
+    assert joint.p_max_t[0] > 0.05
+    assert joint.reject[0]
+    assert joint.p_adjusted == joint.p_min_p
+    assert all(p <= q + 1e-12 for p, q in zip(joint.p_adjusted, joint.p_holm, strict=True))
+    assert "min-p" in str(joint)
+    quick = joint_test(d, np.zeros_like(d), n_resamples=20_000, min_p=False)
+    assert (quick.p_min_p, quick.p_adjusted) == (None, joint.p_max_t)
+    assert not quick.reject[0]
+
+
 def _dependent_differences(rng: np.random.Generator, kind: str) -> np.ndarray:
     """Five classifiers whose differences correlate by 0.5; as outcomes, about a fifth differ."""
     n, m = 200, 5

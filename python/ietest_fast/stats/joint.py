@@ -101,7 +101,8 @@ class JointTestResult(Result):
     p_max_t
         Adjusted by Westfall and Young's step-down max-abs(t).
     p_min_p
-        Adjusted by Westfall and Young's step-down min-p; None unless asked for.
+        Adjusted by Westfall and Young's step-down min-p, never larger than ``p_holm``. Decides;
+        None if it was not wanted, and ``p_max_t`` decides.
     alternative, n_resamples, seed, alpha
         As asked for.
     n_types
@@ -127,23 +128,29 @@ class JointTestResult(Result):
     title = "Joint bootstrap test of several classifiers"
 
     @property
+    def p_adjusted(self) -> tuple[float, ...]:
+        """The adjusted p-values that decide: ``p_min_p``, or ``p_max_t`` without it."""
+        return self.p_max_t if self.p_min_p is None else self.p_min_p
+
+    @property
     def reject(self) -> tuple[bool, ...]:
-        """For which classifiers invariance is rejected: ``p_max_t < alpha``."""
-        return tuple(p < self.alpha for p in self.p_max_t)
+        """For which classifiers invariance is rejected: ``p_adjusted < alpha``."""
+        return tuple(p < self.alpha for p in self.p_adjusted)
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return fields | {"reject": self.reject}
+        return fields | {"p_adjusted": self.p_adjusted, "reject": self.reject}
 
     def rows(self) -> list[tuple[str, str]]:
         """Give one line for each classifier, and what they have in common."""
         clusters = "" if self.n_clusters is None else f" in {self.n_clusters:,} clusters"
         lines = [("pairs", f"{self.n:,}{clusters}")]
+        kind = "max-t" if self.p_min_p is None else "min-p"
         for i, name in enumerate(self.names):
             adjusted = (
-                f"adjusted {format_p(self.p_max_t[i])} (Holm {format_p(self.p_holm[i])}, "
-                f"Bonferroni {format_p(self.p_bonferroni[i])})"
+                f"adjusted {format_p(self.p_adjusted[i])} ({kind}; Holm "
+                f"{format_p(self.p_holm[i])}, Bonferroni {format_p(self.p_bonferroni[i])})"
             )
             estimate = f"delta {self.delta[i]:+.4g}, t {format_t(self.t[i])}"
             lines.append((name, f"{estimate}, p {format_p(self.p_value[i])}, {adjusted}"))
@@ -167,7 +174,7 @@ def joint_test(
     n_resamples: int = 10_000,
     seed: int = 0,
     alpha: float = 0.05,
-    min_p: bool = False,
+    min_p: bool = True,
     n_threads: int | None = None,
 ) -> JointTestResult:
     """Test M classifiers that saw the same texts, and adjust their p-values to each other.
@@ -175,8 +182,11 @@ def joint_test(
     The M tests are dependent. Bonferroni and Holm hold for any dependence and pay for it. Westfall
     and Young (1993) learn the dependence from the data: every replicate draws the same units
     (pairs or clusters) with the same coins for all classifiers. With the classifiers in order of
-    abs(t), the adjusted p of the i-th is the share of replicates in which any of the i-th and
-    those after it reaches its abs(t); a running maximum keeps the order.
+    their p-values, the adjusted p of the i-th is the share of replicates in which any of the i-th
+    and those after it has a p-value, among its own replicates, as small as the i-th's (min-p); a
+    running maximum keeps the order. It decides, and is never larger than Holm's or Bonferroni's.
+    Max-t compares abs(t) itself instead: it is quicker, but can be weaker than Bonferroni where
+    the classifiers' null laws differ.
 
     Parameters
     ----------
@@ -196,9 +206,8 @@ def joint_test(
     alpha
         The family-wise level that :attr:`JointTestResult.reject` refers to.
     min_p
-        Also adjust by step-down min-p, which compares each classifier on the scale of its own null
-        law and so can never exceed Holm's, whatever the laws. It takes three to six passes over
-        the replicates instead of one.
+        Whether to adjust by step-down min-p, and to decide by it. It takes three to six passes
+        over the replicates; False takes one, and decides by max-t.
     n_threads
         Threads; None for all cores. No result depends on it.
 
