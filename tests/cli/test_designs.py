@@ -120,8 +120,9 @@ def test_several_classifiers_are_tested_together(
     assert status == (3 if any(expected.reject) else 0), err
     given = json.loads(out)
     assert given["p_max_t"] == list(expected.p_max_t)
+    assert given["p_adjusted"] == list(expected.p_min_p or ())
     assert given["names"] == ["A1", "A2"]
-    assert "|mc:maxt|M:2|alpha:0.05|" in given["signature"]
+    assert "|mc:minp|M:2|alpha:0.05|" in given["signature"]
     _, out, _ = run(capsys, "test", path, *columns)
     assert "differ for A1 (alpha = 0.05)" in out
     _, out, _ = run(capsys, "test", path, *columns, "--clusters", "premise", "--json")

@@ -107,6 +107,24 @@ def test_min_p_keeps_its_promise_where_null_laws_differ() -> None:
         assert min_p <= holm + 1e-12
 
 
+def test_the_decision_is_never_weaker_than_bonferronis() -> None:
+    """Log-normal differences have a t with short tails, and pay for the others' by max-t."""
+    rng = np.random.default_rng(1021)
+    d = rng.standard_normal((23, 5))
+    spread = np.exp(rng.uniform(0.8, 2.0) * rng.standard_normal(23))
+    d[:, 0] = spread * np.where(rng.random(23) < 0.12, -1, 1)
+    joint = joint_test(d, np.zeros_like(d), n_resamples=20_000)
+    assert joint.p_bonferroni[0] < 0.02
+    assert joint.p_max_t[0] > 0.05
+    assert joint.reject[0]
+    assert joint.p_adjusted == joint.p_min_p
+    assert all(p <= q + 1e-12 for p, q in zip(joint.p_adjusted, joint.p_holm, strict=True))
+    assert "min-p" in str(joint)
+    quick = joint_test(d, np.zeros_like(d), n_resamples=20_000, min_p=False)
+    assert (quick.p_min_p, quick.p_adjusted) == (None, joint.p_max_t)
+    assert not quick.reject[0]
+
+
 def _dependent_differences(rng: np.random.Generator, kind: str) -> np.ndarray:
     """Five classifiers whose differences correlate by 0.5; as outcomes, about a fifth differ."""
     n, m = 200, 5
@@ -171,6 +189,34 @@ def test_tables_of_every_library_are_taken(name: str) -> None:
     assert joint.p_max_t == plain.p_max_t
     assert "bert" in str(joint)
     assert json.loads(joint.to_json())["names"] == ["bow", "bert"]
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars", "arrow", "dict"])
+def test_columns_are_paired_by_name_where_both_have_the_same(name: str) -> None:
+    library = {"dict": dict, "arrow": pa.table}.get(name)
+    if library is None:
+        library = pytest.importorskip(name).DataFrame
+    a, b = _sample(60, 3, 4, "real")
+    columns = [dict(zip(("x", "y", "z"), table.T, strict=True)) for table in (a, b)]
+    turned = {label: columns[1][label] for label in ("z", "x", "y")}
+    expected = joint_test(library(columns[0]), library(columns[1]))
+    assert joint_test(library(columns[0]), library(turned)) == expected
+    # Other names say nothing on what belongs together: places do.
+    renamed = {f"{label} rephrased": column for label, column in columns[1].items()}
+    assert joint_test(library(columns[0]), library(renamed)) == expected
+    by_place = joint_test(library(columns[0]), b)
+    assert by_place == joint_test(a, library(columns[1])) == expected
+
+
+def test_columns_of_one_name_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    right = pandas.DataFrame(np.eye(3), columns=["x", "y", "z"])
+    twice = pandas.DataFrame(np.eye(3), columns=["x", "y", "x"])
+    with pytest.raises(InputError, match="original has two columns 'x'"):
+        joint_test(twice, right)
+    table = pa.Table.from_arrays([pa.array([0, 1, 1])] * 3, names=["x", "y", "y"])
+    with pytest.raises(InputError, match="transformed has two columns 'y'"):
+        joint_test(right, table)
 
 
 @pytest.mark.parametrize("seed", range(20))

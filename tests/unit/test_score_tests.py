@@ -20,7 +20,7 @@ from scipy import stats as scipy_stats
 from ietest_fast import _core
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
-from ietest_fast.stats import clustered_test, paired_score_test, paired_test, scores
+from ietest_fast.stats import clustered_test, joint_test, paired_score_test, paired_test, scores
 from ietest_fast.stats.resampling import sort_into_types, sum_clusters
 from reference import scores_oracle as oracle
 
@@ -38,8 +38,8 @@ def _draw(units: np.ndarray, n_resamples: int, seed: int, instructions: str = "b
         key=philox_key(seed),
         instructions=instructions,
     )
-    unit = math.sqrt((units**2).sum() / types.sums[:, 1].sum())  # a power of 2, or 1 if exact
-    return drawn * [unit, unit * unit]
+    unit = np.sqrt((units**2).sum(axis=0) / types.sums[:, 1])  # powers of 2, or 1 if exact
+    return drawn * np.stack([unit, unit * unit], axis=-1)
 
 
 def _is_consistent(share: float, expected: float, n: int) -> bool:
@@ -331,6 +331,53 @@ def test_no_difference_is_no_evidence_and_a_constant_one_is_infinite() -> None:
     assert json.loads(down.to_json())["t"] == "-inf"
 
 
+def test_differences_that_are_the_same_on_paper_have_an_infinite_t() -> None:
+    """0.3 - 0.1 and 0.4 - 0.2 are two doubles, but their spread is rounding errors."""
+    original, transformed = [0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.3, 0.4]
+    up = paired_score_test(original, transformed, keep_replicates=True)
+    assert up.t == math.inf
+    assert up.replicates is not None
+    assert up.replicates.max() == math.inf  # the law knows the sample's own value
+    down = joint_test(np.transpose([transformed] * 2), np.transpose([original] * 2))
+    assert down.t == (-math.inf, -math.inf)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-300, 1e200])
+def test_each_classifier_has_a_unit_of_its_own(unit: float) -> None:
+    a, b = np.random.default_rng(9).random((2, 60, 2))
+    plain = joint_test(a, b)
+    scaled = joint_test(a * [1, unit], b * [1, unit])
+    assert scaled.t == pytest.approx(plain.t, rel=1e-12)
+    assert scaled.p_value == plain.p_value
+    assert scaled.p_max_t == plain.p_max_t
+
+
+@pytest.mark.parametrize("n_resamples", [2, 3, 4, 5, 9, 40])
+def test_quantiles_beside_infinite_replicates_are_numbers(n_resamples: int) -> None:
+    levels = np.linspace(0, 1, 33)
+    seen = set()
+    for seed in range(20):
+        options: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
+        result = paired_score_test(
+            [1.5] * 2, [1.25] * 2, quantiles=levels, keep_replicates=True, **options
+        )
+        assert result.replicates is not None
+        found = list(result.quantiles.values())
+        assert found == sorted(found)  # NaN has no order
+        ordered = sorted(result.replicates.tolist())
+        for level, value in result.quantiles.items():
+            place = level * (n_resamples - 1)
+            low = ordered[math.floor(place)]
+            high = ordered[math.ceil(place)]
+            assert low <= value <= high
+            if place == int(place):
+                assert value == low
+            elif math.isinf(low) != math.isinf(high):
+                assert math.isinf(value)
+        seen.update(found)
+    assert {-math.inf, math.inf} <= seen
+
+
 def test_scores_that_cancel_on_paper_cancel_in_clusters() -> None:
     original = [0.1, 0.2, 0.3] * 10
     transformed = [0.2, 0.3, 0.1] * 10
@@ -338,9 +385,24 @@ def test_scores_that_cancel_on_paper_cancel_in_clusters() -> None:
     assert (result.t, result.p_value, result.n_nonzero) == (0, 1, 0)
 
 
+def test_small_differences_of_large_scores_cancel_in_clusters() -> None:
+    """The rounding errors are those of scores near 1, though the differences are 0.03 at most."""
+    original = np.tile([0.93, 0.88, 0.80], 50)
+    transformed = np.tile([0.95, 0.89, 0.77], 50)
+    clusters = np.repeat(np.arange(50), 3)
+    result = paired_score_test(original, transformed, clusters=clusters)
+    assert (result.delta, result.t, result.p_value, result.n_nonzero) == (0, 0, 1, 0)
+    joint = joint_test(original[:, None], transformed[:, None], clusters=clusters)
+    assert (joint.delta, joint.t, joint.p_value) == ((0,), (0,), (1,))
+    # A difference that is there stays.
+    original[0] += 1e-12
+    shifted = paired_score_test(original, transformed, clusters=clusters)
+    assert (shifted.n_nonzero, shifted.t > 0) == (1, True)
+
+
 def test_cluster_sums_are_added_by_label() -> None:
     values = np.array([[1.0], [2.0], [4.0], [8.0]])
-    sums = sum_clusters(values, np.array([1, 0, 1, 0]), 2)
+    sums = sum_clusters(values, np.zeros((4, 1)), np.array([1, 0, 1, 0]), 2)
     assert sums.ravel().tolist() == [10.0, 5.0]
 
 
@@ -376,9 +438,41 @@ def test_a_design_effect_says_how_much_the_variance_grows() -> None:
     premise = np.repeat(np.arange(200), 4)
     wrong = np.repeat(np.random.default_rng(1).random(200) < 0.2, 4)
     result = clustered_test(np.ones(800), ~wrong, premise)
-    assert result.design_effect == pytest.approx(4, rel=1e-9)
+    assert result.design_effect == pytest.approx(4 * (200 / 199) / (800 / 799), rel=1e-9)
     assert result.t == pytest.approx(result.t_independent / 2, rel=1e-9)
     assert result.p_value > result.p_independent
+
+
+def test_the_design_effect_of_independent_pairs_is_1_whatever_the_sizes() -> None:
+    """A variance of cluster sums would hold that of the sizes, times delta squared."""
+    clusters = np.repeat(np.arange(400), np.tile([1, 19], 200))
+    effects = []
+    for seed in range(20):
+        right = np.random.default_rng(seed).random(clusters.size) >= 0.3
+        result = clustered_test(np.ones(clusters.size), right, clusters, n_resamples=1)
+        assert result.design_effect is not None
+        effects.append(result.design_effect)
+    assert np.mean(effects) == pytest.approx(1, abs=4.5 * np.std(effects) / math.sqrt(20))
+    assert max(effects) < 1.5
+
+
+def test_the_design_effect_is_that_of_its_definition_for_clusters_of_any_size() -> None:
+    rng = np.random.default_rng(0)
+    # Sums of 20,000 over 4,000 clusters do not fit the exact engine; scaled ones are no sums.
+    clusters = np.concatenate([np.repeat(0, 20_000), np.arange(1, 4000)])
+    right = rng.random(clusters.size) >= 0.9
+    result = clustered_test(np.ones(clusters.size), right, clusters, n_resamples=1)
+    n, c = clusters.size, 4000
+    differences = [Fraction(int(not x)) for x in right]
+    delta = sum(differences) / n
+    sums = [Fraction(0)] * c
+    for cluster, d in zip(clusters.tolist(), differences, strict=True):
+        sums[cluster] += d - delta
+    expected = Fraction(c, c - 1) * sum(x * x for x in sums)
+    expected /= Fraction(n, n - 1) * sum((d - delta) ** 2 for d in differences)
+    assert result.design_effect == pytest.approx(float(expected), rel=1e-9)
+    alike = clustered_test(np.ones(6), np.zeros(6), [0, 0, 0, 1, 1, 2], n_resamples=1)
+    assert alike.design_effect is None
 
 
 def _clustered_null_table(rng: np.random.Generator, size: int) -> tuple[np.ndarray, ...]:

@@ -369,7 +369,7 @@ def _sign(result: Any, *, alpha: float, n_classifiers: int) -> str:
         S=f"{result.n_resamples}.resample",
         stat="t",
         alt=result.alternative.removesuffix("-sided"),
-        mc="maxt" if is_joint else None,
+        mc="minp" if is_joint else None,
         M=n_classifiers if is_joint else None,
         alpha=f"{alpha:g}" if is_joint else None,
         seed=result.seed,

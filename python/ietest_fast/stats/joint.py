@@ -24,7 +24,7 @@ from ietest_fast.stats.resampling import (
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -101,7 +101,8 @@ class JointTestResult(Result):
     p_max_t
         Adjusted by Westfall and Young's step-down max-abs(t).
     p_min_p
-        Adjusted by Westfall and Young's step-down min-p; None unless asked for.
+        Adjusted by Westfall and Young's step-down min-p, never larger than ``p_holm``. Decides;
+        None if it was not wanted, and ``p_max_t`` decides.
     alternative, n_resamples, seed, alpha
         As asked for.
     n_types
@@ -127,23 +128,29 @@ class JointTestResult(Result):
     title = "Joint bootstrap test of several classifiers"
 
     @property
+    def p_adjusted(self) -> tuple[float, ...]:
+        """The adjusted p-values that decide: ``p_min_p``, or ``p_max_t`` without it."""
+        return self.p_max_t if self.p_min_p is None else self.p_min_p
+
+    @property
     def reject(self) -> tuple[bool, ...]:
-        """For which classifiers invariance is rejected: ``p_max_t < alpha``."""
-        return tuple(p < self.alpha for p in self.p_max_t)
+        """For which classifiers invariance is rejected: ``p_adjusted < alpha``."""
+        return tuple(p < self.alpha for p in self.p_adjusted)
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return fields | {"reject": self.reject}
+        return fields | {"p_adjusted": self.p_adjusted, "reject": self.reject}
 
     def rows(self) -> list[tuple[str, str]]:
         """Give one line for each classifier, and what they have in common."""
         clusters = "" if self.n_clusters is None else f" in {self.n_clusters:,} clusters"
         lines = [("pairs", f"{self.n:,}{clusters}")]
+        kind = "max-t" if self.p_min_p is None else "min-p"
         for i, name in enumerate(self.names):
             adjusted = (
-                f"adjusted {format_p(self.p_max_t[i])} (Holm {format_p(self.p_holm[i])}, "
-                f"Bonferroni {format_p(self.p_bonferroni[i])})"
+                f"adjusted {format_p(self.p_adjusted[i])} ({kind}; Holm "
+                f"{format_p(self.p_holm[i])}, Bonferroni {format_p(self.p_bonferroni[i])})"
             )
             estimate = f"delta {self.delta[i]:+.4g}, t {format_t(self.t[i])}"
             lines.append((name, f"{estimate}, p {format_p(self.p_value[i])}, {adjusted}"))
@@ -167,7 +174,7 @@ def joint_test(
     n_resamples: int = 10_000,
     seed: int = 0,
     alpha: float = 0.05,
-    min_p: bool = False,
+    min_p: bool = True,
     n_threads: int | None = None,
 ) -> JointTestResult:
     """Test M classifiers that saw the same texts, and adjust their p-values to each other.
@@ -175,15 +182,19 @@ def joint_test(
     The M tests are dependent. Bonferroni and Holm hold for any dependence and pay for it. Westfall
     and Young (1993) learn the dependence from the data: every replicate draws the same units
     (pairs or clusters) with the same coins for all classifiers. With the classifiers in order of
-    abs(t), the adjusted p of the i-th is the share of replicates in which any of the i-th and
-    those after it reaches its abs(t); a running maximum keeps the order.
+    their p-values, the adjusted p of the i-th is the share of replicates in which any of the i-th
+    and those after it has a p-value, among its own replicates, as small as the i-th's (min-p); a
+    running maximum keeps the order. It decides, and is never larger than Holm's or Bonferroni's.
+    Max-t compares abs(t) itself instead: it is quicker, but can be weaker than Bonferroni where
+    the classifiers' null laws differ.
 
     Parameters
     ----------
     original, transformed
         Shape (n, M), numbers: outcomes (0 and 1) or scores of each classifier on the two
         versions. 2-d arrays, pandas or polars data frames, Arrow tables, or dictionaries of
-        columns.
+        columns. Columns are paired by name if both have the same names, in whatever order, and
+        by position otherwise; the names reported are those of ``original`` where it has some.
     clusters
         Shape (n,), labels of clusters; None for independent pairs.
     alternative
@@ -195,9 +206,8 @@ def joint_test(
     alpha
         The family-wise level that :attr:`JointTestResult.reject` refers to.
     min_p
-        Also adjust by step-down min-p, which compares each classifier on the scale of its own null
-        law and so can never exceed Holm's, whatever the laws. It takes three to six passes over
-        the replicates instead of one.
+        Whether to adjust by step-down min-p, and to decide by it. It takes three to six passes
+        over the replicates; False takes one, and decides by max-t.
     n_threads
         Threads; None for all cores. No result depends on it.
 
@@ -208,7 +218,8 @@ def joint_test(
     Raises
     ------
     InputError
-        If a value is missing or no finite number, shapes differ, n < 2, or an option is none.
+        If a value is missing or no finite number, shapes differ, two columns have one name,
+        n < 2, or an option is none.
 
     Examples
     --------
@@ -229,14 +240,15 @@ def joint_test(
     if a.shape[1] != b.shape[1]:
         raise InputError(f"original has {a.shape[1]} classifiers, but transformed has {b.shape[1]}")
     n = check_lengths(original=a, transformed=b)
+    if names is not None and names_transformed is not None and set(names) == set(names_transformed):
+        b = b[:, [names_transformed.index(name) for name in names]]
     if names is None:
         names = names_transformed or tuple(f"classifier {i + 1}" for i in range(a.shape[1]))
-    differences = subtract(a, b)
-    units = differences
+    units = subtract(a, b)
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
-        units = sum_clusters(differences, codes, n_clusters)
+        units = sum_clusters(a, b, codes, n_clusters)
     types = sort_into_types(units)
     engine = _JointEngine(types, alternative, n_resamples, philox_key(seed), n_threads)
     p_value = engine.marginal_p()
@@ -244,7 +256,7 @@ def joint_test(
         names=names,
         n=n,
         n_clusters=n_clusters,
-        delta=tuple(differences.mean(axis=0).tolist()),
+        delta=tuple((units.sum(axis=0) / n).tolist()),
         t=tuple(types.t.tolist()),
         p_value=tuple(p_value),
         p_bonferroni=tuple(adjust_p_values(p_value, method="bonferroni")),
@@ -345,12 +357,12 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
     """Give a table of scores, shape (n, M), and the columns' names where it has them."""
     names: list[Any] | None = None
     if isinstance(values, dict):
-        names, columns = list(values), list(values.values())
+        names, columns = _check_names(values, name), list(values.values())
     elif hasattr(values, "column_names"):  # Arrow
-        names = list(values.column_names)
+        names = _check_names(values.column_names, name)
         columns = [values.column(i) for i in range(len(names))]
     elif hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
-        names = list(values.columns)
+        names = _check_names(values.columns, name)
         columns = [values[label] for label in names]
     else:
         array = np.asarray(values)
@@ -368,5 +380,15 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
     checked = [as_scores(column, label) for column, label in zip(columns, labels, strict=True)]
     if len({column.size for column in checked}) > 1:
         raise InputError(f"the columns of {name} differ in length")
-    texts = None if names is None else tuple(str(label) for label in names)
-    return np.column_stack(checked), texts
+    return np.column_stack(checked), None if names is None else tuple(map(str, names))
+
+
+def _check_names(labels: Iterable[Any], name: str) -> list[Any]:
+    names = list(labels)
+    texts = [str(label) for label in names]
+    for i, text in enumerate(texts):
+        if text in texts[:i]:
+            raise InputError(
+                f"{name} has two columns {text!r}: names must tell the classifiers apart"
+            )
+    return names

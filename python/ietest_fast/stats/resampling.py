@@ -26,6 +26,8 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 MAX_RESAMPLES = 2**63 - 1
 FEW_UNITS = 25
 
+# Equal values leave a spread of rounding errors: as t_of in cpp/src/stats/scores.cpp has it.
+_NO_SPREAD = 2.0**-44
 _MAX_EXACT_SUM = 2.0**26  # its square is below 2**53
 
 
@@ -36,8 +38,8 @@ class UnitTypes:
     Attributes
     ----------
     values
-        Shape (M, U), float64: the values of each type; the first that is not 0 is positive. All
-        are divided by one power of 2 unless they are exact.
+        Shape (M, U), float64: the values of each type; the first that is not 0 is positive. Those
+        of a column are divided by a power of 2 unless all are exact.
     weights
         Shape (U,), int64: how many units are of the type. Units whose values are all 0 are none.
     n_units
@@ -45,7 +47,8 @@ class UnitTypes:
     sums
         Shape (M, 2): of the units' values, and of their squares, in the unit of ``values``.
     t
-        Shape (M,): the paired t of each column, with the units as observations.
+        Shape (M,): the paired t of each column, with the units as observations; infinite where
+        their values are the same but for rounding errors.
     exact
         Whether all values are integers so small that no sum over units is ever rounded.
     """
@@ -86,13 +89,16 @@ def subtract(
 
 
 def sum_clusters(
-    differences: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int
+    original: NDArray[np.float64],
+    transformed: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    n_clusters: int,
 ) -> NDArray[np.float64]:
-    """Add up the rows of each cluster.
+    """Add up the differences of each cluster's rows, original minus transformed.
 
     Parameters
     ----------
-    differences
+    original, transformed
         Shape (n, M).
     codes
         Shape (n,), the cluster of each row, 0 to n_clusters - 1.
@@ -101,16 +107,58 @@ def sum_clusters(
     -------
     ndarray of float64, shape (n_clusters, M)
         A sum that is no larger than the rounding errors of its terms is 0: scores that cancel on
-        paper cancel here too.
+        paper cancel here too. Those errors go with the size of the scores, not with that of their
+        differences, which may be far smaller.
     """
+    differences = subtract(original, transformed)
     sums = np.empty((n_clusters, differences.shape[1]))
     for column in range(differences.shape[1]):
-        terms = differences[:, column]
-        total = np.bincount(codes, weights=terms, minlength=n_clusters)
-        size = np.bincount(codes, weights=np.abs(terms), minlength=n_clusters)
-        total[np.abs(total) <= 8 * np.finfo(np.float64).eps * size] = 0
+        total = np.bincount(codes, weights=differences[:, column], minlength=n_clusters)
+        error = np.zeros(n_clusters)
+        for scores in (original, transformed):
+            # Scaled first: a sum of scores may be infinite where that of the differences is not.
+            terms = 8 * np.finfo(np.float64).eps * np.abs(scores[:, column])
+            error += np.bincount(codes, weights=terms, minlength=n_clusters)
+        total[np.abs(total) <= error] = 0
         sums[:, column] = total
     return sums
+
+
+def design_effect(
+    differences: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int
+) -> float | None:
+    r"""Give the variance of the mean difference by clusters over that by independent pairs.
+
+    With clusters the mean is a ratio of two random sums, that of the differences and that of the
+    sizes. Both variances are unbiased,
+
+    .. math::
+        \frac{C}{C - 1} \sum_c \Bigl(\sum_{i \in c} (d_i - \delta)\Bigr)^2 \Big/
+        \frac{n}{n - 1} \sum_i (d_i - \delta)^2,
+
+    so that pairs that are clusters of their own have a design effect of 1.
+
+    Parameters
+    ----------
+    differences
+        Shape (n,).
+    codes
+        Shape (n,), the cluster of each row, 0 to n_clusters - 1.
+    n_clusters
+        C, at least 2.
+
+    Returns
+    -------
+    float or None
+        None if all differences are the same.
+    """
+    n = differences.size
+    if np.ptp(differences) == 0:
+        return None
+    centred = differences - differences.mean()
+    within = n / (n - 1) * float(np.square(centred).sum())
+    sums = np.bincount(codes, weights=centred, minlength=n_clusters)
+    return n_clusters / (n_clusters - 1) * float(np.square(sums).sum()) / within
 
 
 def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
@@ -123,8 +171,9 @@ def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
     exact = is_integer and n_units * largest <= _MAX_EXACT_SUM
     if not exact:
         # No test depends on the unit of the scores; a power of 2 rounds nothing, and keeps the
-        # squares of very large and very small scores within a double's range.
-        units = np.ldexp(units, -math.frexp(largest)[1])
+        # squares of very large and very small scores within a double's range. Each column has a
+        # unit of its own: what is small beside one classifier's scores is not so beside another's.
+        units = np.ldexp(units, -np.frexp(np.abs(units).max(axis=0))[1])
     sums = np.array(
         [[math.fsum(column), math.fsum(column * column)] for column in units.T]
     ).reshape(n_columns, 2)
@@ -160,15 +209,16 @@ def _distinct(nonzero: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
 def _paired_t(column: NDArray[np.float64], *, exact: bool) -> float:
     n = column.size
     total = math.fsum(column)
-    if (column == column[0]).all():
-        return math.copysign(math.inf, total) if total else 0.0
+    squares = math.fsum(column * column)
+    if total == 0 or squares == 0:
+        return 0.0
     if exact:
-        difference = int(total)
-        spread = n * int(math.fsum(column * column)) - difference**2
-        return difference * math.sqrt(n) / math.sqrt(spread)
-    mean = total / n
-    variance = math.fsum((column - mean) ** 2) / n
-    return math.sqrt(n) * mean / math.sqrt(variance)
+        spread = float(n * int(squares) - int(total) ** 2)
+    else:
+        spread = n * math.fsum((column - total / n) ** 2)
+    if spread <= _NO_SPREAD * n * squares:
+        return math.copysign(math.inf, total)
+    return total * math.sqrt(n) / math.sqrt(spread)
 
 
 def check_options(

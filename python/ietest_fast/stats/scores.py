@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -64,10 +65,11 @@ class ScoreTestResult(Result):
     n_nonzero
         Units whose difference is not 0.
     replicate_mean, replicate_deviation
-        Mean and standard deviation (divisor S) of the replicates t* that are finite; None if none
-        is.
+        Mean and standard deviation of the replicates t* that are finite (divisor: their number);
+        None if none is.
     quantiles
-        The quantiles of t* asked for, by level, interpolated as by ``numpy.quantile``.
+        The quantiles of t* asked for, by level, interpolated as by ``numpy.quantile``. Between an
+        infinite and a finite replicate lies the infinite one, between -inf and inf the nearer.
     replicates
         All t*, shape (n_resamples,), if they were to be kept, else None.
     """
@@ -197,12 +199,11 @@ def paired_score_test(
     a = as_scores(original, "original")
     b = as_scores(transformed, "transformed")
     n = check_lengths(original=a, transformed=b)
-    differences = subtract(a, b)
-    units = differences[:, None]
+    units = subtract(a, b)[:, None]
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
-        units = sum_clusters(units, codes, n_clusters)
+        units = sum_clusters(a[:, None], b[:, None], codes, n_clusters)
     types = sort_into_types(units)
     outcome = run_score_test(
         types,
@@ -218,7 +219,7 @@ def paired_score_test(
         n_clusters=n_clusters,
         mean_original=float(a.mean()),
         mean_transformed=float(b.mean()),
-        delta=float(differences.mean()),
+        delta=float(units.sum()) / n,
         t=float(types.t[0]),
         alternative=alternative,
         n_resamples=n_resamples,
@@ -317,7 +318,16 @@ def _find_quantiles(
     statistics = dict(zip(ranks.tolist(), found.tolist(), strict=True))
     quantiles = {}
     for level, place, low, high in zip(levels, places, below.tolist(), above.tolist(), strict=True):
-        lower, upper = statistics[low], statistics[high]
-        # Equal neighbours may be infinite, whose difference is no number.
-        quantiles[level] = lower if lower == upper else lower + (upper - lower) * (place - low)
+        quantiles[level] = _interpolate(statistics[low], statistics[high], place - low)
     return quantiles
+
+
+def _interpolate(lower: float, upper: float, share: float) -> float:
+    """Give the value a share of [0, 1) of the way up; never NaN, though either may be infinite."""
+    if share == 0 or lower == upper:
+        return lower
+    if math.isinf(lower) and math.isinf(upper):
+        return lower if share < 0.5 else upper
+    if math.isinf(lower):
+        return lower
+    return lower + (upper - lower) * share
