@@ -204,7 +204,7 @@ def calibrate(
     discordance
         psi, the probability that a pair is discordant.
     clusters
-        Shape (n,), labels of the clusters as in the user's data, of any type that can be sorted;
+        Shape (n,), labels of the clusters as in the user's data, of any type;
         None for independent observations.
     icc
         Correlation of two differences of one cluster, in [0, 1];
