@@ -112,7 +112,7 @@ class PowerCurve(Result):
     over
         ``n`` or ``delta``: what the horizontal axis holds.
     values, powers
-        Shape (p,), float64.
+        Shape (p,), float64; ``values`` in ascending order.
     discordance, alpha, n_tests
         As for :class:`PowerPlan`.
     n, delta
@@ -465,7 +465,8 @@ def power_curve(
     discordance, alpha, n_tests, n_threads
         As for :func:`power`.
     n, delta
-        One of them is a number, the other a sequence of at least two.
+        One of them is a number, the other a sequence of at least two, in any order: the points of
+        the curve are in ascending order.
 
     Raises
     ------
@@ -477,6 +478,7 @@ def power_curve(
     if (np.ndim(n), np.ndim(delta)) not in {(0, 1), (1, 0)} or max(sizes.size, deltas.size) < 2:
         raise InputError("a curve needs several n and one delta, or one n and several deltas")
     over_n = np.ndim(n) == 1
+    sizes, deltas = np.sort(sizes), np.sort(deltas)  # a curve is drawn from left to right
     if over_n:
         _check_truth(discordance, float(deltas[0]))
         powers = core.power.power_at_sizes(
