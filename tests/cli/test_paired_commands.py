@@ -361,7 +361,7 @@ def test_more_replicates_than_can_be_counted_are_a_usage_error(
 
 def test_the_bound_of_replicates_is_that_of_the_test() -> None:
     from ietest_fast.cli.options import _MAX_RESAMPLES
-    from ietest_fast.stats.paired import MAX_RESAMPLES
+    from ietest_fast.stats.resampling import MAX_RESAMPLES
 
     assert _MAX_RESAMPLES == MAX_RESAMPLES
 

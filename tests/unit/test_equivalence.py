@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -236,11 +237,70 @@ def test_pairs_without_a_difference_count_by_their_clusters() -> None:
 
 def test_undecided_clusters_need_more_pairs() -> None:
     rng = np.random.default_rng(4)
-    a, b, codes = _clustered(rng, 300, 0.05, 0.05)
-    one, other = equivalence_test(a, b), equivalence_test(a, b, clusters=codes)
+    a, b, codes = _clustered(rng, 300, 0.07, 0.055)
+    one, other = (equivalence_test(a, b, clusters=c, margin=0.002) for c in (None, codes))
     assert one.n_to_decide is not None
     assert other.design_effect is not None
-    assert other.n_to_decide == math.ceil(one.n_to_decide * other.design_effect)
+    # With so many clusters Student's law is nearly normal.
+    assert other.n_to_decide == pytest.approx(one.n_to_decide * other.design_effect, rel=0.02)
+
+
+def test_clusters_that_are_undecided_say_what_n_would_decide() -> None:
+    """With so many clusters like these, eight of them here, four of five samples decide."""
+    d = np.repeat([0.3, 0.25, -0.2, 0.1, 0.35, -0.05, 0.25, 0.0], 5)
+    codes = np.repeat(np.arange(8), 5)
+    result = equivalence_test(d, np.zeros(40), clusters=codes, margin=0.02)
+    assert result.verdict is Verdict.UNDECIDED
+    n = result.n_to_decide
+    assert n is not None
+    n_clusters = round(n / 5)
+    assert 8 < n_clusters < 40
+    rng = np.random.default_rng(7)
+    spread = result.standard_error * math.sqrt(8)
+    decided = 0
+    for _ in range(400):
+        drawn = np.repeat(rng.normal(result.delta, spread, n_clusters), 5)
+        again = equivalence_test(
+            drawn, np.zeros(drawn.size), clusters=np.repeat(np.arange(n_clusters), 5), margin=0.02
+        )
+        decided += again.verdict is not Verdict.UNDECIDED
+    assert 0.72 < decided / 400 < 0.9
+
+
+def test_alike_pairs_in_clusters_say_exactly_what_n_would_decide() -> None:
+    """Without a difference nothing is random: n decides, and one cluster less does not."""
+    codes = np.repeat(np.arange(40), 10)
+    planned = equivalence_test(np.ones(400), np.ones(400), clusters=codes).n_to_decide
+    assert planned is not None
+    n_clusters = math.ceil(planned / 10)
+    assert n_clusters > 268  # as single pairs would need
+    for count, verdict in ((n_clusters, Verdict.EQUIVALENT), (n_clusters - 1, Verdict.UNDECIDED)):
+        ones = np.ones(10 * count)
+        result = equivalence_test(ones, ones, clusters=np.repeat(np.arange(count), 10))
+        assert result.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [([3, 2.1], [0, 0]), ([3, 2.1, 0.4], [0, 0, 0]), ([0.5, 0.1, 0.3, -0.02], [0, 0, 0, 0])],
+)
+def test_more_pairs_are_asked_for_than_there_are(columns: tuple[list[float], list[float]]) -> None:
+    result = equivalence_test(*columns)
+    assert result.verdict is Verdict.UNDECIDED
+    assert result.n_to_decide is not None
+    assert result.n_to_decide > result.n
+    assert f"Some {result.n_to_decide} pairs" in result.explanation
+
+
+def test_a_plan_that_the_sample_itself_refutes_is_not_given() -> None:
+    """A billion pairs that are undecided are not told that a million would have decided."""
+    a, b = _scores(40, 0.0, 2)
+    result = equivalence_test(a, b, margin=0.01)
+    per_pair = result.standard_error * math.sqrt(40)
+    refuted = dataclasses.replace(result, n=10**9, standard_error=per_pair / math.sqrt(10**9))
+    assert refuted.verdict is Verdict.UNDECIDED
+    assert refuted.n_to_decide is None
+    assert "cannot be said" in refuted.explanation
 
 
 def test_outcomes_and_scores_are_told_apart_by_value() -> None:

@@ -239,6 +239,25 @@ def test_no_discordant_pair_leaves_the_bootstrap_without_a_width() -> None:
     assert "no width" in str(got)
 
 
+def test_every_bootstrap_interval_without_a_width_is_told() -> None:
+    remark = "nothing about delta"
+    one_sided = estimate(PairedCounts(0, 10, 0, 0))
+    assert one_sided.delta_percentile == Interval(1, 1)
+    assert remark in str(one_sided)
+    assert "No pair is discordant" not in str(one_sided)
+    # Ten clusters of two pairs that cancel: no sample of clusters has a difference.
+    cancelling = estimate([1, 0] * 10, [0, 1] * 10, clusters=np.repeat(np.arange(10), 2))
+    assert cancelling.delta_percentile == cancelling.delta_bca == Interval(0, 0)
+    assert "The clusters hardly differ" in str(cancelling)
+    assert remark in str(cancelling)
+    for wide in (
+        PairedCounts(0, 9, 1, 0),
+        PairedCounts(30, 5, 5, 0),
+        PairedCounts(10_000, 9, 1, 5),
+    ):
+        assert estimate(wide).remarks() == []
+
+
 def test_coverage_of_the_score_interval() -> None:
     """All tables of n = 60 at a few truths: at least 93% for a nominal 95%."""
     n = 60

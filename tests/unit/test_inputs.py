@@ -68,6 +68,54 @@ def test_clusters_are_numbered_by_first_appearance():
         as_clusters([1], 2)
 
 
+@pytest.mark.parametrize(
+    "missing",
+    [
+        float("nan"),
+        None,
+        np.datetime64("NaT"),
+        np.timedelta64("NaT"),
+        np.float64("nan"),
+        "pandas.NA",
+    ],
+)
+def test_a_missing_label_in_a_list_is_no_cluster(missing):
+    if isinstance(missing, str):
+        missing = pytest.importorskip("pandas").NA
+    for labels in (["a", "a", missing, "b"], [1, 1, missing, 2], ("a", 1, missing, 2)):
+        with pytest.raises(InputError, match="1 missing values") as caught:
+            as_clusters(labels, 4)
+        assert "row 2" in str(caught.value)
+
+
+def test_a_missing_date_is_no_cluster():
+    dates = np.array(["2023-01-01", "NaT", "2023-01-02"], dtype="datetime64[D]")
+    for column in (dates, dates - dates[0]):
+        with pytest.raises(InputError, match="row 1: clusters has 1 missing"):
+            as_clusters(column, 3)
+    codes, n = as_clusters(dates[[0, 2, 0]], 3)
+    assert (codes.tolist(), n) == ([0, 1, 0], 2)
+
+
+@pytest.mark.parametrize("make", [list, tuple, lambda values: np.array(values, dtype=object)])
+def test_labels_of_different_types_are_different_clusters(make):
+    codes, n = as_clusters(make([1, "1", 2, "2", 1.0, "nan", b"1", (1, 2)]), 8)
+    assert codes.tolist() == [0, 1, 2, 3, 0, 4, 5, 6]
+    assert n == 7
+
+
+def test_large_integers_beside_negative_ones_stay_apart():
+    codes, n = as_clusters([2**63, 2**63 + 1, -1], 3)
+    assert (codes.tolist(), n) == ([0, 1, 2], 3)
+
+
+def test_a_label_is_one_value():
+    with pytest.raises(InputError, match="one label for each row"):
+        as_clusters([[1, 2], [3, 4]], 2)
+    with pytest.raises(InputError, match="one column"):
+        as_clusters(np.zeros((2, 2)), 2)
+
+
 def test_lengths_are_compared():
     with pytest.raises(InputError, match="a has 2, b has 3 rows"):
         check_lengths(a=np.zeros(2), b=np.zeros(3))

@@ -169,6 +169,21 @@ def test_curves_hold_power_and_draw_it() -> None:
     assert "delta = 0.02" in str(over_delta)
 
 
+def test_a_curve_is_the_same_in_any_order() -> None:
+    for ascending in (
+        {"n": [100, 500, 1000], "delta": 0.03},
+        {"n": 1000, "delta": [-0.02, 0.0, 0.1]},
+    ):
+        other = {
+            name: value[::-1] if isinstance(value, list) else value
+            for name, value in ascending.items()
+        }
+        one, two = power_curve(0.1, **ascending), power_curve(0.1, **other)  # type: ignore[arg-type]
+        assert two.values.tolist() == one.values.tolist() == sorted(one.values)
+        assert two.powers.tolist() == one.powers.tolist()
+        assert two.as_text() == one.as_text()
+
+
 def test_pairs_to_decide_names_the_shorter_way() -> None:
     apart = PairedCounts(760, 60, 20, 160)
     assert pairs_to_decide(apart) == sample_size(0.08, 0.04)

@@ -23,7 +23,7 @@ from pydantic import (
 
 from ietest_fast.errors import ConfigError, IetestError
 from ietest_fast.stats import DEFAULT_N_RESAMPLES
-from ietest_fast.stats.paired import MAX_RESAMPLES
+from ietest_fast.stats.resampling import MAX_RESAMPLES
 
 if TYPE_CHECKING:
     from ietest_fast.models.protocol import Model

@@ -24,6 +24,7 @@ from ietest_fast.stats.estimates import wilson_interval
 from ietest_fast.stats.inputs import as_clusters, as_column
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def calibrate(
     discordance
         psi, the probability that a pair is discordant.
     clusters
-        Shape (n,), labels of the clusters as in the user's data, of any type that can be sorted;
+        Shape (n,), labels of the clusters as in the user's data, of any type;
         None for independent observations.
     icc
         Correlation of two differences of one cluster, in [0, 1];
@@ -245,10 +246,18 @@ def calibrate(
     >>> result.size_of("paired").keeps_level
     True
     """
-    _check_range(n, discordance, icc, classifier_correlation)
-    _check_amounts(
-        alpha, seed, n_classifiers=n_classifiers, n_tables=n_tables, n_resamples=n_resamples
+    _check_range(
+        n,
+        discordance,
+        icc,
+        classifier_correlation,
+        seed=seed,
+        n_classifiers=n_classifiers,
+        n_tables=n_tables,
     )
+    check_options(alternative="two-sided", n_resamples=n_resamples, seed=seed, n_threads=n_threads)
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
     codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
     if codes is None and icc > 0:
         raise InputError("a correlation within clusters needs clusters")
@@ -335,7 +344,15 @@ def draw_null_differences(
     InputError
         If an argument is out of its range.
     """
-    _check_range(n, discordance, icc, classifier_correlation)
+    _check_range(
+        n,
+        discordance,
+        icc,
+        classifier_correlation,
+        seed=seed,
+        n_classifiers=n_classifiers,
+        table=table,
+    )
     codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
     return _draw(
         (n, n_classifiers),
@@ -434,9 +451,16 @@ def _discordant_pairs(drawn: NDArray[Any]) -> list[tuple[int, int]]:
     return [(int((d > 0).sum()), int((d < 0).sum())) for d in drawn.T]
 
 
-def _check_range(n: int, psi: float, icc: float, r: float) -> None:
+def _check_range(n: int, psi: float, icc: float, r: float, *, seed: int, **counts: int) -> None:
+    for name, count in (("n", n), *counts.items()):
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
+            raise InputError(f"{name} must be an integer, not {count!r}")
     if n < 2:
         raise InputError(f"a paired test needs at least two pairs, not {n}")
+    for name, count in counts.items():
+        least = 0 if name == "table" else 1
+        if count < least:
+            raise InputError(f"{name} must be {least} or more, not {count}")
     for name, value in (
         ("the discordance", psi),
         ("the correlation within clusters", icc),
@@ -444,16 +468,7 @@ def _check_range(n: int, psi: float, icc: float, r: float) -> None:
     ):
         if not 0 <= value <= 1:
             raise InputError(f"{name} must lie between 0 and 1, not {value}")
-
-
-def _check_amounts(alpha: float, seed: int, **counts: int) -> None:
-    for name, count in counts.items():
-        if count < 1:
-            raise InputError(f"{name} must be 1 or more, not {count}")
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
-    if seed < 0:
-        raise InputError(f"a seed must be 0 or more, not {seed}")
+    check_options(alternative="two-sided", n_resamples=1, seed=seed)
 
 
 def _choose(

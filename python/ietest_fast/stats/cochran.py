@@ -16,7 +16,8 @@ from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import as_outcomes, check_lengths
 from ietest_fast.stats.joint import adjust_p_values
 from ietest_fast.stats.matched import PairedCounts
-from ietest_fast.stats.mcnemar import Engine, check_engine, mcnemar_test
+from ietest_fast.stats.mcnemar import mcnemar_test
+from ietest_fast.stats.paired import Method, check_engine
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class CochranResult(Result):
     n: int
     n_mixed: int
     n_right: tuple[int, ...]
-    method: Engine
+    method: Method
     n_resamples: int | None
     seed: int | None
     statistic: float
@@ -158,7 +159,7 @@ def cochran_q_test(
     outcomes: Any,
     *,
     versions: Sequence[str] | None = None,
-    method: Engine = "multinomial",
+    method: Method = "multinomial",
     n_resamples: int | None = None,
     seed: int = 0,
     n_threads: int | None = None,
@@ -215,7 +216,7 @@ def cochran_q_test(
     >>> round(result.statistic, 4), round(result.p_value, 5), round(result.p_asymptotic, 5)
     (17.2, 5e-05, 0.00018)
     """
-    used = check_engine(method, n_resamples, seed)
+    used = check_engine(method, n_resamples, seed=seed, n_threads=n_threads)
     names, table = _as_table(outcomes, versions)
     n, v = table.shape
     if v > 255 or n * v > core.cochran.MAX_OUTCOMES:

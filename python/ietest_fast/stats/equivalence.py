@@ -118,25 +118,42 @@ class EquivalenceResult(Result):
             return Verdict.EQUIVALENT
         return Verdict.DIFFERS if self.differs else Verdict.UNDECIDED
 
-    @functools.cached_property
+    @property
     def n_to_decide(self) -> int | None:
         """How many pairs would give a verdict with probability 80%, were the sample the truth.
 
-        Computed when it is asked for. None unless undecided, or if no number up to 100 million
-        would.
+        Computed when it is asked for. None unless undecided, if no number up to 100 million would,
+        or if the number is no larger than the n that did not decide.
         """
+        planned = self._planned
+        return None if planned is None or planned <= self.n else planned
+
+    @functools.cached_property
+    def _planned(self) -> int | None:
         if self.verdict is not Verdict.UNDECIDED:
             return None
-        if self.counts is None:
-            return _scores_to_decide(
-                self.delta, self.standard_error * math.sqrt(self.n), self.margin, self.alpha
-            )
-        from ietest_fast.stats.power import pairs_to_decide
+        if self.counts is not None and self.n_clusters is None:
+            from ietest_fast.stats.power import pairs_to_decide
 
-        pairs = pairs_to_decide(
-            self.counts, margin=self.margin, alpha=self.alpha, power=POWER_TO_DECIDE
+            return pairs_to_decide(
+                self.counts, margin=self.margin, alpha=self.alpha, power=POWER_TO_DECIDE
+            )
+        spread = on_zero = on_margin = self.standard_error * math.sqrt(self.n)
+        if self.counts is not None:
+            # Tango's variances; psi is at least the margin on its border.
+            psi, effect = self.counts.discordance_rate, self.design_effect or 1.0
+            on_zero = math.sqrt(effect * psi)
+            on_margin = math.sqrt(effect * (max(psi, self.margin) - self.margin**2))
+        units = self.n if self.n_clusters is None else self.n_clusters
+        return _pairs_to_decide(
+            self.delta,
+            spread,
+            on_zero=on_zero,
+            on_margin=on_margin,
+            margin=self.margin,
+            alpha=self.alpha,
+            units_per_pair=units / self.n,
         )
-        return None if pairs is None else math.ceil(pairs * (self.design_effect or 1.0))
 
     @property
     def explanation(self) -> str:
@@ -163,6 +180,8 @@ class EquivalenceResult(Result):
         )
         if self.n_to_decide is not None:
             return f"{said} Some {self.n_to_decide:,} pairs like these would decide (power 80%)."
+        if self._planned is not None:
+            return f"{said} More pairs may decide; how many cannot be said from these."
         return f"{said} delta is so near to the margin that no number of pairs is sure to decide."
 
     def to_dict(self) -> dict[str, Any]:
@@ -406,25 +425,43 @@ def _normal_tail(z: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2))
 
 
-def _scores_to_decide(delta: float, spread: float, margin: float, alpha: float) -> int | None:
-    """Give the n at which a verdict is likely enough, in normal approximation.
+def _pairs_to_decide(
+    delta: float,
+    spread: float,
+    *,
+    on_zero: float,
+    on_margin: float,
+    margin: float,
+    alpha: float,
+    units_per_pair: float,
+) -> int | None:
+    """Give the n at which a verdict is likely enough, for means with a normal law.
 
-    With e the standard error, the verdict is open if delta's estimate lies within
-    z(1 - alpha/2) e of 0, but not within margin - z(1 - alpha) e.
+    With s the error of the standard errors, s**2 being chi-square over its degrees of freedom, the
+    verdict is open if sqrt(n) times the estimate of delta lies within t(1 - alpha/2) s on_zero of
+    0, but not within sqrt(n) margin - t(1 - alpha) s on_margin. Student's quantiles t have one
+    degree of freedom less than there are units (pairs or clusters) in n pairs.
     """
-    normal = NormalDist()
-    one_sided, two_sided = normal.inv_cdf(1 - alpha), normal.inv_cdf(1 - alpha / 2)
+    from scipy.special import chdtri, ndtr, stdtrit
+
+    tails = (np.arange(200) + 0.5) / 200
 
     def decides(n: int) -> bool:
-        root = math.sqrt(n) / spread
-        inner, centre = max(0.0, margin * root - one_sided), delta * root
-        if inner >= two_sided:
-            return True
+        df = n * units_per_pair - 1
+        if df < 1:
+            return False
+        centre, edge = math.sqrt(n) * abs(delta), math.sqrt(n) * margin
+        t_zero, t_margin = stdtrit(df, 1 - alpha / 2) * on_zero, stdtrit(df, 1 - alpha) * on_margin
+        if spread == 0:  # nor does s vary
+            return bool(centre > t_zero or centre < edge - t_margin)
+        s = np.sqrt(chdtri(df, tails) / df)
+        outer = t_zero * s
+        inner = np.clip(edge - t_margin * s, 0, outer)
         undecided = sum(
-            normal.cdf(two_sided - side * centre) - normal.cdf(inner - side * centre)
-            for side in (1, -1)
+            ndtr((outer - middle) / spread) - ndtr((inner - middle) / spread)
+            for middle in (centre, -centre)
         )
-        return 1 - undecided >= POWER_TO_DECIDE
+        return 1 - float(np.mean(undecided)) >= POWER_TO_DECIDE
 
     if not decides(MOST_PAIRS):
         return None

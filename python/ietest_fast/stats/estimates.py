@@ -120,13 +120,19 @@ class EstimateResult(Result):
 
     def remarks(self) -> list[str]:
         """Say what the numbers do not."""
-        if self.counts.k > 0:
+        shown = {"percentile": self.delta_percentile, "BCa": self.delta_bca}
+        flat = [name for name, interval in shown.items() if interval.low == interval.high]
+        if not flat:
             return []
-        remark = (
-            "No pair is discordant: every bootstrap sample is like the observed one, so the "
-            "bootstrap intervals have no width. They say nothing about delta."
-        )
-        return [remark]
+        if self.counts.k == 0:
+            why = "No pair is discordant: every bootstrap sample is like the observed one"
+        elif self.n_clusters is None:
+            why = "The bootstrap samples hardly differ in delta"
+        else:
+            why = "The clusters hardly differ in delta, nor do the bootstrap samples"
+        which = "bootstrap intervals have" if len(flat) == 2 else f"{flat[0]} interval has"
+        nothing = "They say" if len(flat) == 2 else "It says"
+        return [f"{why}, so the {which} no width. {nothing} nothing about delta."]
 
 
 def estimate(

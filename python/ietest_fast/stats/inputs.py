@@ -25,8 +25,8 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If a value is missing (null, None or NaN; the first one's row is named), or it is not one
-        column.
+        If a value is missing (null, None, NaN or NaT; the first one's row is named), or it is not
+        one column.
     """
     if hasattr(values, "to_numpy"):
         missing = _missing_rows(values)
@@ -38,12 +38,11 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     if array.ndim != 1:
         raise InputError(f"{name} must be one column, not an array of shape {array.shape}")
     if array.dtype.kind == "O":
-        _refuse_missing(
-            np.flatnonzero([value is None or value != value for value in array]),  # noqa: PLR0124
-            name,
-        )
+        _refuse_missing(np.flatnonzero([_is_missing(value) for value in array]), name)
     elif array.dtype.kind == "f":
         _refuse_missing(np.flatnonzero(np.isnan(array)), name)
+    elif array.dtype.kind in "mM":
+        _refuse_missing(np.flatnonzero(np.isnat(array)), name)
     return array
 
 
@@ -104,7 +103,8 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     Parameters
     ----------
     values
-        Shape (n,), labels of any type that can be sorted: numbers, texts.
+        Shape (n,), labels: numbers, texts, dates or anything hashable. Two labels are one cluster
+        if they are equal in Python: 1 and 1.0 are, 1 and "1" are not.
     n
         How many observations there are.
 
@@ -118,19 +118,35 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     Raises
     ------
     InputError
-        If a label is missing, the length is not n, or there are fewer than two clusters.
+        If a label is missing or not hashable, the length is not n, or there are fewer than two
+        clusters.
     """
+    if isinstance(values, (list, tuple)):
+        # NumPy would turn a list that mixes types into texts, and a NaN in it into a label.
+        values = np.fromiter(values, dtype=object, count=len(values))
     labels = as_column(values, name)
     if labels.size != n:
         raise InputError(f"{name} has {labels.size} rows, but there are {n} observations")
     if labels.dtype.kind == "O":
-        labels = labels.astype(str)
-    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.empty(first.size, dtype=np.int64)
-    order[np.argsort(first, kind="stable")] = np.arange(first.size)
-    if first.size < 2:
+        codes, n_clusters = _number_objects(labels, name)
+    else:
+        _, first, places = np.unique(labels, return_index=True, return_inverse=True)
+        n_clusters = int(first.size)
+        order = np.empty(n_clusters, dtype=np.int64)
+        order[np.argsort(first, kind="stable")] = np.arange(n_clusters)
+        codes = order[places]
+    if n_clusters < 2:
         raise InputError(f"{name} has only one value; at least two clusters are needed")
-    return order[codes], int(first.size)
+    return codes, n_clusters
+
+
+def _number_objects(labels: NDArray[Any], name: str) -> tuple[NDArray[np.int64], int]:
+    numbers: dict[Any, int] = {}
+    try:
+        listed = [numbers.setdefault(label, len(numbers)) for label in labels]
+    except TypeError as error:
+        raise InputError(f"{name} must hold one label for each row: {error}") from None
+    return np.array(listed, dtype=np.int64), len(numbers)
 
 
 def check_lengths(**columns: NDArray[Any]) -> int:
@@ -149,6 +165,15 @@ def check_lengths(**columns: NDArray[Any]) -> int:
     if n < 2:
         raise InputError(f"a paired test needs at least two rows, not {n}")
     return n
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 - NaN and NaT differ from themselves
+    except (TypeError, ValueError):  # pandas.NA has no truth; arrays are refused by who gets them
+        return type(value).__name__ == "NAType"
 
 
 def _missing_rows(values: Any) -> NDArray[np.int64]:

@@ -9,19 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
-from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
+from ietest_fast.stats.paired import Method, check_engine
 from ietest_fast.stats.result import Result, format_p
-
-Engine = Literal["exact", "multinomial", "resample"]
-ENGINES: tuple[str, ...] = get_args(Engine)
-
-#: S of a Monte Carlo engine where nobody says otherwise.
-N_RESAMPLES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +53,7 @@ class McNemarResult(Result):
     title = "McNemar's test"
 
     counts: PairedCounts
-    method: Engine
+    method: Method
     n_resamples: int | None
     seed: int | None
     statistic: float
@@ -106,34 +100,11 @@ class McNemarResult(Result):
         ]
 
 
-def check_engine(method: str, n_resamples: int | None, seed: int) -> int | None:
-    """Give S: the number asked for, the default of a Monte Carlo engine, or None for ``exact``.
-
-    Raises
-    ------
-    InputError
-        If the method is unknown, S does not fit it, or the seed is negative.
-    """
-    if method not in ENGINES:
-        raise InputError(f"method must be one of {', '.join(ENGINES)}, not {method!r}")
-    if seed < 0:
-        raise InputError(f"a seed must be 0 or more, not {seed}")
-    if method == "exact":
-        if n_resamples is not None:
-            raise InputError("the exact law has no replicates: leave n_resamples out")
-        return None
-    if n_resamples is None:
-        return N_RESAMPLES
-    if not 1 <= n_resamples < 2**63:
-        raise InputError(f"n_resamples must be at least 1 and at most 2**63 - 1, not {n_resamples}")
-    return n_resamples
-
-
 def mcnemar_test(
     sample: PairedCounts | MatchedSample | Any,
     transformed: Any = None,
     *,
-    method: Engine = "exact",
+    method: Method = "exact",
     n_resamples: int | None = None,
     seed: int = 0,
     n_threads: int | None = None,
@@ -168,7 +139,7 @@ def mcnemar_test(
     ------
     InputError
         If the columns hold no outcomes or differ in length, the method is unknown, n_resamples
-        does not fit it, or the seed is negative.
+        does not fit it, or n_resamples, the seed or n_threads is no integer in its range.
 
     Examples
     --------
@@ -177,7 +148,7 @@ def mcnemar_test(
     >>> round(result.statistic, 4), round(result.p_conditional, 4), round(result.p_mid, 4)
     (4.5455, 0.0525, 0.0347)
     """
-    used = check_engine(method, n_resamples, seed)
+    used = check_engine(method, n_resamples, seed=seed, n_threads=n_threads)
     counts = counts_of(sample, transformed)
     four = (counts.n11, counts.n10, counts.n01, counts.n00)
     if counts.k == 0:

@@ -15,6 +15,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, format_t
+from ietest_fast.stats.resampling import Alternative, check_options
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
@@ -23,13 +24,7 @@ if TYPE_CHECKING:
 Method = Literal["exact", "multinomial", "resample"]
 METHODS: tuple[str, ...] = get_args(Method)
 
-Alternative = Literal["two-sided", "greater", "less"]
-ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
-
 DEFAULT_N_RESAMPLES = 10_000
-
-#: The engines count replicates in 64 bits, with a sign.
-MAX_RESAMPLES = 2**63 - 1
 
 #: Below this many discordant pairs the bootstrap is a little liberal, and the result says so.
 FEW_DISCORDANT = 25
@@ -193,18 +188,31 @@ def _mcnemar_tail(counts: PairedCounts, alternative: Alternative) -> float:
     return float(bdtrc(more - 1, counts.k, 0.5)) if more > 0 else 1.0
 
 
-def _check(method: str, n_resamples: int | None, seed: int) -> None:
+def check_engine(
+    method: str,
+    n_resamples: int | None,
+    *,
+    seed: int,
+    n_threads: int | None,
+    alternative: str = "two-sided",
+) -> int | None:
+    """Give S: the number asked for, the default of a Monte Carlo engine, or None for ``exact``.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown, S does not fit it, or as for
+        :func:`ietest_fast.stats.resampling.check_options`.
+    """
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+    used = DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples
+    check_options(alternative=alternative, n_resamples=used, seed=seed, n_threads=n_threads)
+    if method != "exact":
+        return used
     if n_resamples is not None:
-        if method == "exact":
-            raise InputError("the exact law has no replicates: leave n_resamples out")
-        if not 1 <= n_resamples <= MAX_RESAMPLES:
-            raise InputError(
-                f"n_resamples must be at least 1 and at most 2**63 - 1, not {n_resamples}"
-            )
-    if seed < 0:
-        raise InputError(f"a seed must be 0 or more, not {seed}")
+        raise InputError("the exact law has no replicates: leave n_resamples out")
+    return None
 
 
 def paired_test(
@@ -249,8 +257,9 @@ def paired_test(
     Raises
     ------
     InputError
-        If the method or the alternative is unknown, n_resamples does not fit the method, the seed
-        is negative, or a column holds no outcomes.
+        If the method or the alternative is unknown, n_resamples does not fit the method,
+        n_resamples, the seed or n_threads is no integer in its range, or a column holds no
+        outcomes.
 
     Examples
     --------
@@ -261,16 +270,13 @@ def paired_test(
     >>> result.p_value < 1e-25
     True
     """
-    _check(method, n_resamples, seed)
-    if alternative not in ALTERNATIVES:
-        raise InputError(
-            f"alternative must be one of {', '.join(ALTERNATIVES)}, not {alternative!r}"
-        )
+    used = check_engine(
+        method, n_resamples, seed=seed, n_threads=n_threads, alternative=alternative
+    )
     counts = counts_of(sample, transformed)
     four = (counts.n11, counts.n10, counts.n01, counts.n00)
     two_sided = alternative == "two-sided"
-    used: int | None = None
-    if method == "exact":
+    if used is None:
         p_value, p_paper, p_symmetric = core.stats.exact_p_values(*four)
         if not two_sided:
             at_least, above, *_ = core.stats.exact_tails(*four)  # of abs(t), by symmetry
@@ -279,7 +285,6 @@ def paired_test(
                 lower = at_least
             p_value = _one_tail(lower, upper, alternative)
     else:
-        used = DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples
         (p_value, p_paper, p_symmetric), (at_most, reached, *_) = _run_engine(
             counts, method, n_resamples=used, seed=seed, n_threads=n_threads
         )
@@ -293,7 +298,7 @@ def paired_test(
         method=method,
         alternative=alternative,
         n_resamples=used,
-        seed=None if method == "exact" else seed,
+        seed=None if used is None else seed,
         t=counts.t,
         p_value=p_value,
         p_paper=p_paper if two_sided else None,
@@ -334,7 +339,7 @@ def draw_t_replicates(
     """
     if method == "exact":
         raise InputError("the exact law has no replicates: choose multinomial or resample")
-    _check(method, n_resamples, seed)
+    check_engine(method, n_resamples, seed=seed, n_threads=n_threads)
     t_replicates = np.empty(n_resamples, dtype=np.float64)
     _run_engine(
         counts_of(sample),

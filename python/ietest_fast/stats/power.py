@@ -21,6 +21,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import core
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class PowerCurve(Result):
     over
         ``n`` or ``delta``: what the horizontal axis holds.
     values, powers
-        Shape (p,), float64.
+        Shape (p,), float64; ``values`` in ascending order.
     discordance, alpha, n_tests
         As for :class:`PowerPlan`.
     n, delta
@@ -226,7 +227,9 @@ def power(
     0.8328
     """
     return float(
-        _powers(n, discordance, [delta], level=_level(alpha, n_tests), n_threads=n_threads)[0]
+        _powers(
+            n, discordance, [delta], level=_level(alpha, n_tests, n_threads), n_threads=n_threads
+        )[0]
     )
 
 
@@ -264,7 +267,7 @@ def sample_size(
     >>> sample_size(0.08, 0.01)
     6262
     """
-    level = _level(alpha, n_tests)
+    level = _level(alpha, n_tests, n_threads)
     _check_goal(power, level)
     _check_truth(discordance, delta)
     if delta == 0:
@@ -341,7 +344,7 @@ def detectable_difference(
     >>> round(detectable_difference(10_000, 0.08), 5)
     0.00792
     """
-    level = _level(alpha, n_tests)
+    level = _level(alpha, n_tests, n_threads)
     _check_goal(power, level)
     _check_truth(discordance, 0.0)
 
@@ -436,7 +439,7 @@ def plan(
             delta = detectable_difference(n, discordance, power=goal, **common)
             solved_for = "delta"
     assert delta is not None  # noqa: S101
-    level = _level(alpha, n_tests)
+    level = _level(alpha, n_tests, n_threads)
     reached = float(_powers(n, discordance, [delta], level=level, n_threads=n_threads)[0])
     return PowerPlan(
         n=n,
@@ -465,18 +468,20 @@ def power_curve(
     discordance, alpha, n_tests, n_threads
         As for :func:`power`.
     n, delta
-        One of them is a number, the other a sequence of at least two.
+        One of them is a number, the other a sequence of at least two, in any order: the points of
+        the curve are in ascending order.
 
     Raises
     ------
     InputError
         If not exactly one of them is a sequence, or as for :func:`power`.
     """
-    level = _level(alpha, n_tests)
+    level = _level(alpha, n_tests, n_threads)
     sizes, deltas = np.atleast_1d(n), np.atleast_1d(delta)
     if (np.ndim(n), np.ndim(delta)) not in {(0, 1), (1, 0)} or max(sizes.size, deltas.size) < 2:
         raise InputError("a curve needs several n and one delta, or one n and several deltas")
     over_n = np.ndim(n) == 1
+    sizes, deltas = np.sort(sizes), np.sort(deltas)  # a curve is drawn from left to right
     if over_n:
         _check_truth(discordance, float(deltas[0]))
         powers = core.power.power_at_sizes(
@@ -544,7 +549,7 @@ def pairs_to_decide(
     >>> pairs_to_decide(PairedCounts(760, 42, 38, 160), margin=0.01)
     13728
     """
-    level = _level(alpha, n_tests)
+    level = _level(alpha, n_tests, n_threads)
     _check_goal(power, level)
     if not 0 < margin < 1:
         raise InputError(f"the margin must lie between 0 and 1, not {margin}")
@@ -626,7 +631,8 @@ def _refuse_too_many(n: int) -> None:
         )
 
 
-def _level(alpha: float, n_tests: int) -> float:
+def _level(alpha: float, n_tests: int, n_threads: int | None = None) -> float:
+    check_options(alternative="two-sided", n_resamples=1, seed=0, n_threads=n_threads)
     if not 0 < alpha < 1:
         raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
     if isinstance(n_tests, bool) or not isinstance(n_tests, (int, np.integer)) or n_tests < 1:
