@@ -446,3 +446,20 @@ def test_eval_needs_two_labelled_rows(tmp_path: Path, capsys: pytest.CaptureFixt
     status, _, err = run(capsys, "eval", path)
     assert status == 1
     assert f"{path}: a paired test needs at least two rows, not 1" in err
+
+
+@pytest.mark.parametrize("alpha", ["1e-17", "0.85", "0.999"])
+@pytest.mark.parametrize("clusters", [False, True])
+def test_every_level_is_possible(
+    alpha: str, clusters: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if clusters:
+        path = tmp_path / "outcomes.csv"
+        rows = [f"{i % 3 > 0:d},{i % 5 > 0:d},{i // 4}" for i in range(80)]
+        path.write_text("\n".join(["A,B,G", *rows]) + "\n")
+        arguments = ["test", path, "--clusters", "G", "-S", "50"]
+    else:
+        arguments = ["test", "--counts", "35,13,7,5"]
+    status, out, err = run(capsys, *arguments, "--alpha", alpha, "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["alpha"] == float(alpha)

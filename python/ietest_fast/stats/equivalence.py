@@ -334,13 +334,13 @@ def _test_counts(
     variance = max(0.0, counts.discordance_rate - counts.delta**2)
     root = 1.0
     tail: Callable[[float], float] = _normal_tail
-    quantile = NormalDist().inv_cdf(1 - alpha)
+    quantile = -NormalDist().inv_cdf(alpha)
     if clustering is not None:
         from scipy.special import stdtr, stdtrit
 
         df = clustering.n - 1
         root = math.sqrt(clustering.design_effect)
-        quantile = float(stdtrit(df, 1 - alpha))
+        quantile = -float(stdtrit(df, alpha))
         tail = functools.partial(_student_tail, stdtr, df)
 
     lower, upper = (tango_score(counts, side * margin) / root for side in (-1, 1))
@@ -397,7 +397,7 @@ def _test_scores(
 
     lower, upper = t_at(-margin), t_at(margin)
     p_lower, p_upper = tail(lower), tail(-upper)
-    half = float(stdtrit(df, 1 - alpha)) * error
+    half = -float(stdtrit(df, alpha)) * error
     return EquivalenceResult(
         n=n,
         n_clusters=None if clustering is None else clustering.n,
@@ -451,7 +451,7 @@ def _pairs_to_decide(
         if df < 1:
             return False
         centre, edge = math.sqrt(n) * abs(delta), math.sqrt(n) * margin
-        t_zero, t_margin = stdtrit(df, 1 - alpha / 2) * on_zero, stdtrit(df, 1 - alpha) * on_margin
+        t_zero, t_margin = -stdtrit(df, alpha / 2) * on_zero, -stdtrit(df, alpha) * on_margin
         if spread == 0:  # nor does s vary
             return bool(centre > t_zero or centre < edge - t_margin)
         s = np.sqrt(chdtri(df, tails) / df)

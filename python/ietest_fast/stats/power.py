@@ -388,10 +388,11 @@ def difference_beside_test(
     Returns
     -------
     float or None
-        None if no pair is discordant, not even delta = psi is shown with that power, or there are
-        more than a million pairs, for which it would take seconds.
+        None if no pair is discordant, not even delta = psi is shown with that power, the level is
+        no less than that power, or there are more than a million pairs, for which it would take
+        seconds.
     """
-    if discordance == 0 or n > 10**6:
+    if discordance == 0 or n > 10**6 or alpha / n_tests >= DEFAULT_POWER:
         return None
     best = _powers(n, discordance, [discordance], level=_level(alpha, n_tests), n_threads=None)[0]
     if best < DEFAULT_POWER:
