@@ -73,8 +73,8 @@ def test_clusters_are_numbered_by_first_appearance():
     [
         float("nan"),
         None,
-        np.datetime64("NaT"),
-        np.timedelta64("NaT"),
+        np.datetime64("NaT", "D"),
+        np.timedelta64("NaT", "s"),
         np.float64("nan"),
         "pandas.NA",
     ],
