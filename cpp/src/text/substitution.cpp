@@ -209,16 +209,6 @@ class Finder {
         n_open_ = static_cast<std::size_t>(open - first_open);
     }
 
-    // Starts fetching where a key would go on with the next word.
-    void prefetch_continuation(const OpenCase& open, std::string_view text,
-                               std::size_t n_readable) const {
-        const std::size_t word = candidates_.as<Candidate>()[open.candidate].word;
-        const std::uint32_t at = scanner_.ends()[word];
-        if (open.entry == nullptr || word + 1 >= scanner_.n_words() || at + 8 > n_readable) return;
-        const std::size_t size = scanner_.ends()[word + 1] - at;
-        index_.prefetch(index_.probe_wide(text.data() + at, size).hash, open.entry->next_node);
-    }
-
     // Follows keys of several pieces, and takes back what they cover.
     IETEST_NOINLINE void decide_open_cases(std::string_view text, std::size_t n_readable) {
         const MayGoOn goes_on = may_go_on(text, n_readable);
@@ -227,7 +217,6 @@ class Finder {
         auto* matches = pending_.as<Match>();
         std::uint32_t done = 0;
         for (std::size_t i = 0; i < n_open_; ++i) {
-            prefetch_continuation(open[std::min(i + kAhead, n_open_ - 1)], text, n_readable);
             Match& match = matches[open[i].match];
             if (match.begin < done) continue;
             const Candidate& candidate = candidates[open[i].candidate];
@@ -378,7 +367,7 @@ class Writer {
     Writer(char* out, char* out_end, const char* source_end)
         : out_(out), out_end_(out_end), source_end_(source_end) {}
 
-    IETEST_ALWAYS_INLINE void put_source(const char* from, std::size_t size) {
+    void put_source(const char* from, std::size_t size) {
         constexpr std::size_t kStep = 64;
         if (source_end_ - from >= static_cast<std::ptrdiff_t>(size + kStep)) {
             put<kStep>(from, size);
@@ -387,13 +376,13 @@ class Writer {
         }
     }
     // A value of the table, behind which there is room to read.
-    IETEST_ALWAYS_INLINE void put_value(std::string_view value) {
+    void put_value(std::string_view value) {
         put<SubstitutionTable::kValueSlack>(value.data(), value.size());
     }
 
   private:
     template <std::size_t step>
-    IETEST_ALWAYS_INLINE void put(const char* from, std::size_t size) {
+    void put(const char* from, std::size_t size) {
         if (out_end_ - out_ < static_cast<std::ptrdiff_t>(size + step)) {
             put_exactly(from, size);
             return;
@@ -415,8 +404,8 @@ class Writer {
 };
 
 // Writes the new text of a chunk.
-IETEST_ALWAYS_INLINE void write_text(std::string_view text, std::span<const Match> matches,
-                                     const SubstitutionTable& table, Writer writer) {
+void write_text(std::string_view text, std::span<const Match> matches,
+                const SubstitutionTable& table, Writer writer) {
     std::size_t copied = 0;
     for (const Match& match : matches) {
         writer.put_source(text.data() + copied, match.begin - copied);
@@ -424,29 +413,6 @@ IETEST_ALWAYS_INLINE void write_text(std::string_view text, std::span<const Matc
         copied = match.end;
     }
     writer.put_source(text.data() + copied, text.size() - copied);
-}
-
-using WriteText = void (*)(std::string_view, std::span<const Match>, const SubstitutionTable&,
-                           Writer);
-
-void write_text_anywhere(std::string_view text, std::span<const Match> matches,
-                         const SubstitutionTable& table, Writer writer) {
-    write_text(text, matches, table, writer);
-}
-
-#if defined(IETEST_AVX2)
-IETEST_TARGET_AVX2 void write_text_avx2(std::string_view text, std::span<const Match> matches,
-                                        const SubstitutionTable& table, Writer writer) {
-    write_text(text, matches, table, writer);
-}
-#endif
-
-WriteText choose_write_text(Instructions instructions) {
-#if defined(IETEST_AVX2)
-    if (instructions == Instructions::avx2) return write_text_avx2;
-#endif
-    (void)instructions;
-    return write_text_anywhere;
 }
 
 // Sets where the new texts of some rows end and whether they changed; gives how many did.
@@ -643,7 +609,7 @@ Substituted replace_words(const StringColumn& column, const SubstitutionTable& t
         const std::int64_t base = column.begin_of(rows.begin);
         const auto n_bytes = static_cast<std::size_t>(column.begin_of(rows.end) - base);
         char* out = result.strings.data();
-        choose_write_text(options.instructions)(
+        write_text(
             {column.data + base, n_bytes}, chunk.matches(), table,
             Writer(out + out_begins[number], out + out_begins[number + 1], column.data + data_end));
         n_changed[number] =

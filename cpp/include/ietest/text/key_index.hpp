@@ -140,15 +140,6 @@ class KeyIndex {
     // Whether a piece at the root may be a key.
     bool may_hold(const Probe& probe) const { return filter_.may_hold(probe.hash); }
 
-    // Starts fetching what find() will look at.
-    void prefetch(std::uint64_t hash, std::uint32_t node) const {
-#if defined(__GNUC__) || defined(__clang__)
-        __builtin_prefetch(&entries_[slot_of(hash, node)]);
-#else
-        (void)hash;
-        (void)node;
-#endif
-    }
     const KeyEntry* find(const Probe& probe, const char* piece, std::uint32_t node = 0) const {
         for (std::size_t at = slot_of(probe.hash, node);; at = (at + 1) & mask_) {
             const KeyEntry& entry = entries_[at];
