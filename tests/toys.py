@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -135,8 +136,9 @@ class DiesOnceModel(_Marked):
     """Kills its process, the first time."""
 
     def fit(self, *args: Any, **kwargs: Any) -> Any:
-        if not self._marker.exists():
-            self._marker.touch()
+        # Two workers may be here at once: who makes the file is the one that dies.
+        with contextlib.suppress(FileExistsError):
+            self._marker.touch(exist_ok=False)
             os.kill(os.getpid(), signal.SIGKILL)
         return super().fit(*args, **kwargs)
 
