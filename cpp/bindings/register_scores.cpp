@@ -3,10 +3,12 @@
 #include <pybind11/stl.h>
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "execution.hpp"
 #include "ietest/stats/joint.hpp"
+#include "ietest/stats/replicates.hpp"
 #include "ietest/stats/scores.hpp"
 #include "random_key.hpp"
 #include "registers.hpp"
@@ -19,6 +21,7 @@ namespace {
 using stats::ColumnSums;
 using stats::Instructions;
 using stats::Quantity;
+using stats::Replicates;
 using stats::TypeTable;
 
 using Doubles = py::array_t<double, py::array::c_style>;
@@ -139,32 +142,6 @@ void register_scores(py::module_& module) {
         py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"),
         py::arg("n_replicates"), py::arg("key"), py::arg("instructions") = "best");
     scores.def(
-        "order_statistics",
-        [](const Doubles& values, const Integers& weights, std::int64_t n_units,
-           const std::string& quantity, const Integers& columns, const Integers& ranks,
-           std::int64_t n_replicates, const Words& key_words, std::optional<int> n_threads) {
-            const TypeTable table = to_table(values, weights, n_units);
-            if (columns.ndim() != 1 || ranks.ndim() != 1 || columns.size() != ranks.size()) {
-                throw py::value_error("columns and ranks must be vectors of one length");
-            }
-            std::vector<stats::RankRequest> requests;
-            for (py::ssize_t i = 0; i < ranks.size(); ++i) {
-                if (columns.at(i) < 0) throw py::value_error("a column must be 0 or more");
-                requests.push_back({static_cast<std::size_t>(columns.at(i)), ranks.at(i)});
-            }
-            const random::Key key = to_key(key_words);
-            const Quantity what = to_quantity(quantity);
-            const std::vector<double> found =
-                without_gil(n_threads, [&](const Execution& execution) {
-                    return stats::order_statistics(table, what, requests, n_replicates, key,
-                                                   execution);
-                });
-            return Doubles(static_cast<py::ssize_t>(found.size()), found.data());
-        },
-        py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"),
-        py::arg("quantity"), py::arg("columns"), py::arg("ranks"), py::arg("n_replicates"),
-        py::arg("key"), py::arg("n_threads") = py::none());
-    scores.def(
         "side_bounds",
         [](const Doubles& sums, bool exact, const std::string& side) {
             std::vector<double> bounds;
@@ -174,26 +151,48 @@ void register_scores(py::module_& module) {
             return Doubles(static_cast<py::ssize_t>(bounds.size()), bounds.data());
         },
         py::arg("sums"), py::arg("exact"), py::arg("side"));
-    scores.def(
-        "joint_test",
-        [](const Doubles& values, const Integers& weights, std::int64_t n_units,
-           const std::string& side, const std::vector<std::size_t>& order, const Doubles& bounds,
-           std::int64_t n_replicates, const Words& key_words, std::optional<int> n_threads) {
-            const TypeTable table = to_table(values, weights, n_units);
-            const std::span<const double> all_bounds(bounds.data(),
-                                                     static_cast<std::size_t>(bounds.size()));
-            const random::Key key = to_key(key_words);
-            const Quantity what = to_quantity(side);
-            const stats::JointCounts counts =
-                without_gil(n_threads, [&](const Execution& execution) {
-                    return stats::joint_replicates(table, what, order, all_bounds, n_replicates,
-                                                   key, execution);
-                });
-            return py::make_tuple(counts.marginal, counts.steps);
-        },
-        py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"), py::arg("side"),
-        py::arg("order"), py::arg("bounds"), py::arg("n_replicates"), py::arg("key"),
-        py::arg("n_threads") = py::none());
+    py::class_<Replicates>(scores, "Replicates")
+        .def(py::init([](const Doubles& values, const Integers& weights, std::int64_t n_units,
+                         const std::string& quantity, std::int64_t n_replicates,
+                         const Words& key_words) {
+                 return std::make_unique<Replicates>(to_table(values, weights, n_units),
+                                                     to_quantity(quantity), n_replicates,
+                                                     to_key(key_words));
+             }),
+             py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"),
+             py::arg("quantity"), py::arg("n_replicates"), py::arg("key"))
+        .def(
+            "order_statistics",
+            [](Replicates& replicates, const Integers& columns, const Integers& ranks,
+               std::optional<int> n_threads) {
+                if (columns.ndim() != 1 || ranks.ndim() != 1 || columns.size() != ranks.size()) {
+                    throw py::value_error("columns and ranks must be vectors of one length");
+                }
+                std::vector<stats::RankRequest> requests;
+                for (py::ssize_t i = 0; i < ranks.size(); ++i) {
+                    if (columns.at(i) < 0) throw py::value_error("a column must be 0 or more");
+                    requests.push_back({static_cast<std::size_t>(columns.at(i)), ranks.at(i)});
+                }
+                const std::vector<double> found =
+                    without_gil(n_threads, [&](const Execution& execution) {
+                        return replicates.order_statistics(requests, execution);
+                    });
+                return Doubles(static_cast<py::ssize_t>(found.size()), found.data());
+            },
+            py::arg("columns"), py::arg("ranks"), py::kw_only(), py::arg("n_threads") = py::none())
+        .def(
+            "joint_counts",
+            [](Replicates& replicates, const std::vector<std::size_t>& order, const Doubles& bounds,
+               std::optional<int> n_threads) {
+                const std::span<const double> all_bounds(bounds.data(),
+                                                         static_cast<std::size_t>(bounds.size()));
+                const stats::JointCounts counts =
+                    without_gil(n_threads, [&](const Execution& execution) {
+                        return stats::joint_counts(replicates, order, all_bounds, execution);
+                    });
+                return py::make_tuple(counts.marginal, counts.steps);
+            },
+            py::arg("order"), py::arg("bounds"), py::kw_only(), py::arg("n_threads") = py::none());
 }
 
 }  // namespace ietest::python

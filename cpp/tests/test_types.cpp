@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ietest/stats/joint.hpp"
+#include "ietest/stats/replicates.hpp"
 #include "ietest/stats/scores.hpp"
 #include "ietest/stats/types.hpp"
 
@@ -98,8 +99,11 @@ TEST_CASE("the number of threads changes nothing") {
     const Owned joint_table = make(50, 60, 10, 3);
     const std::vector<std::size_t> order{2, 0, 1};
     const std::vector<double> bounds(9, 1.5);
-    const JointCounts joint_one = joint_replicates(joint_table.table(), Quantity::both_sides, order,
-                                                   bounds, 20001, {7, 8}, serial);
+    const auto count = [&](const Execution& execution) {
+        Replicates replicates(joint_table.table(), Quantity::both_sides, 20001, {7, 8});
+        return joint_counts(replicates, order, bounds, execution);
+    };
+    const JointCounts joint_one = count(serial);
     for (const int n_threads : {2, 3, 7}) {
         const Execution execution{n_threads, nullptr};
         const ScoreReplicates other =
@@ -110,25 +114,76 @@ TEST_CASE("the number of threads changes nothing") {
         CHECK(other.counts.beyond == one.counts.beyond);
         CHECK(other.mean == one.mean);
         CHECK(other.deviation == one.deviation);
-        const JointCounts joint = joint_replicates(joint_table.table(), Quantity::both_sides, order,
-                                                   bounds, 20001, {7, 8}, execution);
+        const JointCounts joint = count(execution);
         CHECK(joint.marginal == joint_one.marginal);
         CHECK(joint.steps == joint_one.steps);
     }
 }
 
+// All replicates, as the sampler gives them, column by column and in order.
+std::vector<std::vector<double>> sorted_columns(const Owned& owned, Quantity quantity,
+                                                std::int64_t n_replicates) {
+    const TypedSampler sampler(owned.table(), {5, 6});
+    TypedSampler::Workspace room;
+    std::vector<ColumnSums> sums(owned.n_columns);
+    std::vector<std::vector<double>> columns(owned.n_columns);
+    for (std::int64_t r = 0; r < n_replicates; ++r) {
+        sampler.draw(static_cast<std::uint64_t>(r), room, sums);
+        for (std::size_t c = 0; c < sums.size(); ++c) {
+            columns[c].push_back(quantity_of(quantity, sums[c], owned.n_units));
+        }
+    }
+    for (std::vector<double>& column : columns) std::sort(column.begin(), column.end());
+    return columns;
+}
+
 TEST_CASE("order statistics are those of the sorted replicates") {
-    const Owned owned = make(0, 3, 5);  // a small law: many ties, and more than one pass
-    constexpr std::int64_t kReplicates = 1'200'000;
-    std::vector<double> t(kReplicates);
-    score_replicates(owned.table(), {1, 1}, false, kReplicates, {5, 6}, {}, t);
-    const std::vector<RankRequest> requests{
-        {0, 0}, {0, 30'000}, {0, 600'000}, {0, kReplicates - 1}};
-    const std::vector<double> found =
-        order_statistics(owned.table(), Quantity::t, requests, kReplicates, {5, 6}, {});
-    std::sort(t.begin(), t.end());
+    struct Case {
+        Owned owned;
+        Quantity quantity;
+        std::int64_t n_replicates;
+    };
+    // Few values with many ties; kept and collected; kept and counted first; too many to keep.
+    const std::vector<Case> cases{{make(0, 3, 5), Quantity::t, 1'200'000},
+                                  {make(4, 6, 2, 3), Quantity::both_sides, 1'000},
+                                  {make(4, 6, 2, 3), Quantity::upper_side, 500'000},
+                                  {make(4, 6, 2, 3), Quantity::lower_side, 800'000}};
+    for (const auto& [owned, quantity, n_replicates] : cases) {
+        const auto expected = sorted_columns(owned, quantity, n_replicates);
+        std::vector<RankRequest> requests;
+        for (std::size_t column = 0; column < owned.n_columns; ++column) {
+            for (const std::int64_t rank :
+                 {n_replicates / 2, std::int64_t{0}, n_replicates / 40, n_replicates - 1}) {
+                requests.push_back({column, rank});
+            }
+        }
+        Replicates replicates(owned.table(), quantity, n_replicates, {5, 6});
+        // The second time from what is kept, where it is.
+        for (int time = 0; time < 2; ++time) {
+            const std::vector<double> found = replicates.order_statistics(requests, {});
+            for (std::size_t i = 0; i < requests.size(); ++i) {
+                const auto [column, rank] = requests[i];
+                CHECK(found[i] == expected[column][static_cast<std::size_t>(rank)]);
+            }
+        }
+    }
+}
+
+TEST_CASE("an order statistic of each rank for each of many columns") {
+    const Owned owned = make(4, 6, 2, 40);
+    const std::int64_t n_replicates = 30'000;
+    const auto expected = sorted_columns(owned, Quantity::both_sides, n_replicates);
+    std::vector<RankRequest> requests;
+    for (std::size_t column = 0; column < owned.n_columns; ++column) {
+        for (std::int64_t rank = 7; rank < n_replicates; rank += 750) {
+            requests.push_back({column, rank});
+        }
+    }
+    Replicates replicates(owned.table(), Quantity::both_sides, n_replicates, {5, 6});
+    const std::vector<double> found = replicates.order_statistics(requests, {});
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        CHECK(found[i] == t[static_cast<std::size_t>(requests[i].rank)]);
+        const auto [column, rank] = requests[i];
+        CHECK(found[i] == expected[column][static_cast<std::size_t>(rank)]);
     }
 }
 
@@ -172,12 +227,16 @@ TEST_CASE("tables that are none are refused") {
     const TypeTable good{5, 1, values, weights};
     CHECK_THROWS(score_replicates(good, {1, 1}, true, 0, {0, 0}, {}));
     const std::vector<RankRequest> beyond{{0, 10}};
-    CHECK_THROWS(order_statistics(good, Quantity::t, beyond, 10, {0, 0}, {}));
+    CHECK_THROWS(Replicates(good, Quantity::t, 0, {0, 0}));
+    Replicates replicates(good, Quantity::both_sides, 10, {0, 0});
+    CHECK_THROWS(replicates.order_statistics(beyond, {}));
+    const std::vector<RankRequest> nowhere{{1, 0}};
+    CHECK_THROWS(replicates.order_statistics(nowhere, {}));
     const std::vector<std::size_t> order{0};
     const std::vector<double> bounds{1};
-    CHECK_THROWS(joint_replicates(good, Quantity::t, {}, bounds, 10, {0, 0}, {}));
+    CHECK_THROWS(joint_counts(replicates, {}, bounds, {}));
     const std::vector<std::size_t> no_column{1};
-    CHECK_THROWS(joint_replicates(good, Quantity::both_sides, no_column, bounds, 10, {0, 0}, {}));
+    CHECK_THROWS(joint_counts(replicates, no_column, bounds, {}));
     CHECK_THROWS(side_bound({1, 1}, true, Quantity::t));
 }
 

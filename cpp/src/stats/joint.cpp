@@ -19,12 +19,9 @@ double side_bound(const ColumnSums& observed, bool exact, Quantity side) {
     }
 }
 
-JointCounts joint_replicates(const TypeTable& table, Quantity side,
-                             std::span<const std::size_t> order, std::span<const double> bounds,
-                             std::int64_t n_replicates, random::Key key,
-                             const Execution& execution) {
-    if (n_replicates < 1) throw std::invalid_argument("n_replicates must be at least 1");
-    const std::size_t n_columns = table.n_columns;
+JointCounts joint_counts(Replicates& replicates, std::span<const std::size_t> order,
+                         std::span<const double> bounds, const Execution& execution) {
+    const std::size_t n_columns = replicates.n_columns();
     if (order.size() != n_columns || bounds.size() != n_columns * n_columns) {
         throw std::invalid_argument("order and bounds must fit the columns");
     }
@@ -35,7 +32,6 @@ JointCounts joint_replicates(const TypeTable& table, Quantity side,
         }
         seen[column] = true;
     }
-    const TypedSampler sampler(table, key);
     // Columns in their order from here on: bound(i, j) of the i-th and the j-th.
     std::vector<double> ordered_bounds;
     for (const std::size_t column : order) {
@@ -45,16 +41,11 @@ JointCounts joint_replicates(const TypeTable& table, Quantity side,
     }
     JointCounts total{std::vector<std::uint64_t>(n_columns), std::vector<std::uint64_t>(n_columns)};
     std::mutex mutex;
-    parallel_chunks(n_replicates, sampler.chunk_size(), execution, [&](Range range) {
-        TypedSampler::Workspace workspace;
-        std::vector<ColumnSums> sums(n_columns);
+    replicates.for_each_rows(execution, [&](Replicates::Rows rows) {
         std::vector<double> quantity(n_columns);
         std::vector<std::uint64_t> marginal(n_columns), steps(n_columns);
-        for (std::int64_t r = range.begin; r < range.end; ++r) {
-            sampler.draw(static_cast<std::uint64_t>(r), workspace, sums);
-            for (std::size_t i = 0; i < n_columns; ++i) {
-                quantity[i] = quantity_of(side, sums[order[i]], table.n_units);
-            }
+        for (std::size_t begin = 0; begin < rows.size(); begin += n_columns) {
+            for (std::size_t i = 0; i < n_columns; ++i) quantity[i] = rows[begin + order[i]];
             for (std::size_t i = 0; i < n_columns; ++i) {
                 const double* bound = ordered_bounds.data() + i * n_columns;
                 unsigned reached = 0;

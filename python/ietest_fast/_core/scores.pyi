@@ -26,28 +26,26 @@ def draw_sums(
     key: NDArray[np.uint64],
     instructions: str = "best",
 ) -> NDArray[np.float64]: ...
-def order_statistics(
-    values: NDArray[np.float64],
-    weights: NDArray[np.int64],
-    *,
-    n_units: int,
-    quantity: str,
-    columns: NDArray[np.int64],
-    ranks: NDArray[np.int64],
-    n_replicates: int,
-    key: NDArray[np.uint64],
-    n_threads: int | None = None,
-) -> NDArray[np.float64]: ...
 def side_bounds(sums: NDArray[np.float64], exact: bool, side: str) -> NDArray[np.float64]: ...
-def joint_test(
-    values: NDArray[np.float64],
-    weights: NDArray[np.int64],
-    *,
-    n_units: int,
-    side: str,
-    order: list[int],
-    bounds: NDArray[np.float64],
-    n_replicates: int,
-    key: NDArray[np.uint64],
-    n_threads: int | None = None,
-) -> tuple[list[int], list[int]]: ...
+
+class Replicates:
+    def __init__(
+        self,
+        values: NDArray[np.float64],
+        weights: NDArray[np.int64],
+        *,
+        n_units: int,
+        quantity: str,
+        n_replicates: int,
+        key: NDArray[np.uint64],
+    ) -> None: ...
+    def order_statistics(
+        self,
+        columns: NDArray[np.int64],
+        ranks: NDArray[np.int64],
+        *,
+        n_threads: int | None = None,
+    ) -> NDArray[np.float64]: ...
+    def joint_counts(
+        self, order: list[int], bounds: NDArray[np.float64], *, n_threads: int | None = None
+    ) -> tuple[list[int], list[int]]: ...

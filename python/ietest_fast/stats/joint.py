@@ -206,8 +206,9 @@ def joint_test(
     alpha
         The family-wise level that :attr:`JointTestResult.reject` refers to.
     min_p
-        Whether to adjust by step-down min-p, and to decide by it. It takes three to six passes
-        over the replicates; False takes one, and decides by max-t.
+        Whether to adjust by step-down min-p, and to decide by it. Where M S is at most 2^21 the
+        replicates are drawn once and kept for that (16 MB); above they are drawn four times or
+        five. False draws them once, and decides by max-t.
     n_threads
         Threads; None for all cores. No result depends on it.
 
@@ -282,17 +283,16 @@ class _JointEngine:
         key: NDArray[np.uint64],
         n_threads: int | None,
     ) -> None:
-        self._types = types
-        self._side = side
         self._n_resamples = n_resamples
-        self._table: dict[str, Any] = {
-            "values": types.values,
-            "weights": types.weights,
-            "n_units": types.n_units,
-            "n_replicates": n_resamples,
-            "key": key,
-            "n_threads": n_threads,
-        }
+        self._n_threads = n_threads
+        self._replicates = core.scores.Replicates(
+            types.values,
+            types.weights,
+            n_units=types.n_units,
+            quantity=side,
+            n_replicates=n_resamples,
+            key=key,
+        )
         self._bounds = core.scores.side_bounds(types.sums, types.exact, side)
         m = self._bounds.size
         order = sorted(range(m), key=lambda c: -self._bounds[c])
@@ -320,18 +320,12 @@ class _JointEngine:
         ]
         if wanted:
             # Above the (c+1)-th largest lie at most c replicates.
-            found = core.scores.order_statistics(
-                self._types.values,
-                self._types.weights,
-                n_units=self._types.n_units,
-                quantity=self._side,
-                columns=np.array([j for _, j in wanted], dtype=np.int64),
-                ranks=np.array(
+            found = self._replicates.order_statistics(
+                np.array([j for _, j in wanted], dtype=np.int64),
+                np.array(
                     [self._n_resamples - 1 - self._counts[i] for i, _ in wanted], dtype=np.int64
                 ),
-                n_replicates=self._n_resamples,
-                key=self._table["key"],
-                n_threads=self._table["n_threads"],
+                n_threads=self._n_threads,
             )
             for (i, j), value in zip(wanted, found.tolist(), strict=True):
                 bounds[i, j] = np.nextafter(value, np.inf)
@@ -342,8 +336,8 @@ class _JointEngine:
         self, order: list[int], bounds: NDArray[np.float64]
     ) -> tuple[list[int], list[float]]:
         """Count, and make adjusted p-values of the counts of the steps."""
-        marginal, steps = core.scores.joint_test(
-            **self._table, side=self._side, order=order, bounds=np.ascontiguousarray(bounds)
+        marginal, steps = self._replicates.joint_counts(
+            order, np.ascontiguousarray(bounds), n_threads=self._n_threads
         )
         adjusted = [0.0] * len(order)
         largest = 0.0

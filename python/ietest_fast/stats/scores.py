@@ -304,17 +304,14 @@ def _find_quantiles(
     if replicates is not None:
         found = np.partition(replicates, ranks)[ranks]
     else:
-        found = core.scores.order_statistics(
+        found = core.scores.Replicates(
             types.values,
             types.weights,
             n_units=types.n_units,
             quantity="t",
-            columns=np.zeros(ranks.size, dtype=np.int64),
-            ranks=ranks,
             n_replicates=n_resamples,
             key=key,
-            n_threads=n_threads,
-        )
+        ).order_statistics(np.zeros(ranks.size, dtype=np.int64), ranks, n_threads=n_threads)
     statistics = dict(zip(ranks.tolist(), found.tolist(), strict=True))
     quantiles = {}
     for level, place, low, high in zip(levels, places, below.tolist(), above.tolist(), strict=True):

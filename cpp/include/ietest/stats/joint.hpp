@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ietest/stats/scores.hpp"
+#include "ietest/stats/replicates.hpp"
 
 namespace ietest::stats {
 
@@ -20,10 +20,8 @@ struct JointCounts {
 
 // order: the columns, most significant first. bounds[c * n_columns + j]: what the quantity of
 // column j must be at least to count against column c; for j = c the column's own bound.
-JointCounts joint_replicates(const TypeTable& table, Quantity side,
-                             std::span<const std::size_t> order, std::span<const double> bounds,
-                             std::int64_t n_replicates, random::Key key,
-                             const Execution& execution);
+JointCounts joint_counts(Replicates& replicates, std::span<const std::size_t> order,
+                         std::span<const double> bounds, const Execution& execution);
 
 // The least quantity that counts as reaching the sample's.
 double side_bound(const ColumnSums& observed, bool exact, Quantity side);

@@ -54,20 +54,6 @@ ScoreReplicates score_replicates(const TypeTable& table, const ColumnSums& obser
 // What is put in order: t*, or how far the order key lies out in the direction of a test.
 enum class Quantity { t, both_sides, upper_side, lower_side };
 
-struct RankRequest {
-    std::size_t column;
-    std::int64_t rank;  // 0: the smallest of the S replicates
-};
-
-// Order statistics of S replicates in memory that does not depend on S. Replicates are addressed,
-// so they can be drawn again: every pass counts them by the next 16 bits of the value sought (in
-// the order of doubles), until what is left fits a buffer. Two passes for S up to some 10^7, three
-// to 10^12, one more for laws with few values.
-std::vector<double> order_statistics(const TypeTable& table, Quantity quantity,
-                                     std::span<const RankRequest> requests,
-                                     std::int64_t n_replicates, random::Key key,
-                                     const Execution& execution);
-
 // The value that `quantity` puts in order.
 double quantity_of(Quantity quantity, const ColumnSums& sums, std::int64_t n_units);
 
