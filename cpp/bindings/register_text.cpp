@@ -32,7 +32,8 @@ text::Instructions instructions_by_name(const std::optional<std::string>& name) 
     if (*name == "portable") return text::Instructions::portable;
     if (*name == "sse2") return text::Instructions::sse2;
     if (*name == "avx2") return text::Instructions::avx2;
-    throw py::value_error("instructions are portable, sse2 or avx2");
+    if (*name == "avx512") return text::Instructions::avx512;
+    throw py::value_error("instructions are portable, sse2, avx2 or avx512");
 }
 
 py::array_t<bool> bool_array(text::Buffer&& buffer) {
@@ -199,6 +200,7 @@ void register_text(py::module_& module) {
         std::vector<std::string> names{"portable"};
         if (text::is_available(text::Instructions::sse2)) names.emplace_back("sse2");
         if (text::is_available(text::Instructions::avx2)) names.emplace_back("avx2");
+        if (text::is_available(text::Instructions::avx512)) names.emplace_back("avx512");
         return names;
     });
 }

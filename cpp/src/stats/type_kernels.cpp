@@ -2,16 +2,7 @@
 
 #include <stdexcept>
 
-#include "ietest/text/dispatch.hpp"
-
-#if defined(IETEST_AVX2)
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC's own AVX-512 header starts from undefined vectors on purpose (its bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-#endif
+#include "../intrinsics.hpp"
 
 namespace ietest::stats {
 namespace kernels {
@@ -170,10 +161,6 @@ IETEST_TARGET_AVX2 void add_products_avx2(const std::int8_t* numbers,
     }
     add_products_from(i, numbers, signed_numbers, values, squares, n, lanes);
 }
-
-#define IETEST_TARGET_AVX512 \
-    __attribute__((          \
-        target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi,bmi2,lzcnt,popcnt")))
 
 // High and low words of a * multiplier in eight lanes, from 32-bit products.
 IETEST_TARGET_AVX512 inline void multiply_512(__m512i a, std::uint64_t multiplier, __m512i& high,
@@ -365,18 +352,12 @@ bool has_instructions(Instructions instructions) {
         case Instructions::best:
         case Instructions::portable:
             return true;
-#if defined(IETEST_AVX2)
         case Instructions::avx2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+            return has_avx2();
         case Instructions::avx512:
-            return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                   __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx2") &&
-                   __builtin_cpu_supports("bmi2");
-#endif
-        default:
-            return false;
+            return has_avx512();
     }
+    return false;
 }
 
 }  // namespace ietest::stats

@@ -5,6 +5,7 @@
 
 #include "chunks.hpp"
 #include "ietest/text/dispatch.hpp"
+#include "sieve.hpp"
 
 namespace ietest::text {
 namespace {
@@ -27,76 +28,6 @@ struct ChunkMatches {
     // Behind the last stands one beyond all text, unless there is none at all.
     std::span<const Match> matches() const { return {buffer.as<Match>(), n_matches}; }
 };
-
-// A word that may be a key, or begin one.
-struct Candidate {
-    Probe probe;
-    std::uint32_t word;
-    std::uint32_t may_go_on;  // whether a key may go on with the next word
-};
-
-// Writes the candidates among n words, from each of which 8 bytes can be read, and gives their end.
-// Without branches: whether a word is one cannot be foretold.
-template <bool ignores_case, bool has_pairs>
-IETEST_ALWAYS_INLINE Candidate* sieve_words(const char* text, const std::uint32_t* begins,
-                                            const std::uint32_t* ends, std::size_t n_words,
-                                            KeyIndex::Filter::View words,
-                                            KeyIndex::Filter::View pairs, Candidate* out) {
-    if (n_words == 0) return out;
-    Probe probe = KeyIndex::make_probe<ignores_case>(text + begins[0], ends[0] - begins[0]);
-    for (std::size_t word = 0; word < n_words; ++word) {
-        // Of the last word there is no next; its own hash will do.
-        const std::size_t next = word + 1 < n_words ? word + 1 : word;
-        const Probe next_probe =
-            KeyIndex::make_probe<ignores_case>(text + begins[next], ends[next] - begins[next]);
-        std::uint32_t may_go_on = 0;
-        if constexpr (has_pairs) {
-            may_go_on = pairs.may_hold(KeyIndex::pair_hash(probe.hash, next_probe.hash)) ? 1 : 0;
-        }
-        *out = {probe, static_cast<std::uint32_t>(word), may_go_on};
-        out += (words.may_hold(probe.hash) ? 1U : 0U) | may_go_on;
-        probe = next_probe;
-    }
-    return out;
-}
-
-using Sieve = Candidate* (*)(const char*, const std::uint32_t*, const std::uint32_t*, std::size_t,
-                             KeyIndex::Filter::View, KeyIndex::Filter::View, Candidate*);
-
-template <bool ignores_case, bool has_pairs>
-Candidate* sieve_anywhere(const char* text, const std::uint32_t* begins, const std::uint32_t* ends,
-                          std::size_t n_words, KeyIndex::Filter::View words,
-                          KeyIndex::Filter::View pairs, Candidate* out) {
-    return sieve_words<ignores_case, has_pairs>(text, begins, ends, n_words, words, pairs, out);
-}
-
-#if defined(IETEST_AVX2)
-template <bool ignores_case, bool has_pairs>
-IETEST_TARGET_AVX2 Candidate* sieve_avx2(const char* text, const std::uint32_t* begins,
-                                         const std::uint32_t* ends, std::size_t n_words,
-                                         KeyIndex::Filter::View words, KeyIndex::Filter::View pairs,
-                                         Candidate* out) {
-    return sieve_words<ignores_case, has_pairs>(text, begins, ends, n_words, words, pairs, out);
-}
-#endif
-
-template <bool ignores_case, bool has_pairs>
-Sieve choose_sieve_for(Instructions instructions) {
-#if defined(IETEST_AVX2)
-    if (instructions == Instructions::avx2) return sieve_avx2<ignores_case, has_pairs>;
-#endif
-    (void)instructions;
-    return sieve_anywhere<ignores_case, has_pairs>;
-}
-
-Sieve choose_sieve(Instructions instructions, bool ignores_case, bool has_pairs) {
-    if (ignores_case) {
-        return has_pairs ? choose_sieve_for<true, true>(instructions)
-                         : choose_sieve_for<true, false>(instructions);
-    }
-    return has_pairs ? choose_sieve_for<false, true>(instructions)
-                     : choose_sieve_for<false, false>(instructions);
-}
 
 // A buffer that grows, and forgets what was in it when it does.
 class Scratch {
@@ -162,18 +93,21 @@ class Finder {
         const std::uint8_t* otherwise;
         std::uint32_t odd_blanks;
 
-        std::uint32_t operator()(const Candidate& candidate, std::uint32_t end,
+        std::uint32_t operator()(std::uint32_t with_next_word, std::uint32_t end,
                                  std::uint32_t node) const {
             // Whether a key could go on otherwise than with a blank cannot be foretold; that
             // nothing but a blank is there can.
             const bool blank_behind = end >= n_readable || text[end] == ' ';
-            return candidate.may_go_on |
-                   (otherwise[node] & (odd_blanks | (blank_behind ? 0U : 1U)));
+            return with_next_word | (otherwise[node] & (odd_blanks | (blank_behind ? 0U : 1U)));
         }
     };
     MayGoOn may_go_on(std::string_view text, std::size_t n_readable) const {
         return {text.data(), n_readable, table_.goes_on_otherwise(),
                 table_.goes_on_with_odd_blanks() ? 1U : 0U};
+    }
+
+    static Probe probe_of(const Candidates& candidates, std::size_t c, std::uint32_t size) {
+        return {candidates.heads[c], candidates.tails[c], size, candidates.hashes[c]};
     }
 
     // Sets what is found at a glance, and lists what is not decided by it.
@@ -184,20 +118,20 @@ class Finder {
         auto* const first_open = open_.as<OpenCase>();
         Match* match = first_match;
         OpenCase* open = first_open;
-        const auto* candidates = candidates_.as<Candidate>();
+        const Candidates candidates = candidates_;
         const std::size_t n_candidates = n_candidates_;
         const std::uint32_t* begins = scanner_.begins();
         const std::uint32_t* ends = scanner_.ends();
         const KeyIndex::View index = index_.view();
         const MayGoOn goes_on = may_go_on(text, n_readable);
         for (std::size_t c = 0; c < n_candidates; ++c) {
-            index.prefetch(candidates[std::min(c + kAhead, n_candidates - 1)].probe.hash);
-            const Candidate& candidate = candidates[c];
-            const std::uint32_t begin = begins[candidate.word];
-            const std::uint32_t end = ends[candidate.word];
-            const auto [entry, found, unsure] = index.glance(candidate.probe);
+            index.prefetch(candidates.hashes[std::min(c + kAhead, n_candidates - 1)]);
+            const std::uint32_t begin = begins[candidates.words[c]];
+            const std::uint32_t end = ends[candidates.words[c]];
+            const auto [entry, found, unsure] = index.glance(probe_of(candidates, c, end - begin));
+            const std::uint32_t next_node = entry->next_node & (0U - found);
             const std::uint32_t is_open =
-                unsure | (found & goes_on(candidate, end, entry->next_node & (0U - found)));
+                unsure | (found & goes_on(candidates.may_go_on[c], end, next_node));
             const std::uint32_t is_key = entry->value != kNoValue ? found : 0;
             *match = {begin, end, entry->value};
             *open = {unsure != 0 ? nullptr : entry, static_cast<std::uint32_t>(match - first_match),
@@ -212,24 +146,26 @@ class Finder {
     // Follows keys of several pieces, and takes back what they cover.
     IETEST_NOINLINE void decide_open_cases(std::string_view text, std::size_t n_readable) {
         const MayGoOn goes_on = may_go_on(text, n_readable);
-        const auto* candidates = candidates_.as<Candidate>();
         const auto* open = open_.as<OpenCase>();
         auto* matches = pending_.as<Match>();
         std::uint32_t done = 0;
         for (std::size_t i = 0; i < n_open_; ++i) {
             Match& match = matches[open[i].match];
             if (match.begin < done) continue;
-            const Candidate& candidate = candidates[open[i].candidate];
+            const std::size_t candidate = open[i].candidate;
             const KeyEntry* entry = open[i].entry;
-            if (entry == nullptr) entry = index_.find(candidate.probe, text.data() + match.begin);
+            if (entry == nullptr) {
+                entry = index_.find(probe_of(candidates_, candidate, match.end - match.begin),
+                                    text.data() + match.begin);
+            }
             if (entry == nullptr) {
                 match.value = kNoValue;
                 continue;
             }
             match.value = entry->value;
             done = match.end;
-            if (goes_on(candidate, done, entry->next_node) != 0) {
-                done = follow(text, n_readable, candidate.word, *entry, match);
+            if (goes_on(candidates_.may_go_on[candidate], done, entry->next_node) != 0) {
+                done = follow(text, n_readable, candidates_.words[candidate], *entry, match);
             }
             for (std::size_t next = open[i].match + std::size_t{1};
                  next < n_pending_ && matches[next].begin < done; ++next) {
@@ -266,24 +202,23 @@ class Finder {
 
     void sieve(std::string_view text, std::size_t n_readable) {
         const std::size_t n_words = scanner_.n_words();
-        candidates_.reserve_bytes(sizeof(Candidate) * (n_words + 2));
-        auto* candidates = candidates_.as<Candidate>();
+        candidates_room_.reserve_bytes(Candidates::bytes_for(n_words));
+        candidates_ = Candidates::in(candidates_room_.as<std::uint64_t>(), n_words);
         // Eight bytes can be read from all words but the column's last few.
         std::size_t n_wide = n_words;
         while (n_wide > 0 && scanner_.begins()[n_wide - 1] + 8 > n_readable) --n_wide;
         const Sieve find_candidates =
             choose_sieve(instructions_, index_.ignore_case(), table_.has_pairs());
-        Candidate* end =
-            find_candidates(text.data(), scanner_.begins(), scanner_.ends(), n_wide,
-                            table_.word_filter().view(), table_.pair_filter().view(), candidates);
+        n_candidates_ = find_candidates(text.data(), scanner_.begins(), scanner_.ends(), n_wide,
+                                        {table_.word_filter().view(), table_.pair_filter().view()},
+                                        candidates_);
         // The last wide word was judged without the word behind it.
         for (std::size_t word = n_wide - (n_wide > 0 ? 1 : 0); word < n_words; ++word) {
-            if (end != candidates && (end - 1)->word == word) --end;
+            if (n_candidates_ > 0 && candidates_.words[n_candidates_ - 1] == word) --n_candidates_;
             const std::size_t begin = scanner_.begins()[word];
             const std::string_view piece = text.substr(begin, scanner_.ends()[word] - begin);
-            *end++ = {index_.probe(piece), static_cast<std::uint32_t>(word), 1};
+            candidates_.set(n_candidates_++, index_.probe(piece), word, 1);
         }
-        n_candidates_ = static_cast<std::size_t>(end - candidates);
     }
 
     // From a first piece to the longest key that goes on from it, if there is any: sets the match's
@@ -353,7 +288,8 @@ class Finder {
     Instructions instructions_;
     WordScanner scanner_;
     // Scratch; what is in use of each.
-    Scratch candidates_;
+    Scratch candidates_room_;
+    Candidates candidates_{};
     std::size_t n_candidates_ = 0;
     Scratch pending_;
     std::size_t n_pending_ = 0;

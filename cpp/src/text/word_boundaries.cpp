@@ -6,12 +6,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "ietest/text/dispatch.hpp"
+#include "../intrinsics.hpp"
 #include "ietest/text/utf8.hpp"
-
-#if defined(IETEST_X86)
-#include <immintrin.h>
-#endif
 
 namespace ietest::text {
 namespace {
@@ -339,6 +335,7 @@ struct BlockBits {
     std::size_t n_blocks;  // there is one more, empty but for the end of the last row
 };
 
+template <std::uint32_t* (*list)(std::uint64_t, std::uint32_t, std::uint32_t*)>
 IETEST_ALWAYS_INLINE std::size_t list_words_anyhow(const BlockBits& blocks, std::uint32_t* begins,
                                                    std::uint32_t* ends) {
     const std::uint32_t* const first = begins;
@@ -349,22 +346,71 @@ IETEST_ALWAYS_INLINE std::size_t list_words_anyhow(const BlockBits& blocks, std:
         const std::uint64_t shifted = (words << 1) | carry;
         carry = words >> 63;
         const auto offset = static_cast<std::uint32_t>(64 * block);
-        begins = list_bits(words & (~shifted | rows), offset, begins);
-        ends = list_bits(shifted & (~words | rows), offset, ends);
+        begins = list(words & (~shifted | rows), offset, begins);
+        ends = list(shifted & (~words | rows), offset, ends);
     }
     return static_cast<std::size_t>(begins - first);
 }
 
 std::size_t list_words(const BlockBits& blocks, std::uint32_t* begins, std::uint32_t* ends) {
-    return list_words_anyhow(blocks, begins, ends);
+    return list_words_anyhow<list_bits>(blocks, begins, ends);
 }
 
 #if defined(IETEST_AVX2)
 IETEST_TARGET_AVX2 std::size_t list_words_avx2(const BlockBits& blocks, std::uint32_t* begins,
                                                std::uint32_t* ends) {
-    return list_words_anyhow(blocks, begins, ends);
+    return list_words_anyhow<list_bits>(blocks, begins, ends);
 }
 #endif
+
+#if defined(IETEST_AVX512)
+// The same as list_bits.
+IETEST_TARGET_AVX512 inline std::uint32_t* list_bits_avx512(std::uint64_t bits,
+                                                            std::uint32_t offset,
+                                                            std::uint32_t* out) {
+    alignas(64) static constexpr std::array<std::uint8_t, 64> kPositions = [] {
+        std::array<std::uint8_t, 64> positions{};
+        for (std::uint8_t i = 0; i < 64; ++i) positions[i] = i;
+        return positions;
+    }();
+    std::uint32_t* const end = out + _mm_popcnt_u64(bits);
+    __m512i positions = _mm512_maskz_compress_epi8(bits, _mm512_load_si512(kPositions.data()));
+    const auto sixteen = [&]() IETEST_TARGET_AVX512 {
+        const __m512i listed = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(positions));
+        _mm512_storeu_si512(out,
+                            _mm512_add_epi32(listed, _mm512_set1_epi32(static_cast<int>(offset))));
+        out += 16;
+    };
+    sixteen();
+    while (out < end) {
+        positions = _mm512_alignr_epi64(_mm512_setzero_si512(), positions, 2);
+        sixteen();
+    }
+    return end;
+}
+
+IETEST_TARGET_AVX512 std::size_t list_words_avx512(const BlockBits& blocks, std::uint32_t* begins,
+                                                   std::uint32_t* ends) {
+    return list_words_anyhow<list_bits_avx512>(blocks, begins, ends);
+}
+#endif
+
+using ListWords = std::size_t (*)(const BlockBits&, std::uint32_t*, std::uint32_t*);
+
+ListWords word_lister(Instructions instructions) {
+    switch (instructions) {
+#if defined(IETEST_AVX512)
+        case Instructions::avx512:
+            return list_words_avx512;
+#endif
+#if defined(IETEST_AVX2)
+        case Instructions::avx2:
+            return list_words_avx2;
+#endif
+        default:
+            return list_words;
+    }
+}
 
 void set_bit(std::vector<std::uint64_t>& bits, std::size_t at) {
     bits[at >> 6] |= std::uint64_t{1} << (at & 63);
@@ -394,18 +440,16 @@ bool is_available(Instructions instructions) {
             return false;
 #endif
         case Instructions::avx2:
-#if defined(IETEST_AVX2)
-            return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
-                   __builtin_cpu_supports("bmi2") != 0;
-#else
-            return false;
-#endif
+            return has_avx2();
+        case Instructions::avx512:
+            return has_avx512();
     }
     return false;
 }
 
 Instructions best_instructions() {
-    for (const Instructions candidate : {Instructions::avx2, Instructions::sse2}) {
+    for (const Instructions candidate :
+         {Instructions::avx512, Instructions::avx2, Instructions::sse2}) {
         if (is_available(candidate)) return candidate;
     }
     return Instructions::portable;
@@ -417,6 +461,7 @@ ClassifyBlock classifier(Instructions instructions) {
     }
     switch (instructions) {
 #if defined(IETEST_AVX2)
+        case Instructions::avx512:
         case Instructions::avx2:
             return classify_avx2;
 #endif
@@ -546,13 +591,7 @@ void WordScanner::scan(std::string_view text, const std::vector<std::uint32_t>& 
     const BlockBits bits{is_word_.data(), row_begin_bits_.data(), n_blocks};
     auto* begins = begins_.as<std::uint32_t>();
     auto* ends = ends_.as<std::uint32_t>();
-#if defined(IETEST_AVX2)
-    if (is_wide_) {
-        n_words_ = list_words_avx2(bits, begins, ends);
-        return;
-    }
-#endif
-    n_words_ = list_words(bits, begins, ends);
+    n_words_ = word_lister(instructions_)(bits, begins, ends);
 }
 
 void WordScanner::add_pieces(std::string_view text, const std::array<bool, 128>& first_characters) {

@@ -62,6 +62,10 @@ struct KeyEntry {
 class KeyIndex {
   public:
     static constexpr std::uint32_t kNoValue = 0xFFFFFFFFU;
+    // What hashes are made with.
+    static constexpr std::uint64_t kHeadFactor = 0x9E3779B97F4A7C15ULL;
+    static constexpr std::uint64_t kTailFactor = 0xC2B2AE3D27D4EB4FULL;
+    static constexpr std::uint64_t kPairFactor = 0xA0761D6478BD642FULL;
 
     explicit KeyIndex(bool ignore_case = false) : ignore_case_(ignore_case) { rehash(16); }
 
@@ -98,8 +102,7 @@ class KeyIndex {
             head = ascii_lower8(head);
             tail = ascii_lower8(tail);
         }
-        const std::uint64_t hash =
-            (head + size) * 0x9E3779B97F4A7C15ULL + tail * 0xC2B2AE3D27D4EB4FULL;
+        const std::uint64_t hash = (head + size) * kHeadFactor + tail * kTailFactor;
         return {head, tail, static_cast<std::uint32_t>(size), hash};
     }
     // Reads nothing but the piece.
@@ -135,7 +138,7 @@ class KeyIndex {
         int shift_;
     };
     static std::uint64_t pair_hash(std::uint64_t first, std::uint64_t second) {
-        return first * 0xA0761D6478BD642FULL + second;
+        return first * kPairFactor + second;
     }
     // Whether a piece at the root may be a key.
     bool may_hold(const Probe& probe) const { return filter_.may_hold(probe.hash); }
@@ -188,7 +191,7 @@ class KeyIndex {
   private:
     // The filter takes the hash's high bits as they are; the table mixes once more.
     std::size_t slot_of(std::uint64_t hash, std::uint32_t node) const {
-        return mixed(hash + node * 0xA0761D6478BD642FULL) & mask_;
+        return mixed(hash + node * kPairFactor) & mask_;
     }
     static std::size_t mixed(std::uint64_t hash) {
         hash ^= hash >> 32;

@@ -18,7 +18,7 @@
 namespace ietest::text {
 
 // How bytes are classified, 64 at a time. All give the same bits.
-enum class Instructions { portable, sse2, avx2 };
+enum class Instructions { portable, sse2, avx2, avx512 };
 
 // The best that this processor (and this build) can do.
 Instructions best_instructions();
@@ -54,7 +54,7 @@ bool is_word_character(std::uint32_t code);
 class WordScanner {
   public:
     explicit WordScanner(Instructions instructions)
-        : classify_(classifier(instructions)), is_wide_(instructions == Instructions::avx2) {}
+        : classify_(classifier(instructions)), instructions_(instructions) {}
 
     // text: the rows' bytes; row_begins: where each row begins in it, then where the last ends.
     // Sets begins() and ends(), n_words() of each, in order; no word crosses a row.
@@ -89,7 +89,7 @@ class WordScanner {
     void mark_row_by_code_points(std::string_view text, std::size_t begin, std::size_t end);
 
     ClassifyBlock classify_;
-    bool is_wide_;
+    Instructions instructions_;
     std::vector<std::uint64_t> is_word_;
     std::vector<std::uint64_t> row_begin_bits_;
     std::vector<std::uint64_t> beyond_ascii_;
