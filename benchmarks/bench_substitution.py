@@ -166,7 +166,7 @@ def measure() -> list[Comparison]:
             f"{speed(ours)} beside {speed(theirs)}"
         )
 
-    return [
+    comparisons = [
         Comparison(
             path="substitution, frequent nouns too, 1 thread",
             ours_seconds=one,
@@ -234,3 +234,25 @@ def measure() -> list[Comparison]:
             note=speed(paper_two),
         ),
     ]
+    if "avx512" in core.instructions():
+        narrow, rare_narrow = (
+            t / REPEATS
+            for t in interleaved(
+                lambda: table.replace_words(many, n_threads=1, instructions="avx2"),
+                lambda: rare_table.replace_words(many, n_threads=1, instructions="avx2"),
+            )
+        )
+        for path, ours, theirs in (
+            ("frequent nouns too", narrow, t_flashtext2),
+            ("rarer nouns", rare_narrow, rare_flashtext2),
+        ):
+            comparisons.append(
+                Comparison(
+                    path=f"substitution, {path}, 1 thread, AVX2 only",
+                    ours_seconds=ours,
+                    peer="flashtext2",
+                    peer_seconds=theirs,
+                    note=speed(ours),
+                )
+            )
+    return comparisons
