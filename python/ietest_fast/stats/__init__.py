@@ -41,6 +41,7 @@ from ietest_fast.stats.power import (
     power,
     power_curve,
     sample_size,
+    verdict_probability,
 )
 from ietest_fast.stats.robustness import (
     Collapse,
@@ -106,5 +107,6 @@ __all__ = [
     "signal_to_noise",
     "tango_interval",
     "tango_score",
+    "verdict_probability",
     "wilson_interval",
 ]

@@ -182,7 +182,7 @@ class EquivalenceResult(Result):
             return f"{said} Some {self.n_to_decide:,} pairs like these would decide (power 80%)."
         if self._planned is not None:
             return f"{said} More pairs may decide; how many cannot be said from these."
-        return f"{said} delta is so near to the margin that no number of pairs is sure to decide."
+        return f"{said} Not even {MOST_PAIRS:,} pairs like these would decide (power 80%)."
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, and the verdict."""
