@@ -462,4 +462,20 @@ def test_every_level_is_possible(
         arguments = ["test", "--counts", "35,13,7,5"]
     status, out, err = run(capsys, *arguments, "--alpha", alpha, "--json")
     assert (status, err) == (0, "")
-    assert json.loads(out)["alpha"] == float(alpha)
+    given = json.loads(out)
+    assert given["alpha"] == float(alpha)
+    left_out = float(alpha) >= 0.5
+    assert (given["equivalence"] is None) == left_out
+    _, out, _ = run(capsys, *arguments, "--alpha", alpha)
+    assert ("Equivalence is tested at an alpha below 0.5 only: no verdict is given." in out) == (
+        left_out
+    )
+
+
+@pytest.mark.parametrize("command", [["test", "--counts", "35,13,7,5"], ["eval", "absent.csv"]])
+def test_a_margin_needs_a_level_at_which_equivalence_is_tested(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, *command, "--margin", "0.1", "--alpha", "0.5")
+    assert (status, out) == (2, "")
+    assert "--margin needs an --alpha below 0.5, not 0.5" in err

@@ -24,12 +24,15 @@ REJECTED = 3
 
 
 class SignificanceLevel(click.FloatRange):
-    """A number above 0 and below 1; not a number is none, though it is not outside, either."""
+    """A number above 0 and below 1; not a number is none, though it is not outside, either.
+
+    Where equivalence is tested whatever the options are, ``below`` is 0.5.
+    """
 
     name = "float"
 
-    def __init__(self) -> None:
-        super().__init__(0, 1, min_open=True, max_open=True)
+    def __init__(self, below: float = 1) -> None:
+        super().__init__(0, below, min_open=True, max_open=True)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -37,7 +40,7 @@ class SignificanceLevel(click.FloatRange):
         """Parse the level and check it."""
         level = float(super().convert(value, param, ctx))
         if math.isnan(level):
-            self.fail(f"{value} is not in the range 0<x<1.", param, ctx)
+            self.fail(f"{value} is not in the range 0<x<{self.max}.", param, ctx)
         return level
 
 

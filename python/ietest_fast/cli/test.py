@@ -120,7 +120,7 @@ def command(
     """
     if (file is None) == (counts is None):
         raise click.UsageError("give either a FILE or --counts n11,n10,n01,n00")
-    _check_usage(counts, original, transformed, versions, options)
+    _check_usage(counts, original, transformed, versions, options, alpha=alpha)
 
     if counts is not None:
         from ietest_fast.errors import InputError
@@ -167,6 +167,8 @@ def _check_usage(
     transformed: tuple[str, ...],
     versions: tuple[str, ...] | None,
     options: Mapping[str, Any],
+    *,
+    alpha: float,
 ) -> None:
     if counts is not None:
         for name in ("clusters", "scores", "quantiles"):
@@ -179,6 +181,7 @@ def _check_usage(
             f"--original names {len(original)} columns, --transformed {len(transformed)}; each "
             "classifier needs one of both"
         )
+    check_margin(options["margin"], alpha)
     several = versions is not None or len(original) > 1
     if options["margin"] is not None and several:
         raise click.UsageError("--margin is for one pair of columns")
@@ -190,6 +193,12 @@ def _check_usage(
         raise click.UsageError("--versions compares outcomes of independent texts")
     if options["alternative"] != "two-sided":
         raise click.UsageError("Cochran's Q has no direction: leave --alternative out")
+
+
+def check_margin(margin: float | None, alpha: float) -> None:
+    """Refuse a margin at a level at which equivalence is not tested."""
+    if margin is not None and alpha >= 0.5:
+        raise click.UsageError(f"--margin needs an --alpha below 0.5, not {alpha:g}")
 
 
 def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -270,15 +279,9 @@ def _test_columns(
             **_monte_carlo(options, "scores"),
         )
         if options["margin"] is not None:
-            shown = stats.equivalence_test(
-                a,
-                b,
-                clusters=given.clusters,
-                margin=options["margin"],
-                alpha=alpha,
-                scores=True,
+            extra["equivalence"] = _verdict(
+                a, b, clusters=given.clusters, margin=options["margin"], alpha=alpha, scores=True
             )
-            extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     elif given.clusters is not None:
         result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
         extra = _beside_clusters(given, alpha=alpha, options=options)
@@ -290,20 +293,14 @@ def _test_columns(
 
 def _beside_clusters(given: Measurements, *, alpha: float, options: Mapping[str, Any]) -> Extra:
     """Say of clustered outcomes what :func:`beside` says of independent ones, but for the power."""
-    from ietest_fast.stats import equivalence_test, estimate
+    from ietest_fast.stats import estimate
 
     a, b = given.columns.values()
     extra: Extra = {"estimate": _intervals(estimate(a, b, clusters=given.clusters))}
-    margin = options["margin"]
-    if margin is not None or (options["alternative"] == "two-sided" and alpha < 0.5):
-        shown = equivalence_test(
-            a,
-            b,
-            clusters=given.clusters,
-            margin=DEFAULT_MARGIN if margin is None else margin,
-            alpha=alpha,
+    if options["margin"] is not None or options["alternative"] == "two-sided":
+        extra["equivalence"] = _verdict(
+            a, b, clusters=given.clusters, margin=options["margin"], alpha=alpha
         )
-        extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     return extra
 
 
@@ -313,16 +310,26 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
     Intervals, what the test could have shown, and whether the versions are shown to be equivalent.
     A one-sided test gets the latter only if a margin is named.
     """
-    from ietest_fast.stats import equivalence_test, estimate
+    from ietest_fast.stats import estimate
 
     extra: Extra = {"estimate": _intervals(estimate(result.counts))}
     extra["detectable_difference"] = _detectable(result, alpha=alpha)
-    if margin is not None or (result.alternative == "two-sided" and alpha < 0.5):
-        shown = equivalence_test(
-            result.counts, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha
-        )
-        extra["equivalence"] = (shown.to_dict(), [shown.explanation])
+    if margin is not None or result.alternative == "two-sided":
+        extra["equivalence"] = _verdict(result.counts, margin=margin, alpha=alpha)
     return extra
+
+
+def _verdict(
+    *sample: Any, margin: float | None, alpha: float, **options: Any
+) -> tuple[dict[str, Any] | None, list[str]]:
+    from ietest_fast.stats import equivalence_test
+
+    if alpha >= 0.5:
+        return None, ["Equivalence is tested at an alpha below 0.5 only: no verdict is given."]
+    shown = equivalence_test(
+        *sample, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha, **options
+    )
+    return shown.to_dict(), [shown.explanation]
 
 
 def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:
