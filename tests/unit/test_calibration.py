@@ -6,9 +6,11 @@ from scipy import stats as scipy_stats
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats import (
+    PairedCounts,
     calibrate,
     draw_null_differences,
     intra_cluster_correlation,
+    mcnemar_test,
     power,
 )
 from ietest_fast.stats import calibration as module
@@ -42,9 +44,23 @@ def test_p_values_are_those_of_statsmodels() -> None:
         # Mid-p: what is as extreme counts half.
         law = scipy_stats.binom(n10 + n01, 0.5)
         extreme = min(n10, n01)
-        mid = 2 * (law.cdf(extreme) - law.pmf(extreme) / 2)
+        # n10 = n01 is one table, and all others are more extreme (Fagerland et al. 2013).
+        mid = 2 * law.cdf(extreme) - law.pmf(extreme)
+        mid = 1 - law.pmf(extreme) / 2 if n10 == n01 else mid
         assert got["mcnemar_mid"] == pytest.approx(mid)
     assert set(module._p_values(9, 0, 0).values()) == {1.0}
+
+
+def test_p_values_are_those_of_the_tests_themselves() -> None:
+    for n10, n01 in [(5, 0), (7, 2), (9, 9), (30, 18), (0, 0)]:
+        alone = mcnemar_test(PairedCounts(50, n10, n01, 0))
+        assert module._p_values(50 + n10 + n01, n10, n01) == {
+            "paired": alone.p_value,
+            "mcnemar_exact": alone.p_conditional,
+            "mcnemar_mid": alone.p_mid,
+            "mcnemar_asymptotic": alone.p_asymptotic,
+            "mcnemar_corrected": alone.p_corrected,
+        }
 
 
 def test_independence_is_missed_where_there_are_clusters() -> None:

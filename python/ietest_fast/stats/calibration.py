@@ -23,6 +23,7 @@ from ietest_fast.runtime import core
 from ietest_fast.stats.estimates import wilson_interval
 from ietest_fast.stats.inputs import as_clusters, as_column
 from ietest_fast.stats.matched import PairedCounts
+from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result
@@ -496,19 +497,14 @@ def _choose(
 
 def _p_values(n: int, n10: int, n01: int) -> dict[str, float]:
     """All tests of counts, two-sided."""
-    from scipy.special import bdtr, chdtrc
-    from scipy.stats import binom
-
-    result = paired_test(PairedCounts(n - n10 - n01, n10, n01, 0))
-    k, fewer, d = n10 + n01, min(n10, n01), abs(n10 - n01)
-    mid = 1.0 if d == 0 else 2 * bdtr(fewer, k, 0.5) - binom.pmf(fewer, k, 0.5)
-    corrected = max(d - 1, 0)
+    counts = PairedCounts(n - n10 - n01, n10, n01, 0)
+    classical = classical_p_values(counts)
     return {
-        "paired": result.p_value,
-        "mcnemar_exact": result.p_mcnemar_exact,
-        "mcnemar_mid": float(mid),
-        "mcnemar_asymptotic": float(chdtrc(1, d * d / k)) if k else 1.0,
-        "mcnemar_corrected": float(chdtrc(1, corrected * corrected / k)) if k else 1.0,
+        "paired": paired_test(counts).p_value,
+        "mcnemar_exact": classical["p_conditional"],
+        "mcnemar_mid": classical["p_mid"],
+        "mcnemar_asymptotic": classical["p_asymptotic"],
+        "mcnemar_corrected": classical["p_corrected"],
     }
 
 
