@@ -14,6 +14,8 @@ import pytest
 
 import ietest_fast
 from ietest_fast.cli.main import main
+from ietest_fast.cli.options import COUNTS, LEVELS
+from ietest_fast.cli.options import NAMES as COLUMNS
 from ietest_fast.stats import PairedCounts, paired_test
 
 
@@ -126,6 +128,35 @@ def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFix
     assert status == 2
     assert out == ""
     assert "Error" in err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "complaint"),
+    [
+        ("--counts", "1,2,3", "is not four integers separated by commas"),
+        ("--counts", "1,2,3,4.0", "is not four integers separated by commas"),
+        ("--counts", "", "is not four integers separated by commas"),
+        ("--quantiles", "0.5,x", "is not numbers from 0 to 1 separated by commas"),
+        ("--quantiles", "0.5,1.1", "is not numbers from 0 to 1 separated by commas"),
+        ("--quantiles", "nan", "is not numbers from 0 to 1 separated by commas"),
+        ("--versions", "A,,B", "has an empty name in it"),
+        ("--versions", "", "has an empty name in it"),
+        ("--versions", "A\nB", "has an empty name in it"),
+    ],
+)
+def test_lists_are_checked_as_options(
+    option: str, value: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, "test", option, value)
+    assert (status, out) == (2, "")
+    assert f"Invalid value for '{option}': {value!r} {complaint}" in err
+
+
+def test_blanks_around_commas_and_quotes_around_names_are_no_part_of_items() -> None:
+    assert COUNTS.convert(" 1, 2,3 ,4", None, None) == (1, 2, 3, 4)
+    assert LEVELS.convert("0, 1,0.5", None, None) == (0.0, 1.0, 0.5)
+    assert COLUMNS.convert('A, "B, C" ,D', None, None) == ("A", "B, C", "D")
+    assert COLUMNS.convert(("A",), None, None) == ("A",)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, SignificanceLevel, print_json
-from ietest_fast.cli.test import NamesType
+from ietest_fast.cli.options import MOST_THREADS, NAMES, SignificanceLevel, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,11 +47,9 @@ _MOST_TABLES = 10_000_000
 @click.command(name="calibrate")
 @click.argument("file", required=False, type=click.Path())
 @click.option(
-    "--original", type=NamesType(), default="A", show_default=True, help="Columns, as for `test`."
+    "--original", type=NAMES, default="A", show_default=True, help="Columns, as for `test`."
 )
-@click.option(
-    "--transformed", type=NamesType(), default="B", show_default=True, help="As many columns."
-)
+@click.option("--transformed", type=NAMES, default="B", show_default=True, help="As many columns.")
 @click.option("--clusters", help="Column of clusters.")
 @click.option("--n", type=click.IntRange(2, _MOST_PAIRS), help="Number of pairs, without a file.")
 @click.option("--discordance", "--psi", type=_SHARE, help="Share of discordant pairs.")

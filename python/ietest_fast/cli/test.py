@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import exit_status, print_json, test_options
+from ietest_fast.cli.options import (
+    COUNTS,
+    LEVELS,
+    NAMES,
+    exit_status,
+    print_json,
+    test_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,78 +23,26 @@ if TYPE_CHECKING:
     from ietest_fast.stats.result import Result
 
 
-class CountsType(click.ParamType[Any]):
-    """Four counts separated by commas."""
-
-    name = "n11,n10,n01,n00"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse the counts; what they may be is checked later, with the same words as elsewhere."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            counts = tuple(int(part) for part in str(value).split(","))
-        except ValueError:
-            counts = ()
-        if len(counts) != 4:
-            self.fail(f"{value!r} is not four integers separated by commas", param, ctx)
-        return counts
-
-
-class NamesType(click.ParamType[Any]):
-    """Names of columns separated by commas; in double quotes a name may hold one."""
-
-    name = "A[,B,...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split at the commas; a name has no blanks at its ends."""
-        if isinstance(value, tuple):
-            return value
-        fields = next(csv.reader([str(value)], skipinitialspace=True), [])
-        names = tuple(field.strip() for field in fields) or ("",)
-        if not all(names):
-            self.fail(f"{value!r} has an empty name in it", param, ctx)
-        return names
-
-
-class LevelsType(click.ParamType[Any]):
-    """Levels of quantiles separated by commas."""
-
-    name = "q[,q,...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse levels in [0, 1]."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            levels = tuple(float(part) for part in str(value).split(","))
-        except ValueError:
-            levels = (-1.0,)
-        if not all(0 <= level <= 1 for level in levels):
-            self.fail(f"{value!r} is not numbers from 0 to 1 separated by commas", param, ctx)
-        return levels
-
-
 @click.command(name="test")
 @click.argument("file", required=False, type=click.Path())
-@click.option("--counts", type=CountsType(), help="Test these counts instead of a file.")
+@click.option("--counts", type=COUNTS, help="Test these counts instead of a file.")
 @click.option(
     "--original",
-    type=NamesType(),
+    type=NAMES,
     default="A",
     show_default=True,
     help="Column: right on the original? Or its score. Several columns: several classifiers.",
 )
 @click.option(
     "--transformed",
-    type=NamesType(),
+    type=NAMES,
     default="B",
     show_default=True,
     help="Column: right on the transformed text? Or its score. As many columns.",
 )
 @click.option(
     "--versions",
-    type=NamesType(),
+    type=NAMES,
     help="Instead of the two: one column of outcomes for each of several versions (Cochran's Q).",
 )
 @click.option("--clusters", help="Column whose equal values belong together (premise, annotator).")
@@ -98,7 +52,7 @@ class LevelsType(click.ParamType[Any]):
     type=click.FloatRange(min=0, min_open=True),
     help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
 )
-@click.option("--quantiles", type=LevelsType(), default=(), help="Of t*, for scores.")
+@click.option("--quantiles", type=LEVELS, default=(), help="Of t*, for scores.")
 @test_options
 def command(
     *,
