@@ -7,6 +7,7 @@ from ietest_fast.stats.calibration import (
     TestSize,
     calibrate,
     draw_null_differences,
+    draw_null_scores,
     intra_cluster_correlation,
 )
 from ietest_fast.stats.clustered import ClusteredTestResult, clustered_test
@@ -88,6 +89,7 @@ __all__ = [
     "decide",
     "detectable_difference",
     "draw_null_differences",
+    "draw_null_scores",
     "draw_t_replicates",
     "equivalence_test",
     "estimate",
