@@ -300,6 +300,10 @@ def test_many_pairs_to_decide_are_found_by_the_normal_law() -> None:
         for factor, side in ((1.01, 1), (0.99, -1)):
             share = verdict_probability(round(factor * n), psi, delta, margin=margin)
             assert side * (share - 0.8) > 0
+    # The limit of equivalence is looked for among tens of millions of pairs.
+    level = {"alpha": 0.0016158166004061432, "n_tests": 2}
+    apart = pairs_to_decide(PairedCounts(1, 5, 2, 0), margin=0.0016087333898235057, **level)  # type: ignore[arg-type]
+    assert apart == sample_size(0.875, 0.375, **level)  # type: ignore[arg-type]
     assert pairs_to_decide(PairedCounts(1, 1, 1, 1), margin=1e-4) is None
     assert equivalence_test(PairedCounts(1, 1, 1, 1), margin=1e-4).explanation.endswith(
         "Not even 100,000,000 pairs like these would decide (power 80%)."

@@ -673,7 +673,7 @@ def _normal_verdict_probability(
     if gap(0.0) < 0:
         from scipy.optimize import brentq
 
-        equivalent = k if gap(k) < 0 else float(brentq(gap, 0.0, k))
+        equivalent = k if gap(k) < 0 else float(brentq(gap, 0.0, k, xtol=1e-6))
     if equivalent >= differs:
         return 1.0
     centre, spread = n * abs(delta), math.sqrt(max(n * (psi - delta**2), 0))
