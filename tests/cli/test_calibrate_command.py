@@ -11,7 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.cli.main import main
-from ietest_fast.stats import calibrate, draw_null_differences, intra_cluster_correlation
+from ietest_fast.stats import (
+    calibrate,
+    draw_null_differences,
+    draw_null_scores,
+    intra_cluster_correlation,
+)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -84,11 +89,39 @@ def test_a_file_tells_how_the_tables_are(
     assert json.loads(out)["icc"] == 0
 
 
+def test_scores_are_simulated_where_they_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["--tables", "20", "-S", "99", "--json"]
+    status, out, err = run(capsys, "calibrate", "--n", "60", "--psi", "0.5", "--scores", *few)
+    assert status == 0, err
+    expected = calibrate(60, 0.5, scores=True, n_tables=20, n_resamples=99)
+    assert json.loads(out) == json.loads(expected.to_json())
+    codes = np.repeat(np.arange(200), 3)
+    drawn = draw_null_scores(600, 0.7, df=6, clusters=codes, icc=0.5, seed=1)[:, 0]
+    path = tmp_path / "scores.parquet"
+    pq.write_table(pa.table({"A": drawn + 1.5, "B": np.full(600, 1.5), "premise": codes}), path)
+    columns = ["--clusters", "premise", "--scores", "--df", "6"]
+    status, out, err = run(capsys, "calibrate", path, *columns, *few)
+    assert (status, "constant column" in err) == (1, True)
+    noise = np.random.default_rng(0).random(600)
+    pq.write_table(pa.table({"A": drawn + noise, "B": noise, "premise": codes}), path)
+    status, out, err = run(capsys, "calibrate", path, *columns, *few)
+    assert status == 0, err
+    given = json.loads(out)
+    assert (given["n"], given["n_clusters"], given["df"]) == (600, 200, 6.0)
+    assert given["discordance"] == pytest.approx((drawn != 0).mean())
+    assert given["icc"] == pytest.approx(intra_cluster_correlation(drawn, codes))
+    assert [line["test"] for line in given["sizes"]] == ["scores", "scores_clustered"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         [],
         ["--n", "10"],
+        ["--n", "10", "--psi", "0.1", "--df", "5"],
+        ["--n", "10", "--psi", "0.1", "--scores", "--df", "2"],
         ["--psi", "0.1"],
         ["--n", "1", "--psi", "0.1"],
         ["--n", "10", "--psi", "2"],

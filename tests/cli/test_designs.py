@@ -270,7 +270,7 @@ def test_estimates_and_a_verdict_stand_beside_the_test(
     )
     _, out, _ = run(capsys, "test", "--counts", "760,42,38,160")
     assert "Undecided: neither a difference" in out
-    assert "Some 13,728 pairs like these would decide" in out
+    assert "Some 7,484 pairs like these would decide" in out
     assert "95%, score (Tango)" in out
     _, out, _ = run(capsys, "test", "--counts", "760,42,38,160", "--margin", "0.05")
     assert "Equivalent within 0.05" in out

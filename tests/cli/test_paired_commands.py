@@ -14,6 +14,8 @@ import pytest
 
 import ietest_fast
 from ietest_fast.cli.main import main
+from ietest_fast.cli.options import COUNTS, LEVELS
+from ietest_fast.cli.options import NAMES as COLUMNS
 from ietest_fast.stats import PairedCounts, paired_test
 
 
@@ -126,6 +128,35 @@ def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFix
     assert status == 2
     assert out == ""
     assert "Error" in err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "complaint"),
+    [
+        ("--counts", "1,2,3", "is not four integers separated by commas"),
+        ("--counts", "1,2,3,4.0", "is not four integers separated by commas"),
+        ("--counts", "", "is not four integers separated by commas"),
+        ("--quantiles", "0.5,x", "is not numbers from 0 to 1 separated by commas"),
+        ("--quantiles", "0.5,1.1", "is not numbers from 0 to 1 separated by commas"),
+        ("--quantiles", "nan", "is not numbers from 0 to 1 separated by commas"),
+        ("--versions", "A,,B", "has an empty name in it"),
+        ("--versions", "", "has an empty name in it"),
+        ("--versions", "A\nB", "has an empty name in it"),
+    ],
+)
+def test_lists_are_checked_as_options(
+    option: str, value: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, "test", option, value)
+    assert (status, out) == (2, "")
+    assert f"Invalid value for '{option}': {value!r} {complaint}" in err
+
+
+def test_blanks_around_commas_and_quotes_around_names_are_no_part_of_items() -> None:
+    assert COUNTS.convert(" 1, 2,3 ,4", None, None) == (1, 2, 3, 4)
+    assert LEVELS.convert("0, 1,0.5", None, None) == (0.0, 1.0, 0.5)
+    assert COLUMNS.convert('A, "B, C" ,D', None, None) == ("A", "B, C", "D")
+    assert COLUMNS.convert(("A",), None, None) == ("A",)
 
 
 @pytest.mark.parametrize(
@@ -462,4 +493,20 @@ def test_every_level_is_possible(
         arguments = ["test", "--counts", "35,13,7,5"]
     status, out, err = run(capsys, *arguments, "--alpha", alpha, "--json")
     assert (status, err) == (0, "")
-    assert json.loads(out)["alpha"] == float(alpha)
+    given = json.loads(out)
+    assert given["alpha"] == float(alpha)
+    left_out = float(alpha) >= 0.5
+    assert (given["equivalence"] is None) == left_out
+    _, out, _ = run(capsys, *arguments, "--alpha", alpha)
+    assert ("Equivalence is tested at an alpha below 0.5 only: no verdict is given." in out) == (
+        left_out
+    )
+
+
+@pytest.mark.parametrize("command", [["test", "--counts", "35,13,7,5"], ["eval", "absent.csv"]])
+def test_a_margin_needs_a_level_at_which_equivalence_is_tested(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, *command, "--margin", "0.1", "--alpha", "0.5")
+    assert (status, out) == (2, "")
+    assert "--margin needs an --alpha below 0.5, not 0.5" in err

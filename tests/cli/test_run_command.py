@@ -83,7 +83,7 @@ def test_every_key_has_an_option():
             continue
         arguments.append(option.opts[0])
         if not option.is_flag:
-            example = {"demo_sizes": "30,20,10", "rules": "paper", "method": "exact", "alpha": ".5"}
+            example = {"demo_sizes": "30,20,10", "rules": "paper", "method": "exact", "alpha": ".4"}
             pair = "a=1" if option.multiple else "1"
             arguments.append(example.get(option.name, pair))
     # There is one transformation, so far.
@@ -130,6 +130,19 @@ def test_a_level_outside_0_and_1_is_a_usage_error(ietest, tmp_path, alpha):
         out, errors = ietest(*arguments, "--alpha", alpha, status=2)
         assert out == ""
         assert "Invalid value for '--alpha': " in errors
+    assert not (tmp_path / "ietest-run").exists()
+
+
+@pytest.mark.parametrize("alpha", ["0.5", "0.9"])
+def test_a_run_is_at_a_level_at_which_equivalence_is_tested(ietest, tmp_path, alpha):
+    _, errors = ietest("run", "--demo", "--alpha", alpha, status=2)
+    assert f"Invalid value for '--alpha': {alpha} is not in the range 0<x<0.5." in errors
+    (tmp_path / "run.toml").write_text(f"alpha = {alpha}\n[data]\ndemo = true\n")
+    _, errors = ietest("run", "run.toml", status=1)
+    assert (
+        f"alpha: equivalence within the margin is tested at a level below 0.5, not at {alpha}"
+        in (errors)
+    )
     assert not (tmp_path / "ietest-run").exists()
 
 
@@ -243,7 +256,7 @@ def test_a_small_run_prints_a_table_and_writes_its_files(ietest, tmp_path):
 
 
 def test_rejection_can_be_a_status(ietest, tmp_path):
-    arguments = ["run", _toml(tmp_path), *PARAMS, "--json", "--alpha", "0.5"]
+    arguments = ["run", _toml(tmp_path), *PARAMS, "--json", "--alpha", "0.49"]
     out, _ = ietest(*arguments)
     rejected = json.loads(out)["reject"]
     ietest(*arguments, "--fail-on-reject", status=3 if rejected else 0)

@@ -6,9 +6,12 @@ from scipy import stats as scipy_stats
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats import (
+    PairedCounts,
     calibrate,
     draw_null_differences,
+    draw_null_scores,
     intra_cluster_correlation,
+    mcnemar_test,
     power,
 )
 from ietest_fast.stats import calibration as module
@@ -42,9 +45,23 @@ def test_p_values_are_those_of_statsmodels() -> None:
         # Mid-p: what is as extreme counts half.
         law = scipy_stats.binom(n10 + n01, 0.5)
         extreme = min(n10, n01)
-        mid = 2 * (law.cdf(extreme) - law.pmf(extreme) / 2)
+        # n10 = n01 is one table, and all others are more extreme (Fagerland et al. 2013).
+        mid = 2 * law.cdf(extreme) - law.pmf(extreme)
+        mid = 1 - law.pmf(extreme) / 2 if n10 == n01 else mid
         assert got["mcnemar_mid"] == pytest.approx(mid)
     assert set(module._p_values(9, 0, 0).values()) == {1.0}
+
+
+def test_p_values_are_those_of_the_tests_themselves() -> None:
+    for n10, n01 in [(5, 0), (7, 2), (9, 9), (30, 18), (0, 0)]:
+        alone = mcnemar_test(PairedCounts(50, n10, n01, 0))
+        assert module._p_values(50 + n10 + n01, n10, n01) == {
+            "paired": alone.p_value,
+            "mcnemar_exact": alone.p_conditional,
+            "mcnemar_mid": alone.p_mid,
+            "mcnemar_asymptotic": alone.p_asymptotic,
+            "mcnemar_corrected": alone.p_corrected,
+        }
 
 
 def test_independence_is_missed_where_there_are_clusters() -> None:
@@ -203,3 +220,116 @@ def test_the_joint_test_keeps_the_level_of_the_family(clustered: bool) -> None:
     assert result.size_of(name).keeps_level
     if clustered:
         assert not result.size_of("paired").keeps_level
+
+
+@pytest.mark.parametrize(("psi", "df"), [(1.0, 3.0), (0.4, 3.0), (0.1, 8.0)])
+def test_differences_of_scores_are_zeros_and_students(psi: float, df: float) -> None:
+    drawn = draw_null_scores(200_000, psi, df=df, seed=1)
+    assert drawn.shape == (200_000, 1)
+    assert (drawn != 0).mean() == pytest.approx(psi, abs=0.005)
+    assert scipy_stats.kstest(drawn[drawn != 0], scipy_stats.t(df).cdf).pvalue > 1e-3
+    assert scipy_stats.binomtest(int((drawn > 0).sum()), int((drawn != 0).sum())).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("psi", "df"), [(1.0, 3.0), (0.5, 4.0), (0.1, 3.0), (0.3, 30.0)])
+def test_correlation_of_differences_is_the_integral_over_two_normal_variables(
+    psi: float, df: float
+) -> None:
+    """E[d1 d2] = E[E[d | shared part]^2], by two nested sums."""
+    law = module._ScoreLaw(psi, df)
+    z = np.linspace(-9, 9, 1_501)
+    masses = np.exp(-(z**2) / 2)
+    masses /= masses.sum()
+    for latent in (0.2, 0.6):
+        given = [
+            float(masses @ law.quantile(np.sqrt(latent) * shared + np.sqrt(1 - latent) * z))
+            for shared in z
+        ]
+        expected = float(masses @ np.square(given)) / (psi * df / (df - 2))
+        assert law.correlation(latent) == pytest.approx(expected, rel=2e-3)
+    for correlation in (0.0, 0.05, 0.3, 0.9, 1.0):
+        assert law.correlation(law.latent(correlation)) == pytest.approx(correlation, abs=1e-9)
+
+
+def test_scores_have_the_correlations_asked_for() -> None:
+    clusters = np.repeat(np.arange(100_000), 3)
+    drawn = draw_null_scores(
+        clusters.size,
+        0.5,
+        df=8,
+        clusters=clusters,
+        icc=0.3,
+        n_classifiers=3,
+        classifier_correlation=0.5,
+        seed=2,
+    )
+    assert drawn.var() == pytest.approx(0.5 * 8 / 6, rel=0.02)
+    assert np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1] == pytest.approx(0.5, abs=0.015)
+    assert np.corrcoef(drawn[0::3, 2], drawn[1::3, 2])[0, 1] == pytest.approx(0.3, abs=0.02)
+    assert intra_cluster_correlation(drawn[:, 0], clusters) == pytest.approx(0.3, abs=0.02)
+    alone = draw_null_scores(60_000, 0.5, df=8, clusters=clusters[:60_000], icc=0)
+    assert intra_cluster_correlation(alone[:, 0], clusters[:60_000]) < 0.02
+    one = draw_null_scores(30, 1.0, clusters=clusters[:30], icc=1.0, n_classifiers=2)
+    assert (one.reshape(10, 3, 2) == one.reshape(10, 3, 2)[:, :1]).all()
+    assert (one[:, 0] != one[:, 1]).all()
+    same = draw_null_scores(30, 1.0, n_classifiers=2, classifier_correlation=1.0)
+    assert (same[:, 0] == same[:, 1]).all()
+    assert not draw_null_scores(30, 0.0, clusters=clusters[:30], icc=0.5).any()
+
+
+def test_a_table_of_scores_depends_on_the_seed_and_its_number() -> None:
+    options = {"clusters": CLUSTERS, "icc": 0.5}
+    one, again, other = (
+        draw_null_scores(CLUSTERS.size, 0.5, seed=3, table=table, **options)  # type: ignore[arg-type]
+        for table in (7, 7, 8)
+    )
+    assert (one == again).all()
+    assert (one != other).any()
+    results = [
+        calibrate(200, 0.5, scores=True, n_tables=50, n_resamples=99, n_threads=t, seed=2)
+        for t in (1, 2, 3, 7)
+    ]
+    assert {result.to_json() for result in results} == {results[0].to_json()}
+
+
+def test_scores_by_pairs_keep_their_level_unless_there_are_clusters() -> None:
+    options = {"scores": True, "n_tables": 1_500, "n_resamples": 199}
+    alone = calibrate(300, 0.5, **options)  # type: ignore[arg-type]
+    assert [line.test for line in alone.sizes] == ["scores"]
+    assert alone.size_of("scores").keeps_level
+    assert alone.size_of("scores").size > 0.02
+    assert "300 pairs of scores, 0.5 different (Student's t, df 3)" in str(alone)
+    assert (alone.df, calibrate(50, 0.5, n_tables=2).df) == (3.0, None)
+    clusters = CLUSTERS[CLUSTERS < 150]
+    result = calibrate(clusters.size, 0.5, clusters=clusters, icc=0.3, df=5, **options)  # type: ignore[arg-type]
+    assert [line.test for line in result.sizes] == ["scores", "scores_clustered"]
+    assert result.size_of("scores").size > 0.1
+    assert result.size_of("scores_clustered").keeps_level
+    assert result.size_of("scores_clustered").size > 0.02
+    assert result.to_dict()["df"] == 5
+    assert "Do not use on such data: paired scores." in str(result)
+
+
+def test_scores_of_several_classifiers_are_tested_together() -> None:
+    several = {"n_classifiers": 3, "classifier_correlation": 0.5}
+    options = {"scores": True, "n_tables": 600, "n_resamples": 99}
+    result = calibrate(100, 0.5, clusters=np.repeat(np.arange(50), 2), **several, **options)  # type: ignore[arg-type]
+    assert [line.test for line in result.sizes] == ["joint", "joint_clustered"]
+    assert all(line.keeps_level and line.size > 0.02 for line in result.sizes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"df": 2}, "degrees of freedom must be a number above 2, not 2"),
+        ({"df": float("nan")}, "degrees of freedom"),
+        ({"df": float("inf")}, "degrees of freedom"),
+        ({"tests": ("paired",)}, "'paired' does not fit these tables; those that do are scores"),
+        ({"tests": ("scores_clustered",)}, "does not fit these tables; those that do are scores"),
+        ({"scores": False, "tests": ("scores",)}, "'scores' does not fit these tables"),
+        ({"n_classifiers": 2, "tests": ("scores",)}, "those that do are joint"),
+    ],
+)
+def test_what_does_not_fit_scores_is_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        calibrate(**({"n": 20, "discordance": 0.5, "scores": True, "n_tables": 1} | change))  # type: ignore[arg-type]

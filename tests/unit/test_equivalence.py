@@ -213,6 +213,8 @@ def test_the_design_effect_is_the_variance_over_clusters_against_that_over_pairs
     d = a - b
     sums = np.array([(d[codes == c] - d.mean()).sum() for c in range(300)])
     error = math.sqrt(300 / 299 * (sums**2).sum()) / d.size
+    # The variance of outcomes has the divisor n, that of a design effect n - 1.
+    error *= math.sqrt((d.size - 1) / d.size)
     assert result.n_clusters == 300
     assert result.design_effect is not None
     assert result.standard_error == pytest.approx(error, rel=1e-12)
@@ -224,8 +226,21 @@ def test_the_design_effect_is_the_variance_over_clusters_against_that_over_pairs
     low = tango_score(result.counts, result.interval.low) / math.sqrt(result.design_effect)  # type: ignore[arg-type]
     assert low == pytest.approx(half, rel=1e-9)
     assert "design effect" in str(result)
-    independent = equivalence_test(a, b, clusters=np.arange(d.size), margin=0.05)
-    assert independent.design_effect == pytest.approx(d.size / (d.size - 1))
+
+
+def test_pairs_that_are_clusters_of_their_own_are_independent() -> None:
+    """The design effect is 1: Tango's statistics as they are, and Student's test as it is."""
+    rng = np.random.default_rng(1)
+    a, b, _ = _clustered(rng, 40, 0.1, 0.05)
+    for scores in (False, True):
+        options = {"margin": 0.05, "scores": scores}
+        one = equivalence_test(a, b, **options)  # type: ignore[arg-type]
+        other = equivalence_test(a, b, clusters=np.arange(a.size), **options)  # type: ignore[arg-type]
+        assert other.design_effect == pytest.approx(1, rel=1e-12)
+        assert other.statistic_upper == pytest.approx(one.statistic_upper, rel=1e-12)
+        assert other.standard_error == pytest.approx(one.standard_error, rel=1e-12)
+    assert other.p_value == pytest.approx(one.p_value, rel=1e-10)
+    assert other.interval.high == pytest.approx(one.interval.high, rel=1e-10)
 
 
 def test_pairs_without_a_difference_count_by_their_clusters() -> None:

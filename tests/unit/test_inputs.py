@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.stats import MatchedSample, PairedCounts, clustered_test, paired_test
 from ietest_fast.stats.inputs import as_clusters, as_column, as_scores, check_lengths, is_outcomes
 from ietest_fast.stats.result import Result, plain
 
@@ -143,3 +144,34 @@ def test_results_print_and_become_json_and_html():
     assert "&lt;toy&gt;" in page
     assert "Careful &amp; slow." in page
     assert plain((1, 2.0)) == [1, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ([1, 0, 2], "row 2: original must hold 0 or 1, but 1 of 3 values do not; the first is 2"),
+        ([1, None, 0], "row 1: original has 1 missing values"),
+        ([0.0, float("nan"), 1.0], "row 1: original has 1 missing values"),
+        (["1", "0", "1"], "original must hold outcomes"),
+        ([[1], [0], [1]], "original must be one column"),
+    ],
+)
+def test_outcomes_are_read_alike_wherever_they_are_given(values, complaint):
+    right = [True, False, True]
+    for call in (
+        lambda: PairedCounts.from_outcomes(values, right),
+        lambda: paired_test(values, right),
+        lambda: clustered_test(values, right, [1, 2, 2]),
+        lambda: MatchedSample(original_correct=values, transformed_correct=right),
+    ):
+        with pytest.raises(InputError) as caught:
+            call()
+        assert str(caught.value).replace("original_correct", "original").startswith(complaint)
+
+
+def test_matched_samples_take_columns_of_every_library():
+    sample = MatchedSample(
+        original_correct=pa.chunked_array([[True], [False, True]]),
+        transformed_correct=pa.array([1, 1, 0]),
+    )
+    assert sample.counts == PairedCounts(1, 1, 1, 0)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import csv
 import math
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from ietest_fast.stats import (
     decide,
     draw_t_replicates,
     is_collapsed,
+    mcnemar_test,
     paired_test,
     signal_to_noise,
 )
@@ -189,27 +190,40 @@ def test_monte_carlo_p_values_count_the_drawn_resamples() -> None:
     assert result.p_symmetric == ((np.abs(t) >= abs(counts.t)).sum() + 1) / (s + 1)
 
 
-def test_size_given_k_is_that_of_the_documentation() -> None:
-    """docs/statistics.md, "Few discordant pairs": all tables with k discordant pairs, n = 9824."""
+@pytest.mark.parametrize(
+    ("heading", "rows"),
+    [
+        (
+            "## Few discordant pairs",
+            {"bootstrap (`p_value`)": "p_value", "`p_mcnemar_exact`": "p_conditional"},
+        ),
+        (
+            "## McNemar's test",
+            {
+                f"`{name}`": name
+                for name in ("p_value", "p_asymptotic", "p_mid", "p_conditional", "p_corrected")
+            },
+        ),
+    ],
+)
+def test_size_given_k_is_that_of_the_documentation(heading: str, rows: dict[str, str]) -> None:
+    """docs/statistics.md: all tables with k discordant pairs, n = 9824; halves rounded up."""
     page = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text()
-    table = page.split("## Few discordant pairs")[1]
-
-    def documented(name: str) -> list[float]:
-        line = next(line for line in table.splitlines() if line.startswith(f"| {name} "))
-        return [float(cell.strip(" %")) for cell in line.split("|")[2:-1]]
-
+    table = page.split(heading)[1].split("| k  ")[1]
+    lines = {
+        name.strip(): [cell.strip() for cell in cells]
+        for name, *cells in (line.strip("|").split("|") for line in f"|k  {table}".splitlines())
+    }
+    assert len(lines["k"]) == 11
     n = 9824
-    sizes: dict[str, list[float]] = {"p_value": [], "p_mcnemar_exact": []}
-    for k in documented("k"):
-        results = [
-            paired_test(PairedCounts(n - int(k), a, int(k) - a, 0)) for a in range(int(k) + 1)
-        ]
-        masses = scipy_stats.binom.pmf(np.arange(k + 1), k, 0.5)
-        for name, shares in sizes.items():
-            rejected = np.array([getattr(result, name) < 0.05 for result in results])
-            shares.append(100 * float(masses[rejected].sum()))
-    assert sizes["p_value"] == pytest.approx(documented("bootstrap (`p_value`)"), abs=0.051)
-    assert sizes["p_mcnemar_exact"] == pytest.approx(documented("`p_mcnemar_exact`"), abs=0.051)
+    for column, k in enumerate(map(int, lines["k"])):
+        results = [mcnemar_test(PairedCounts(n - k, a, k - a, 0)) for a in range(k + 1)]
+        for row, name in rows.items():
+            rejected = sum(
+                math.comb(k, a) for a, result in enumerate(results) if getattr(result, name) < 0.05
+            )
+            share = 100 * Decimal(rejected) / 2**k
+            assert lines[row][column] == f"{share.quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
 
 
 def test_fewer_than_25_discordant_pairs_are_warned_of() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
@@ -13,13 +14,16 @@ from ietest_fast.stats import (
     PairedCounts,
     PowerCurve,
     detectable_difference,
+    equivalence_test,
     paired_test,
     pairs_to_decide,
     plan,
     power,
     power_curve,
     sample_size,
+    verdict_probability,
 )
+from reference.interval_oracle import tango_score
 from reference.power_oracle import enumerate_tables, p_value
 
 THREADS = (1, 2, 3, 7)
@@ -184,19 +188,126 @@ def test_a_curve_is_the_same_in_any_order() -> None:
         assert two.as_text() == one.as_text()
 
 
-def test_pairs_to_decide_names_the_shorter_way() -> None:
-    apart = PairedCounts(760, 60, 20, 160)
-    assert pairs_to_decide(apart) == sample_size(0.08, 0.04)
-    alike = PairedCounts(760, 40, 40, 160)
-    n = pairs_to_decide(alike)
+@pytest.mark.parametrize(
+    ("n", "share10", "share01", "margin", "alpha"),
+    [
+        (1, "1/8", "1/8", "1/2", "1/5"),
+        (7, "1/2", "1/4", "3/10", "1/5"),
+        (12, "1/4", "1/4", "3/10", "1/5"),
+        (14, "0", "0", "3/10", "1/10"),
+        (14, "1/10", "9/10", "3/10", "1/10"),
+        (20, "1/4", "0", "1/4", "1/10"),
+        (26, "1/10", "1/20", "1/5", "1/20"),
+    ],
+)
+def test_probability_of_a_verdict_is_the_sum_over_every_table(
+    n: int, share10: str, share01: str, margin: str, alpha: str
+) -> None:
+    p10, p01, size, level = (Fraction(each) for each in (share10, share01, margin, alpha))
+    z = scipy_stats.norm.isf(float(level))
+
+    def decides(n_tests: int, n10: int, n01: int) -> bool:
+        if p_value(n10, n01, n) < level / n_tests:
+            return True
+        lower, upper = (tango_score(n10, n01, n, side * float(size)) for side in (-1, 1))
+        return lower > z and upper < -z
+
+    for n_tests in (1, 3):
+        expected = enumerate_tables(n, p10, p01, functools.partial(decides, n_tests))
+        for sign in (1, -1):
+            got = verdict_probability(
+                n,
+                float(p10 + p01),
+                sign * float(p10 - p01),
+                margin=float(size),
+                alpha=float(level),
+                n_tests=n_tests,
+            )
+            assert got == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "margin"),
+    [
+        (PairedCounts(760, 42, 38, 160), 0.02),  # half of the verdicts are "equivalent"
+        (PairedCounts(760, 50, 30, 160), 0.02),  # delta is the margin: nearly all are "differs"
+        (PairedCounts(900, 25, 15, 60), 0.01),
+        (PairedCounts(980, 8, 2, 10), 0.01),
+    ],
+)
+def test_so_many_pairs_do_decide(counts: PairedCounts, margin: float) -> None:
+    """Of tables like the sample, with as many pairs as were asked for, 80% have a verdict."""
+    n = pairs_to_decide(counts, margin=margin)
     assert n is not None
-    # Two one-sided tests in normal approximation, both at 5%, each failing with 10%.
+    law = [counts.n10 / counts.n, counts.n01 / counts.n, 1 - counts.k / counts.n]
+    drawn, times = np.unique(
+        np.random.default_rng(5).multinomial(n, law, size=4_000), axis=0, return_counts=True
+    )
+    decided = 0
+    for (n10, n01, rest), count in zip(drawn.tolist(), times.tolist(), strict=True):
+        result = equivalence_test(PairedCounts(rest, n10, n01, 0), margin=margin)
+        decided += count * (result.equivalent or result.differs)
+    share, error = decided / 4_000, math.sqrt(0.8 * 0.2 / 4_000)
+    assert abs(verdict_probability(n, counts.k / counts.n, counts.delta, margin=margin) - share) < (
+        4 * error
+    )
+    # n is no larger than it has to be, either.
+    assert -4 * error < share - 0.8 < 0.02 + 4 * error
+
+
+def test_pairs_to_decide_is_where_the_probability_of_a_verdict_stays_high() -> None:
+    for counts, margin in [
+        (PairedCounts(760, 60, 20, 160), 0.05),
+        (PairedCounts(700, 60, 40, 200), 0.05),
+        (PairedCounts(880, 20, 10, 90), 0.03),
+    ]:
+        psi, delta = counts.discordance_rate, counts.delta
+        n = pairs_to_decide(counts, margin=margin)
+        assert n is not None
+        assert verdict_probability(n, psi, delta, margin=margin) >= 0.8
+        short = [
+            m
+            for m in range(n // 2, n + n // 2)
+            if verdict_probability(m, psi, delta, margin=margin) < 0.8
+        ]
+        assert n == pytest.approx(max(short) + 1, rel=0.005, abs=1)
+
+
+def test_either_verdict_takes_fewer_pairs_than_one_of_them() -> None:
+    apart = PairedCounts(760, 60, 20, 160)
+    assert pairs_to_decide(apart) == pytest.approx(sample_size(0.08, 0.04), rel=0.01)
+    n = pairs_to_decide(PairedCounts(760, 40, 40, 160))
+    assert n is not None
+    # Two one-sided tests in normal approximation, both at 5%, each failing with 10%; and 5% of
+    # the tables are told to differ.
     z = scipy_stats.norm.isf([0.05, 0.1])
-    assert n == pytest.approx(0.08 * (sum(z) / 0.01) ** 2, rel=2e-3)
-    assert pairs_to_decide(PairedCounts(99_000, 505, 495, 0)) < pairs_to_decide(alike)  # type: ignore[operator]
-    # Where delta is the margin itself only a difference can be shown.
-    on_margin = PairedCounts(900, 15, 5, 80)
-    assert pairs_to_decide(on_margin) == sample_size(0.02, 0.01)
+    assert n < 0.95 * 0.08 * (sum(z) / 0.01) ** 2
+    # On the margin itself "equivalent" is said with probability alpha.
+    assert pairs_to_decide(PairedCounts(900, 15, 5, 80)) < 0.95 * sample_size(0.02, 0.01)  # type: ignore[operator]
+    # Without discordant pairs nothing is random: as many as the score test needs.
+    assert pairs_to_decide(PairedCounts(50, 0, 0, 0)) == 268
+
+
+def test_many_pairs_to_decide_are_found_by_the_normal_law() -> None:
+    for counts, margin in (
+        (PairedCounts(500, 250, 250, 0), 0.0065),
+        (PairedCounts(4_600, 210, 190, 0), 0.0045),
+    ):
+        psi, delta = counts.discordance_rate, counts.delta
+        n = pairs_to_decide(counts, margin=margin)
+        assert n is not None
+        assert n * psi > 2_500
+        for factor, side in ((1.01, 1), (0.99, -1)):
+            share = verdict_probability(round(factor * n), psi, delta, margin=margin)
+            assert side * (share - 0.8) > 0
+    # The limit of equivalence is looked for among tens of millions of pairs.
+    level = {"alpha": 0.0016158166004061432, "n_tests": 2}
+    apart = pairs_to_decide(PairedCounts(1, 5, 2, 0), margin=0.0016087333898235057, **level)  # type: ignore[arg-type]
+    assert apart == sample_size(0.875, 0.375, **level)  # type: ignore[arg-type]
+    assert pairs_to_decide(PairedCounts(1, 1, 1, 1), margin=1e-4) is None
+    assert equivalence_test(PairedCounts(1, 1, 1, 1), margin=1e-4).explanation.endswith(
+        "Not even 100,000,000 pairs like these would decide (power 80%)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -219,6 +330,11 @@ def test_pairs_to_decide_names_the_shorter_way() -> None:
         (lambda: plan(discordance=0.1, n=9, delta=0.1, power=0.5), "leave out"),
         (lambda: power_curve(0.1, n=10, delta=0.1), "a curve needs"),
         (lambda: pairs_to_decide(PairedCounts(1, 1, 0, 0), margin=0), "margin"),
+        (lambda: pairs_to_decide(PairedCounts(1, 1, 0, 0), alpha=0.5), "alpha below 0.5"),
+        (lambda: verdict_probability(9, 0.1, 0.0, margin=1), "margin"),
+        (lambda: verdict_probability(9, 0.1, 0.0, alpha=0.6), "alpha below 0.5"),
+        (lambda: verdict_probability(9, 0.1, 0.2), "no larger than the share"),
+        (lambda: verdict_probability(0, 0.1, 0.0), "number of pairs"),
     ],
 )
 def test_impossible_plans_are_explained(call: object, message: str) -> None:

@@ -224,8 +224,11 @@ std::vector<std::uint32_t> subsets(int versions, int level) {
 
 // ---- The exact law ---------------------------------------------------------------------------
 
-// Log of a probability that is left out: of 1e-34 for up to three versions, of 1e-21 for more,
-// where each draw that can be left out counts.
+// Log of the probability below which one term is left out: exp(-80) = 2e-35 for up to three
+// versions, exp(-50) = 2e-22 for more. Terms are left out where so many texts of a group are drawn
+// (most_drawn), or such numbers of all groups (ExactSum::visit), or where a coordinate leaves the
+// cube (Plan::radius; on either side, at whatever draw). Terms fall off fast in all of these, so
+// what they sum to stays below the 1e-30 and 1e-18 that the header promises.
 double log_nothing(std::size_t versions) {
     return versions <= 3 ? -80 : -50;
 }
@@ -289,8 +292,8 @@ struct Plan {
     int dimensions = 0;
     std::vector<Group> groups;
     std::vector<std::int64_t> most;  // drawn of each group
-    double nothing = 0;              // log of a probability that is left out
-    std::int64_t radius = 0;         // coordinates beyond have no more
+    double nothing = 0;              // log of the probability below which a term is left out
+    std::int64_t radius = 0;         // coordinates go beyond with no larger probability
 
     explicit Plan(std::span<const std::int64_t> levels)
         : dimensions(static_cast<int>(levels.size()) - 2),
@@ -304,7 +307,8 @@ struct Plan {
             drawn += most.back();
             variance = std::max(variance, group.variance);
         }
-        // Bernstein's inequality for a sum of steps -1, 0 and 1 of mean 0.
+        // Bernstein's inequality for a sum of steps -1, 0 and 1 of mean 0, on one side; it holds
+        // for the largest of the partial sums too.
         const double t = -nothing;
         const double spread = 2 * t * variance * static_cast<double>(drawn);
         radius = std::min(drawn, static_cast<std::int64_t>(t / 3 + std::sqrt(t * t / 9 + spread)));

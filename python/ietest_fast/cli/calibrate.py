@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, SignificanceLevel, print_json
-from ietest_fast.cli.test import NamesType
+from ietest_fast.cli.options import MOST_THREADS, NAMES, SignificanceLevel, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,12 +47,17 @@ _MOST_TABLES = 10_000_000
 @click.command(name="calibrate")
 @click.argument("file", required=False, type=click.Path())
 @click.option(
-    "--original", type=NamesType(), default="A", show_default=True, help="Columns, as for `test`."
+    "--original", type=NAMES, default="A", show_default=True, help="Columns, as for `test`."
 )
-@click.option(
-    "--transformed", type=NamesType(), default="B", show_default=True, help="As many columns."
-)
+@click.option("--transformed", type=NAMES, default="B", show_default=True, help="As many columns.")
 @click.option("--clusters", help="Column of clusters.")
+@click.option("--scores", is_flag=True, help="Simulate real-valued scores; FILE holds such.")
+@click.option(
+    "--df",
+    type=click.FloatRange(min=2, min_open=True),
+    help="Of Student's law, which scores that differ follow; the fewer, the heavier the tails.  "
+    "[default: 3]",
+)
 @click.option("--n", type=click.IntRange(2, _MOST_PAIRS), help="Number of pairs, without a file.")
 @click.option("--discordance", "--psi", type=_SHARE, help="Share of discordant pairs.")
 @click.option("--cluster-sizes", type=SizesType(), help="Sizes that recur, without a file.")
@@ -90,6 +94,8 @@ def command(
     original: tuple[str, ...],
     transformed: tuple[str, ...],
     clusters: str | None,
+    scores: bool,
+    df: float | None,
     n: int | None,
     discordance: float | None,
     cluster_sizes: tuple[int, ...] | None,
@@ -101,10 +107,12 @@ def command(
 ) -> None:
     """Simulate tables without a difference and count how often each test rejects them.
 
-    FILE holds outcomes as for `ietest-fast test`: the number of pairs, the share of discordant
-    ones, the clusters and all correlations are taken from it, unless options say otherwise.
-    Without a file, --n and --discordance are needed.
+    FILE holds outcomes (or, with --scores, scores) as for `ietest-fast test`: the number of pairs,
+    the share of discordant ones, the clusters and all correlations are taken from it, unless
+    options say otherwise. Without a file, --n and --discordance are needed.
     """
+    if df is not None and not scores:
+        raise click.UsageError("--df is of scores; say --scores")
     if file is None:
         if n is None or discordance is None:
             raise click.UsageError("give a FILE, or --n and --discordance")
@@ -125,14 +133,17 @@ def command(
             raise click.UsageError("--n, --cluster-sizes and --classifiers are the file's to say")
         if len(original) != len(transformed):
             raise click.UsageError("--original and --transformed need equally many columns")
-        setting = _estimate(file, original, transformed, clusters)
+        setting = _estimate(file, original, transformed, clusters, scores=scores)
 
     from ietest_fast.stats import calibrate
+    from ietest_fast.stats.calibration import DEFAULT_DF
 
     with _progress(options["n_tables"]) as progress:
         result = calibrate(
             setting.n,
             setting.discordance if discordance is None else discordance,
+            scores=scores,
+            df=DEFAULT_DF if df is None else df,
             clusters=setting.clusters,
             icc=setting.icc if icc is None else icc,
             n_classifiers=setting.n_classifiers if n_classifiers is None else n_classifiers,
@@ -169,14 +180,19 @@ def _recur(sizes: tuple[int, ...], n: int) -> Any:
 
 
 def _estimate(
-    file: str, original: tuple[str, ...], transformed: tuple[str, ...], clusters: str | None
+    file: str,
+    original: tuple[str, ...],
+    transformed: tuple[str, ...],
+    clusters: str | None,
+    *,
+    scores: bool,
 ) -> Setting:
     import numpy as np
 
     from ietest_fast.models.predictions import read_measurements
     from ietest_fast.stats import intra_cluster_correlation
 
-    given = read_measurements(file, (*original, *transformed), clusters=clusters, scores=False)
+    given = read_measurements(file, (*original, *transformed), clusters=clusters, scores=scores)
     columns = np.stack([given.columns[name] for name in (*original, *transformed)]).astype(float)
     m = len(original)
     differences = columns[:m] - columns[m:]

@@ -59,12 +59,13 @@ def command(
     texts; or one file holds both. Files are CSV, TSV, JSONL or Parquet; labels are names or
     numbers.
     """
-    from ietest_fast.cli.test import beside, print_test, say
+    from ietest_fast.cli.test import beside, check_margin, print_test, say
     from ietest_fast.errors import InputError
     from ietest_fast.models.predictions import read_predictions
     from ietest_fast.stats import decide, is_collapsed, paired_test
     from ietest_fast.stats.signature import sign_test
 
+    check_margin(margin, alpha)
     given = read_predictions(
         predictions,
         transformed,

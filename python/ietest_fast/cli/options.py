@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,15 @@ REJECTED = 3
 
 
 class SignificanceLevel(click.FloatRange):
-    """A number above 0 and below 1; not a number is none, though it is not outside, either."""
+    """A number above 0 and below 1; not a number is none, though it is not outside, either.
+
+    Where equivalence is tested whatever the options are, ``below`` is 0.5.
+    """
 
     name = "float"
 
-    def __init__(self) -> None:
-        super().__init__(0, 1, min_open=True, max_open=True)
+    def __init__(self, below: float = 1) -> None:
+        super().__init__(0, below, min_open=True, max_open=True)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -37,8 +41,71 @@ class SignificanceLevel(click.FloatRange):
         """Parse the level and check it."""
         level = float(super().convert(value, param, ctx))
         if math.isnan(level):
-            self.fail(f"{value} is not in the range 0<x<1.", param, ctx)
+            self.fail(f"{value} is not in the range 0<x<{self.max}.", param, ctx)
         return level
+
+
+class CommaList(click.ParamType[Any]):
+    """Items separated by commas; in double quotes one may hold a comma.
+
+    Parameters
+    ----------
+    name
+        What stands for the value in a command's help.
+    item
+        Makes an item of its text, without blanks at its ends; raises ValueError if it is none.
+    fits
+        Whether the items are what they have to be.
+    complaint
+        What the value is if they are not, such as "is not ...".
+    """
+
+    def __init__(
+        self,
+        name: str,
+        item: Callable[[str], Any],
+        fits: Callable[[tuple[Any, ...]], bool],
+        complaint: str,
+    ) -> None:
+        self.name = name
+        self._item = item
+        self._fits = fits
+        self._complaint = complaint
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Split at the commas and parse the items."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            fields = next(csv.reader([str(value)], skipinitialspace=True), []) or [""]
+            items = tuple(self._item(field.strip()) for field in fields)
+        except (ValueError, csv.Error):
+            items = None
+        if items is None or not self._fits(items):
+            self.fail(f"{value!r} {self._complaint}", param, ctx)
+        return items
+
+
+#: Four counts. What they may be is checked later, with the same words as elsewhere.
+COUNTS = CommaList(
+    "n11,n10,n01,n00",
+    int,
+    lambda counts: len(counts) == 4,
+    "is not four integers separated by commas",
+)
+
+#: Names of columns.
+NAMES = CommaList("A[,B,...]", str, all, "has an empty name in it, or is more than one line")
+
+#: Levels of quantiles.
+LEVELS = CommaList(
+    "q[,q,...]",
+    float,
+    lambda levels: all(0 <= level <= 1 for level in levels),
+    "is not numbers from 0 to 1 separated by commas",
+)
 
 
 def test_options(command: Callable[..., Any]) -> Callable[..., Any]:

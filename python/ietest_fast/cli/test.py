@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import exit_status, print_json, test_options
+from ietest_fast.cli.options import (
+    COUNTS,
+    LEVELS,
+    NAMES,
+    exit_status,
+    print_json,
+    test_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,78 +23,26 @@ if TYPE_CHECKING:
     from ietest_fast.stats.result import Result
 
 
-class CountsType(click.ParamType[Any]):
-    """Four counts separated by commas."""
-
-    name = "n11,n10,n01,n00"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse the counts; what they may be is checked later, with the same words as elsewhere."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            counts = tuple(int(part) for part in str(value).split(","))
-        except ValueError:
-            counts = ()
-        if len(counts) != 4:
-            self.fail(f"{value!r} is not four integers separated by commas", param, ctx)
-        return counts
-
-
-class NamesType(click.ParamType[Any]):
-    """Names of columns separated by commas; in double quotes a name may hold one."""
-
-    name = "A[,B,...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split at the commas; a name has no blanks at its ends."""
-        if isinstance(value, tuple):
-            return value
-        fields = next(csv.reader([str(value)], skipinitialspace=True), [])
-        names = tuple(field.strip() for field in fields) or ("",)
-        if not all(names):
-            self.fail(f"{value!r} has an empty name in it", param, ctx)
-        return names
-
-
-class LevelsType(click.ParamType[Any]):
-    """Levels of quantiles separated by commas."""
-
-    name = "q[,q,...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse levels in [0, 1]."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            levels = tuple(float(part) for part in str(value).split(","))
-        except ValueError:
-            levels = (-1.0,)
-        if not all(0 <= level <= 1 for level in levels):
-            self.fail(f"{value!r} is not numbers from 0 to 1 separated by commas", param, ctx)
-        return levels
-
-
 @click.command(name="test")
 @click.argument("file", required=False, type=click.Path())
-@click.option("--counts", type=CountsType(), help="Test these counts instead of a file.")
+@click.option("--counts", type=COUNTS, help="Test these counts instead of a file.")
 @click.option(
     "--original",
-    type=NamesType(),
+    type=NAMES,
     default="A",
     show_default=True,
     help="Column: right on the original? Or its score. Several columns: several classifiers.",
 )
 @click.option(
     "--transformed",
-    type=NamesType(),
+    type=NAMES,
     default="B",
     show_default=True,
     help="Column: right on the transformed text? Or its score. As many columns.",
 )
 @click.option(
     "--versions",
-    type=NamesType(),
+    type=NAMES,
     help="Instead of the two: one column of outcomes for each of several versions (Cochran's Q).",
 )
 @click.option("--clusters", help="Column whose equal values belong together (premise, annotator).")
@@ -98,7 +52,7 @@ class LevelsType(click.ParamType[Any]):
     type=click.FloatRange(min=0, min_open=True),
     help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
 )
-@click.option("--quantiles", type=LevelsType(), default=(), help="Of t*, for scores.")
+@click.option("--quantiles", type=LEVELS, default=(), help="Of t*, for scores.")
 @test_options
 def command(
     *,
@@ -120,7 +74,7 @@ def command(
     """
     if (file is None) == (counts is None):
         raise click.UsageError("give either a FILE or --counts n11,n10,n01,n00")
-    _check_usage(counts, original, transformed, versions, options)
+    _check_usage(counts, original, transformed, versions, options, alpha=alpha)
 
     if counts is not None:
         from ietest_fast.errors import InputError
@@ -167,6 +121,8 @@ def _check_usage(
     transformed: tuple[str, ...],
     versions: tuple[str, ...] | None,
     options: Mapping[str, Any],
+    *,
+    alpha: float,
 ) -> None:
     if counts is not None:
         for name in ("clusters", "scores", "quantiles"):
@@ -179,6 +135,7 @@ def _check_usage(
             f"--original names {len(original)} columns, --transformed {len(transformed)}; each "
             "classifier needs one of both"
         )
+    check_margin(options["margin"], alpha)
     several = versions is not None or len(original) > 1
     if options["margin"] is not None and several:
         raise click.UsageError("--margin is for one pair of columns")
@@ -190,6 +147,12 @@ def _check_usage(
         raise click.UsageError("--versions compares outcomes of independent texts")
     if options["alternative"] != "two-sided":
         raise click.UsageError("Cochran's Q has no direction: leave --alternative out")
+
+
+def check_margin(margin: float | None, alpha: float) -> None:
+    """Refuse a margin at a level at which equivalence is not tested."""
+    if margin is not None and alpha >= 0.5:
+        raise click.UsageError(f"--margin needs an --alpha below 0.5, not {alpha:g}")
 
 
 def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -270,15 +233,9 @@ def _test_columns(
             **_monte_carlo(options, "scores"),
         )
         if options["margin"] is not None:
-            shown = stats.equivalence_test(
-                a,
-                b,
-                clusters=given.clusters,
-                margin=options["margin"],
-                alpha=alpha,
-                scores=True,
+            extra["equivalence"] = _verdict(
+                a, b, clusters=given.clusters, margin=options["margin"], alpha=alpha, scores=True
             )
-            extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     elif given.clusters is not None:
         result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
         extra = _beside_clusters(given, alpha=alpha, options=options)
@@ -290,20 +247,14 @@ def _test_columns(
 
 def _beside_clusters(given: Measurements, *, alpha: float, options: Mapping[str, Any]) -> Extra:
     """Say of clustered outcomes what :func:`beside` says of independent ones, but for the power."""
-    from ietest_fast.stats import equivalence_test, estimate
+    from ietest_fast.stats import estimate
 
     a, b = given.columns.values()
     extra: Extra = {"estimate": _intervals(estimate(a, b, clusters=given.clusters))}
-    margin = options["margin"]
-    if margin is not None or (options["alternative"] == "two-sided" and alpha < 0.5):
-        shown = equivalence_test(
-            a,
-            b,
-            clusters=given.clusters,
-            margin=DEFAULT_MARGIN if margin is None else margin,
-            alpha=alpha,
+    if options["margin"] is not None or options["alternative"] == "two-sided":
+        extra["equivalence"] = _verdict(
+            a, b, clusters=given.clusters, margin=options["margin"], alpha=alpha
         )
-        extra["equivalence"] = (shown.to_dict(), [shown.explanation])
     return extra
 
 
@@ -313,16 +264,26 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
     Intervals, what the test could have shown, and whether the versions are shown to be equivalent.
     A one-sided test gets the latter only if a margin is named.
     """
-    from ietest_fast.stats import equivalence_test, estimate
+    from ietest_fast.stats import estimate
 
     extra: Extra = {"estimate": _intervals(estimate(result.counts))}
     extra["detectable_difference"] = _detectable(result, alpha=alpha)
-    if margin is not None or (result.alternative == "two-sided" and alpha < 0.5):
-        shown = equivalence_test(
-            result.counts, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha
-        )
-        extra["equivalence"] = (shown.to_dict(), [shown.explanation])
+    if margin is not None or result.alternative == "two-sided":
+        extra["equivalence"] = _verdict(result.counts, margin=margin, alpha=alpha)
     return extra
+
+
+def _verdict(
+    *sample: Any, margin: float | None, alpha: float, **options: Any
+) -> tuple[dict[str, Any] | None, list[str]]:
+    from ietest_fast.stats import equivalence_test
+
+    if alpha >= 0.5:
+        return None, ["Equivalence is tested at an alpha below 0.5 only: no verdict is given."]
+    shown = equivalence_test(
+        *sample, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha, **options
+    )
+    return shown.to_dict(), [shown.explanation]
 
 
 def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:

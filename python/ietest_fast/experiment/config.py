@@ -349,7 +349,7 @@ class RunConfig(_Section):
     n_resamples
         M, the number of classifiers for each rho.
     alpha
-        Significance level of the test at one rho.
+        Significance level of the test at one rho; below 0.5, for equivalence is tested at it, too.
     seed
         Everything random follows from it; 0 is a seed.
     margin
@@ -378,6 +378,15 @@ class RunConfig(_Section):
     n_replicates: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
     n_jobs: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
     n_threads: Annotated[int, Field(ge=1, le=MOST_THREADS)] = 1
+
+    @field_validator("alpha")
+    @classmethod
+    def _fits_equivalence(cls, value: float) -> float:
+        if value >= 0.5:
+            raise ValueError(
+                f"equivalence within the margin is tested at a level below 0.5, not at {value:g}"
+            )
+        return value
 
     @field_validator("method")
     @classmethod

@@ -384,7 +384,7 @@ def _test_cell(
         ),
         clustered=clustered,
         equivalence=equivalence_test(
-            sample, clusters=clusters, margin=config.margin, alpha=min(config.alpha, 0.49)
+            sample, clusters=clusters, margin=config.margin, alpha=config.alpha
         ),
         collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
         **record.metrics,

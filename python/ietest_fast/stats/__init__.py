@@ -7,6 +7,7 @@ from ietest_fast.stats.calibration import (
     TestSize,
     calibrate,
     draw_null_differences,
+    draw_null_scores,
     intra_cluster_correlation,
 )
 from ietest_fast.stats.clustered import ClusteredTestResult, clustered_test
@@ -41,6 +42,7 @@ from ietest_fast.stats.power import (
     power,
     power_curve,
     sample_size,
+    verdict_probability,
 )
 from ietest_fast.stats.robustness import (
     Collapse,
@@ -87,6 +89,7 @@ __all__ = [
     "decide",
     "detectable_difference",
     "draw_null_differences",
+    "draw_null_scores",
     "draw_t_replicates",
     "equivalence_test",
     "estimate",
@@ -106,5 +109,6 @@ __all__ = [
     "signal_to_noise",
     "tango_interval",
     "tango_score",
+    "verdict_probability",
     "wilson_interval",
 ]

@@ -7,10 +7,24 @@ difference that its cluster drew, and else one of its own, so two observations o
 correlation icc and each keeps its law. Classifiers are tied in the same way: what the cluster or
 the observation draws for classifier m is, with probability sqrt(r), a draw that all classifiers
 share, so two classifiers have correlation r on one observation.
+
+Scores. A difference is 0 with probability 1 - psi, else it follows Student's law with so many
+degrees of freedom: few differences are large, as those of probabilities and losses are. It is the
+quantile of that mixture at Phi(Z), Z being standard normal; dependence is that of the Z. With u, v
+for the correlations of Z within a cluster and of two classifiers, observation i of cluster c and
+classifier m has
+
+    Z = sqrt(u) (sqrt(v) C[c] + sqrt(1 - v) C[c, m])
+        + sqrt(1 - u) (sqrt(v) E[i] + sqrt(1 - v) E[i, m])
+
+with independent standard normal C and E. The correlation of two differences is a function of that
+of their Z, sum(a_k**2 * u**k) / sum(a_k**2) with the Hermite coefficients a_k of the quantile
+(Cario and Nelson 1997, "NORTA"); u and v are those that give the correlations asked for.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +37,7 @@ from ietest_fast.runtime import core
 from ietest_fast.stats.estimates import wilson_interval
 from ietest_fast.stats.inputs import as_clusters, as_column
 from ietest_fast.stats.matched import PairedCounts
+from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result
@@ -33,7 +48,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 # Streams of Philox, one for each thing that is drawn.
-_INDEPENDENT, _DEPENDENT, _TESTS = 48, 49, 50
+_INDEPENDENT, _DEPENDENT, _TESTS, _SCORES = 48, 49, 50, 51
+
+#: Degrees of freedom of the differences of simulated scores, unless others are asked for.
+DEFAULT_DF = 3.0
+
+# Draws of a test that are too few to be worth a meeting of several threads.
+_FEW_DRAWS = 10**7
+
+# So many Hermite coefficients say how correlated differences are; those beyond matter to
+# correlations near 1 only.
+_N_COEFFICIENTS = 300
 
 #: Names of the tests in the order in which they are reported, and what each is.
 TESTS = {
@@ -45,6 +70,8 @@ TESTS = {
     "clustered": "paired, clustered",
     "joint": "joint max-|t|",
     "joint_clustered": "joint max-|t|, clustered",
+    "scores": "paired scores",
+    "scores_clustered": "paired scores, clustered",
 }
 _OF_COUNTS = tuple(TESTS)[:5]
 
@@ -89,7 +116,10 @@ class CalibrationResult(Result):
     Attributes
     ----------
     n, discordance
-        Pairs in each table, and the probability psi that a pair is discordant.
+        Pairs in each table, and the probability psi that a pair is discordant: that its two
+        outcomes, or scores, differ.
+    df
+        Degrees of freedom of the differences of scores; None for outcomes.
     n_clusters, icc
         Clusters in each table (n if observations are independent) and the correlation of two
         differences within one.
@@ -109,6 +139,7 @@ class CalibrationResult(Result):
 
     n: int
     discordance: float
+    df: float | None
     n_clusters: int
     icc: float
     n_classifiers: int
@@ -128,6 +159,7 @@ class CalibrationResult(Result):
         return {
             "n": self.n,
             "discordance": self.discordance,
+            "df": self.df,
             "n_clusters": self.n_clusters,
             "icc": self.icc,
             "n_classifiers": self.n_classifiers,
@@ -153,6 +185,9 @@ class CalibrationResult(Result):
     def rows(self) -> list[tuple[str, str]]:
         """Give the setting, then a line for each test."""
         setting = f"{self.n:,} pairs, {self.discordance:.4g} discordant"
+        if self.df is not None:
+            setting = f"{self.n:,} pairs of scores, {self.discordance:.4g} different"
+            setting += f" (Student's t, df {self.df:g})"
         if self.n_clusters < self.n:
             setting += f", {self.n_clusters:,} clusters (correlation {self.icc:.3g})"
         rows = [("tables", f"{self.n_tables:,} of {setting}")]
@@ -181,6 +216,8 @@ def calibrate(
     n: int,
     discordance: float,
     *,
+    scores: bool = False,
+    df: float = DEFAULT_DF,
     clusters: ArrayLike | None = None,
     icc: float = 0.0,
     n_classifiers: int = 1,
@@ -203,7 +240,12 @@ def calibrate(
     n
         Pairs in each table.
     discordance
-        psi, the probability that a pair is discordant.
+        psi, the probability that a pair is discordant (that its scores differ).
+    scores
+        Whether to simulate real-valued scores rather than outcomes.
+    df
+        Degrees of freedom, above 2, of the law of the scores' differences; the fewer, the heavier
+        its tails.
     clusters
         Shape (n,), labels of the clusters as in the user's data, of any type;
         None for independent observations.
@@ -216,7 +258,9 @@ def calibrate(
         Correlation of two classifiers' differences on one observation, in [0, 1].
     tests
         Keys of ``TESTS``; None for those that fit: all tests of counts, ``clustered`` with clusters
-        and one classifier, ``joint`` with several classifiers, ``joint_clustered`` with both.
+        and one classifier, ``joint`` with several classifiers, ``joint_clustered`` with both. For
+        scores ``scores`` (:func:`paired_score_test`) and with clusters ``scores_clustered``, or
+        the joint tests.
     alpha
         Nominal level.
     n_tables
@@ -261,11 +305,18 @@ def calibrate(
     codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
     if codes is None and icc > 0:
         raise InputError("a correlation within clusters needs clusters")
-    names = _choose(tests, clustered=codes is not None, n_classifiers=n_classifiers)
+    names = _choose(tests, scores=scores, clustered=codes is not None, n_classifiers=n_classifiers)
+    law = _ScoreLaw(discordance, df) if scores else None
 
-    tables: Iterator[NDArray[np.int64] | NDArray[np.int8]]
+    tables: Iterator[NDArray[Any]]
     needs_rows = not set(names) <= set(_OF_COUNTS)
-    if codes is None and n_classifiers == 1 and not needs_rows:
+    if law is not None:
+        correlations = law.latent(icc), law.latent(classifier_correlation)
+        tables = (
+            law.draw((n, n_classifiers), codes, n_clusters, *correlations, counter=(seed, table))
+            for table in range(n_tables)
+        )
+    elif codes is None and n_classifiers == 1 and not needs_rows:
         tables = iter(_draw_counts(n, discordance, n_tables, seed))
     else:
         tables = (
@@ -285,7 +336,7 @@ def calibrate(
     known: dict[tuple[int, int], dict[str, float]] = {}
     for table, drawn in enumerate(tables):
         of_counts = []
-        for pair in _discordant_pairs(drawn):
+        for pair in () if scores else _discordant_pairs(drawn):
             if pair not in known:
                 known[pair] = _p_values(n, *pair)
             of_counts.append(known[pair])
@@ -302,6 +353,7 @@ def calibrate(
     return CalibrationResult(
         n=n,
         discordance=discordance,
+        df=float(df) if scores else None,
         n_clusters=n_clusters,
         icc=icc,
         n_classifiers=n_classifiers,
@@ -363,6 +415,138 @@ def draw_null_differences(
         r=classifier_correlation,
         counter=(seed, table),
     )
+
+
+def draw_null_scores(
+    n: int,
+    discordance: float,
+    *,
+    df: float = DEFAULT_DF,
+    clusters: ArrayLike | None = None,
+    icc: float = 0.0,
+    n_classifiers: int = 1,
+    classifier_correlation: float = 0.0,
+    seed: int = 0,
+    table: int = 0,
+) -> NDArray[np.float64]:
+    """Draw the differences of the scores of one null table.
+
+    Parameters
+    ----------
+    n, discordance, df, clusters, icc, n_classifiers, classifier_correlation, seed
+        As for :func:`calibrate`.
+    table
+        Which table; it depends on this and on the seed only.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n_classifiers)
+        Original minus transformed.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of its range.
+    """
+    _check_range(
+        n,
+        discordance,
+        icc,
+        classifier_correlation,
+        seed=seed,
+        n_classifiers=n_classifiers,
+        table=table,
+    )
+    codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
+    law = _ScoreLaw(discordance, df)
+    return law.draw(
+        (n, n_classifiers),
+        codes,
+        n_clusters,
+        law.latent(icc),
+        law.latent(classifier_correlation),
+        counter=(seed, table),
+    )
+
+
+class _ScoreLaw:
+    """Zeros and Student's law, as a function of standard normal variables."""
+
+    def __init__(self, psi: float, df: float) -> None:
+        if not 2 < df < math.inf:  # a NaN is not, either
+            raise InputError(f"the degrees of freedom must be a number above 2, not {df}")
+        self._psi = psi
+        self._df = float(df)
+
+    def quantile(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the mixture's quantiles at Phi(z)."""
+        from scipy.special import ndtr, stdtrit
+
+        differences = np.zeros(z.shape)
+        tail = ndtr(-np.abs(z))
+        large = tail < self._psi / 2
+        differences[large] = np.copysign(stdtrit(self._df, tail[large] / self._psi), z[large])
+        return differences
+
+    def draw(
+        self,
+        shape: tuple[int, int],
+        codes: NDArray[np.int64] | None,
+        n_clusters: int,
+        within: float,
+        between: float,
+        *,
+        counter: tuple[int, int],
+    ) -> NDArray[np.float64]:
+        """Draw a table, given the correlations of Z within clusters and between classifiers."""
+        n, m = shape
+        seed, table = counter
+        start = np.array([0, table, _SCORES, 0], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=philox_key(seed), counter=start))
+
+        def draw(rows: int) -> NDArray[np.float64]:
+            own = rng.standard_normal((rows, m))
+            if m == 1 or between == 0:
+                return own
+            shared = rng.standard_normal((rows, 1))
+            return math.sqrt(between) * shared + math.sqrt(1 - between) * own
+
+        z = draw(n)
+        if codes is not None and within > 0:
+            of_cluster = draw(n_clusters)[codes]
+            z = math.sqrt(within) * of_cluster + math.sqrt(1 - within) * z
+        return self.quantile(z)
+
+    def latent(self, correlation: float) -> float:
+        """Give the correlation of two Z whose quantiles have the correlation asked for."""
+        if correlation in (0, 1) or self._psi == 0:
+            return correlation
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda r: self.correlation(r) - correlation, 0.0, 1.0, xtol=1e-12))
+
+    def correlation(self, latent: float) -> float:
+        """Give the correlation of two differences from that of their Z."""
+        squares = self._squares
+        # The quantile is odd, and every second coefficient 0. Those beyond the last go with it.
+        rest = max(0.0, self._psi * self._df / (self._df - 2) - float(squares.sum()))
+        powers = latent ** (2.0 * np.arange(squares.size + 1) + 1)
+        weights = np.append(squares, rest)
+        return float(weights @ powers / weights.sum())
+
+    @functools.cached_property
+    def _squares(self) -> NDArray[np.float64]:
+        """Squares of the Hermite coefficients 1, 3, 5, ..."""
+        step = 1e-3
+        z = np.arange(step / 2, 12, step)  # the quantile is odd: one half is enough
+        weight = 2 * step * self.quantile(z) * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+        coefficients = []
+        before, now = np.zeros_like(z), np.ones_like(z)  # Hermite polynomials over sqrt(k!)
+        for k in range(_N_COEFFICIENTS):
+            if k % 2 == 1:
+                coefficients.append(float((weight * now).sum()))
+            before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
+        return np.square(coefficients)
 
 
 def _draw(
@@ -472,11 +656,12 @@ def _check_range(n: int, psi: float, icc: float, r: float, *, seed: int, **count
 
 
 def _choose(
-    tests: tuple[str, ...] | None, *, clustered: bool, n_classifiers: int
+    tests: tuple[str, ...] | None, *, scores: bool, clustered: bool, n_classifiers: int
 ) -> tuple[str, ...]:
-    fitting = list(_OF_COUNTS)
-    if clustered and n_classifiers == 1:
-        fitting.append("clustered")
+    of_one = ["scores", "scores_clustered"] if scores else [*_OF_COUNTS, "clustered"]
+    fitting = of_one if not scores or n_classifiers == 1 else []
+    if not clustered or n_classifiers > 1:
+        fitting = [name for name in fitting if not name.endswith("clustered")]
     if n_classifiers > 1:
         fitting.append("joint")
         if clustered:
@@ -488,27 +673,22 @@ def _choose(
             raise InputError(f"there is no test {name!r}; there are {', '.join(TESTS)}")
         if name not in fitting:
             raise InputError(
-                f"the test {name!r} does not fit: it needs clusters or several classifiers, or "
-                "but one"
+                f"the test {name!r} does not fit these tables; those that do are "
+                f"{', '.join(fitting)}"
             )
     return tuple(dict.fromkeys(tests))
 
 
 def _p_values(n: int, n10: int, n01: int) -> dict[str, float]:
     """All tests of counts, two-sided."""
-    from scipy.special import bdtr, chdtrc
-    from scipy.stats import binom
-
-    result = paired_test(PairedCounts(n - n10 - n01, n10, n01, 0))
-    k, fewer, d = n10 + n01, min(n10, n01), abs(n10 - n01)
-    mid = 1.0 if d == 0 else 2 * bdtr(fewer, k, 0.5) - binom.pmf(fewer, k, 0.5)
-    corrected = max(d - 1, 0)
+    counts = PairedCounts(n - n10 - n01, n10, n01, 0)
+    classical = classical_p_values(counts)
     return {
-        "paired": result.p_value,
-        "mcnemar_exact": result.p_mcnemar_exact,
-        "mcnemar_mid": float(mid),
-        "mcnemar_asymptotic": float(chdtrc(1, d * d / k)) if k else 1.0,
-        "mcnemar_corrected": float(chdtrc(1, corrected * corrected / k)) if k else 1.0,
+        "paired": paired_test(counts).p_value,
+        "mcnemar_exact": classical["p_conditional"],
+        "mcnemar_mid": classical["p_mid"],
+        "mcnemar_asymptotic": classical["p_asymptotic"],
+        "mcnemar_corrected": classical["p_corrected"],
     }
 
 
@@ -523,6 +703,10 @@ def _smallest_p(
 ) -> float:
     """One Monte Carlo test of one table: its p, or the smallest adjusted p of M."""
     original, transformed = differences >= 0, differences <= 0
+    if differences.dtype.kind == "f":
+        original, transformed = differences, np.zeros_like(differences)
+    if differences.shape[0] * n_resamples <= _FEW_DRAWS:
+        threads = 1
     # The tests' own seed: tables and resamples must not share their words.
     seed = int(philox_key([*key, _TESTS])[0])
     options: dict[str, Any] = {
@@ -534,6 +718,15 @@ def _smallest_p(
         from ietest_fast.stats.clustered import clustered_test
 
         return float(clustered_test(original[:, 0], transformed[:, 0], codes, **options).p_value)
+    if name in ("scores", "scores_clustered"):
+        from ietest_fast.stats.scores import paired_score_test
+
+        clusters = codes if name == "scores_clustered" else None
+        return float(
+            paired_score_test(
+                original[:, 0], transformed[:, 0], clusters=clusters, **options
+            ).p_value
+        )
     from ietest_fast.stats.joint import joint_test
 
     clusters = codes if name == "joint_clustered" else None

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ietest_fast.errors import InputError
 from ietest_fast.runtime import core
-from ietest_fast.stats.inputs import as_clusters, as_column, check_lengths
+from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_lengths
 from ietest_fast.stats.matched import PairedCounts, format_t
 from ietest_fast.stats.resampling import (
     FEW_UNITS,
@@ -183,8 +182,8 @@ def clustered_test(
     (3.333, 5.774, 3.02)
     """
     check_options(alternative=alternative, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
-    a = _as_binary(original, "original")
-    b = _as_binary(transformed, "transformed")
+    a = as_outcomes(original, "original")
+    b = as_outcomes(transformed, "transformed")
     n = check_lengths(original=a, transformed=b)
     codes, n_clusters = as_clusters(clusters, n)
     counts = PairedCounts.from_outcomes(a, b)
@@ -215,21 +214,6 @@ def clustered_test(
         n_resamples=n_resamples,
         seed=seed,
     )
-
-
-def _as_binary(values: Any, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    column = as_column(values, name)
-    if column.dtype.kind not in "buif":
-        raise InputError(f"{name} must hold outcomes (0 or 1), not values of type {column.dtype}")
-    wrong = np.flatnonzero((column != 0) & (column != 1))
-    if wrong.size:
-        row = int(wrong[0])
-        raise InputError(
-            f"{name} must hold 0 or 1, but {wrong.size} of {column.size} values do not; the first "
-            f"is {column[row].item()!r}",
-            row=f"row {row}",
-        )
-    return np.ascontiguousarray(column, dtype=np.bool_)
 
 
 def _exact_p(counts: PairedCounts, alternative: Alternative) -> float:

@@ -22,6 +22,7 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.resampling import design_effect
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class EquivalenceResult(Result):
             return f"{said} Some {self.n_to_decide:,} pairs like these would decide (power 80%)."
         if self._planned is not None:
             return f"{said} More pairs may decide; how many cannot be said from these."
-        return f"{said} delta is so near to the margin that no number of pairs is sure to decide."
+        return f"{said} Not even {MOST_PAIRS:,} pairs like these would decide (power 80%)."
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, and the verdict."""
@@ -316,14 +317,10 @@ class _Clustering:
     @classmethod
     def of(cls, difference: NDArray[np.float64], clusters: Any) -> _Clustering:
         codes, n = as_clusters(clusters, difference.size)
-        sizes = np.bincount(codes)
-        alike = float((sizes**2).sum()) / difference.size
-        centred = difference - difference.mean()
-        within = float((centred**2).sum())
-        if np.ptp(difference) == 0:
-            return cls(n=n, design_effect=alike)
-        between = n / (n - 1) * float((np.bincount(codes, weights=centred) ** 2).sum())
-        return cls(n=n, design_effect=max(1.0, between / within))
+        effect = design_effect(difference, codes, n)
+        if effect is None:  # then pairs may be alike within a cluster
+            effect = float((np.bincount(codes) ** 2).sum()) / difference.size
+        return cls(n=n, design_effect=max(1.0, effect))
 
 
 def _test_counts(

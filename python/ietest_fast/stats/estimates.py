@@ -16,7 +16,7 @@ from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 #: The law of (sum, size) of a cluster bootstrap is listed on a grid of at most so many cells.
 MAX_GRID_CELLS = 2**22
@@ -239,19 +239,37 @@ def tango_score(counts: PairedCounts, delta: float) -> float:
     float
         Decreasing in delta; close to standard normal if ``delta`` is the truth. 0 for 0 / 0.
     """
-    n = counts.n
-    gap = counts.d - n * delta
+    return float(tango_scores(counts.n, counts.n10, counts.n01, delta))
+
+
+def tango_scores(n: ArrayLike, n10: ArrayLike, n01: ArrayLike, delta: float) -> NDArray[np.float64]:
+    """Compute :func:`tango_score` for many tables.
+
+    Parameters
+    ----------
+    n, n10, n01
+        Broadcast against each other: the pairs of each table, and those in which only the original
+        or only the transformed version is right. They need not be whole.
+    delta
+        In [-1, 1].
+
+    Returns
+    -------
+    ndarray of float64
+        Of the common shape.
+    """
+    n, n10, n01 = (np.asarray(each, dtype=np.float64) for each in (n, n10, n01))
+    gap = n10 - n01 - n * delta
     # With the roles exchanged if need be, delta >= 0 and no term below cancels another.
-    b, c = (counts.n10, counts.n01) if delta >= 0 else (counts.n01, counts.n10)
+    b, c = (n10, n01) if delta >= 0 else (n01, n10)
     size = abs(delta)
     constant = c * size * (1 - size)
     linear = (2 * n - b + c) * size - b - c
-    root = math.sqrt(linear * linear + 8 * n * constant)
-    q = 2 * constant / (linear + root) if linear > 0 else (root - linear) / (4 * n)
-    variance = n * (2 * q + size * (1 - size))
-    if variance <= 0:
-        return 0.0 if gap == 0 else math.copysign(math.inf, gap)
-    return gap / math.sqrt(variance)
+    root = np.sqrt(linear * linear + 8 * n * constant)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        q = np.where(linear > 0, 2 * constant / (linear + root), (root - linear) / (4 * n))
+        variance = np.maximum(n * (2 * q + size * (1 - size)), 0)
+        return np.where(gap == 0, 0.0, gap / np.sqrt(variance))
 
 
 def tango_interval(counts: PairedCounts, *, confidence_level: float = 0.95) -> Interval:

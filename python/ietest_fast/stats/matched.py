@@ -16,25 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def _as_outcomes(values: ArrayLike, name: str) -> NDArray[np.bool_]:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one column, not an array of shape {array.shape}")
-    if array.dtype == np.bool_:
-        return np.ascontiguousarray(array)
-    if array.dtype.kind not in "iuf":
-        raise InputError(f"{name} must hold outcomes (0 or 1), not values of type {array.dtype}")
-    wrong = np.flatnonzero((array != 0) & (array != 1))  # a NaN is neither
-    if wrong.size:
-        row = int(wrong[0])
-        raise InputError(
-            f"{name} must hold 0 or 1, but {wrong.size} of {array.size} values do not; "
-            f"the first is {array[row].item()!r}",
-            row=f"row {row}",
-        )
-    return array.astype(np.bool_)
-
-
 @dataclass(frozen=True)
 class PairedCounts:
     """How often a classifier is right on two versions of the same texts.
@@ -89,8 +70,8 @@ class PairedCounts:
         InputError
             On other values (NaN among them), unequal lengths or no rows.
         """
-        a = _as_outcomes(original, "original")
-        b = _as_outcomes(transformed, "transformed")
+        a = as_outcomes(original, "original")
+        b = as_outcomes(transformed, "transformed")
         if a.size != b.size:
             raise InputError(
                 f"the two outcome columns differ in length: {a.size} and {b.size} rows"
@@ -167,8 +148,8 @@ class MatchedSample:
     transformed_correct: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        a = _as_outcomes(self.original_correct, "original_correct")
-        b = _as_outcomes(self.transformed_correct, "transformed_correct")
+        a = as_outcomes(self.original_correct, "original_correct")
+        b = as_outcomes(self.transformed_correct, "transformed_correct")
         if a.size != b.size:
             raise InputError(
                 f"a matched sample needs columns of one length, not {a.size} and {b.size}"

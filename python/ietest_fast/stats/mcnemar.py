@@ -170,18 +170,32 @@ def mcnemar_test(
         _, _, beyond, outside, s = tails
         p_value = (beyond + 1) / (s + 1)
         p_paper = outside / s
-    statistic = counts.mcnemar_statistic
-    corrected = max(0, abs(counts.d) - 1) ** 2 / counts.k if counts.k else 0.0
     return McNemarResult(
         counts=counts,
         method=method,
         n_resamples=used,
         seed=None if used is None else seed,
-        statistic=statistic,
+        statistic=counts.mcnemar_statistic,
         p_value=p_value,
         p_paper=p_paper,
-        p_conditional=core.stats.mcnemar_exact_p(*four),
-        p_mid=core.stats.mcnemar_mid_p(*four),
-        p_asymptotic=math.erfc(math.sqrt(statistic / 2)),
-        p_corrected=math.erfc(math.sqrt(corrected / 2)),
+        **classical_p_values(counts),
     )
+
+
+def classical_p_values(counts: PairedCounts) -> dict[str, float]:
+    """Give the p-values of McNemar's test that need no bootstrap.
+
+    Returns
+    -------
+    dict
+        ``p_conditional``, ``p_mid``, ``p_asymptotic`` and ``p_corrected``, as
+        :class:`McNemarResult` has them.
+    """
+    four = (counts.n11, counts.n10, counts.n01, counts.n00)
+    corrected = max(0, abs(counts.d) - 1) ** 2 / counts.k if counts.k else 0.0
+    return {
+        "p_conditional": core.stats.mcnemar_exact_p(*four),
+        "p_mid": core.stats.mcnemar_mid_p(*four),
+        "p_asymptotic": math.erfc(math.sqrt(counts.mcnemar_statistic / 2)),
+        "p_corrected": math.erfc(math.sqrt(corrected / 2)),
+    }

@@ -20,7 +20,8 @@
 
 namespace ietest::stats {
 
-// n * v stays below this: spread then fits into 62 bits, and products of two into 128.
+// n * v is at most this. The spread is then at most (n v)^2 / 4 = 2^62, a weight below 2^38 (there
+// are at most 255 versions), and a product of the two fits into 128 bits.
 inline constexpr std::int64_t kMaxOutcomes = std::int64_t{1} << 32;
 
 // The engines that list the subsets of the versions take at most so many versions.
@@ -79,9 +80,11 @@ struct CochranCost {
 
 CochranCost cochran_exact_cost(std::span<const std::int64_t> levels);
 
-// The law of (G, weight) by convolution, one drawn row at a time. What is left out has a
-// probability of less than 1e-30 for up to three versions, of less than 1e-18 for more. The caller
-// has looked at the cost.
+// For every likely number of drawn rows of each group of levels (l and v - l) the law of the G_j
+// by convolution, one drawn row at a time, its tails weighed with the probability of these numbers.
+// All that is left out has a probability of less than 1e-30 for up to three versions, of less than
+// 1e-18 for more. Throws std::length_error where the cost is infinite; whether a finite one is
+// worth it is for the caller to say.
 CochranExact cochran_exact(std::span<const std::int64_t> levels, CochranStatistic observed,
                            const Execution& execution);
 
