@@ -12,12 +12,12 @@ namespace {
 
 // Bounds on memory, in numbers of 8 bytes: the replicates kept, the counters of a pass, and what
 // its last pass collects.
-constexpr std::int64_t kMaxKept = std::int64_t{1} << 21;
-constexpr std::uint64_t kMaxCounters = std::uint64_t{1} << 22;
-constexpr std::uint64_t kMaxCollected = std::uint64_t{1} << 20;
+constexpr std::int64_t kMaxKept = std::int64_t{1} << 20;
+constexpr std::uint64_t kMaxCounters = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxCollected = std::uint64_t{1} << 19;
 
 constexpr std::int64_t kRowsAtOnce = 256;
-constexpr int kMaxDigitBits = 18;
+constexpr int kMaxDigitBits = 16;
 
 // Doubles as integers of the same order. -0 and 0 are one value.
 std::uint64_t to_ordered(double value) {

@@ -278,7 +278,7 @@ def run_score_test(
             levels=levels,
             n_resamples=n_resamples,
             key=key,
-            replicates=replicates,
+            replicates=replicates.copy() if keep_replicates and levels else replicates,
             n_threads=n_threads,
         ),
         "replicates": replicates if keep_replicates else None,
@@ -294,7 +294,10 @@ def _find_quantiles(
     replicates: NDArray[np.float64] | None,
     n_threads: int | None,
 ) -> dict[float, float]:
-    """Give quantiles between neighbouring order statistics, as numpy.quantile does by default."""
+    """Give quantiles between neighbouring order statistics, as numpy.quantile does by default.
+
+    Replicates that are given are brought into another order.
+    """
     if not levels:
         return {}
     places = [level * (n_resamples - 1) for level in levels]
@@ -302,7 +305,8 @@ def _find_quantiles(
     above = np.minimum(below + 1, n_resamples - 1)
     ranks = np.unique(np.concatenate([below, above]))
     if replicates is not None:
-        found = np.partition(replicates, ranks)[ranks]
+        replicates.partition(ranks)
+        found = replicates[ranks]
     else:
         found = core.scores.Replicates(
             types.values,
