@@ -27,7 +27,8 @@ MAX_RESAMPLES = 2**63 - 1
 FEW_UNITS = 25
 
 # Equal values leave a spread of rounding errors: as t_of in cpp/src/stats/scores.cpp has it.
-_NO_SPREAD = 2.0**-44
+RELATIVE_ROUNDING = 2.0**-22
+_NO_SPREAD = RELATIVE_ROUNDING**2
 _MAX_EXACT_SUM = 2.0**26  # its square is below 2**53
 
 
@@ -206,6 +207,18 @@ def _distinct(nonzero: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     return ordered[places], np.diff(np.append(places, ordered.shape[0])).astype(np.int64)
 
 
+def have_no_spread(spread: float, squares: float) -> bool:
+    """Say whether values are all the same but for rounding errors.
+
+    Parameters
+    ----------
+    spread, squares
+        The sums of the squares of their distances to their mean and of their own, or the same
+        multiple of both.
+    """
+    return spread <= _NO_SPREAD * squares
+
+
 def _paired_t(column: NDArray[np.float64], *, exact: bool) -> float:
     n = column.size
     total = math.fsum(column)
@@ -216,7 +229,7 @@ def _paired_t(column: NDArray[np.float64], *, exact: bool) -> float:
         spread = float(n * int(squares) - int(total) ** 2)
     else:
         spread = n * math.fsum((column - total / n) ** 2)
-    if spread <= _NO_SPREAD * n * squares:
+    if have_no_spread(spread, n * squares):
         return math.copysign(math.inf, total)
     return total * math.sqrt(n) / math.sqrt(spread)
 
