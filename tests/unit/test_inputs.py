@@ -9,7 +9,15 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import as_clusters, as_column, as_scores, check_lengths, is_outcomes
+from ietest_fast.stats import equivalence_test, joint_test, paired_score_test
+from ietest_fast.stats.inputs import (
+    MAX_SCORE,
+    as_clusters,
+    as_column,
+    as_scores,
+    check_lengths,
+    is_outcomes,
+)
 from ietest_fast.stats.result import Result, plain
 
 
@@ -50,6 +58,56 @@ def test_scores_are_finite_numbers():
     with pytest.raises(InputError, match="must hold numbers"):
         as_scores(["a", "b"], "x")
     assert as_scores([1, 2], "x").dtype == np.float64
+
+
+@pytest.mark.parametrize("value", [1e308, -1e289, np.longdouble("1e400")])
+def test_scores_whose_sums_might_be_infinite_are_refused(value):
+    with pytest.raises(InputError, match=r"9\.745e\+288 in size at most, but 1 of 3") as caught:
+        as_scores(np.array([0.5, 1.0, value]), "x")
+    assert "row 2" in str(caught.value)
+    assert as_scores([0, MAX_SCORE, -MAX_SCORE], "x").tolist() == [0, MAX_SCORE, -MAX_SCORE]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2**53 + 1, 2**53 + 3],
+        [0.5, 2**53 + 1, -(2**60)],
+        (1, 2**70, 2**80),
+        np.array([1, -(2**53) - 1, 2**62]),
+        np.array([1, 2**64 - 1, 2**63], dtype=np.uint64),
+        pa.array([1, 2**53 + 1, 2**53 + 2]),
+    ],
+)
+def test_integers_that_a_float_would_round_are_refused(values):
+    with pytest.raises(InputError, match="2 of 3 are integers beyond") as caught:
+        as_scores(values, "x")
+    assert "row 1" in str(caught.value)
+    assert str(int(values[1].as_py() if isinstance(values, pa.Array) else values[1])) in str(
+        caught.value
+    )
+
+
+def test_integers_that_a_float_holds_are_scores():
+    assert as_scores([2**53, -(2**53), 0], "x").tolist() == [2.0**53, -(2.0**53), 0]
+    assert as_scores([1e300 / 1e20, 1e20], "x").tolist() == [1e280, 1e20]  # no integers
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        paired_score_test,
+        lambda a, b: joint_test(np.transpose([a]), np.transpose([b])),
+        equivalence_test,
+    ],
+)
+def test_every_test_takes_the_same_scores(test):
+    plain = np.array([0.25, 0.5, 0.75])
+    for scores in (np.array([0.5, 8e307, 0.1]), np.array([1, 2**53 + 1, 2])):
+        for a, b in ((scores, plain), (plain, scores)):
+            with pytest.raises(InputError, match="row 1"):
+                test(a, b)
+    test(plain * MAX_SCORE, -plain * MAX_SCORE)
 
 
 def test_outcomes_are_told_from_scores():

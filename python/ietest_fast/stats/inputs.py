@@ -11,6 +11,13 @@ from ietest_fast.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Scores lie between this and its negative, so that no sum of their differences is infinite,
+#: however many there are; what is computed of squares is computed of scores scaled down.
+MAX_SCORE = 2.0**960
+
+#: A float holds every integer up to here, and rounds some beyond.
+MAX_INTEGER = 2**53
+
 
 def as_column(values: Any, name: str) -> NDArray[Any]:
     """Give a column as a NumPy array of shape (n,), whatever library it comes from.
@@ -52,21 +59,46 @@ def as_scores(values: Any, name: str) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        As for :func:`as_column`, and if a value is no finite number.
+        As for :func:`as_column`, and if a value is no finite number, is larger than
+        :data:`MAX_SCORE`, or is an integer that a float would round.
     """
     array = as_column(values, name)
+    if array.dtype.kind in "iu":
+        large = np.flatnonzero((array > MAX_INTEGER) | (array < -MAX_INTEGER))
+    elif isinstance(values, (list, tuple)):  # NumPy has rounded integers that stand beside floats
+        large = np.flatnonzero([_is_large_integer(value) for value in values])
+    else:
+        large = np.empty(0, dtype=np.int64)
+    if large.size:
+        row = int(large[0])
+        first = values[row] if isinstance(values, (list, tuple)) else array[row]
+        raise InputError(
+            f"{name} must hold numbers that a float does not round, but {large.size} of "
+            f"{array.size} are integers beyond 2**53; the first is {first}",
+            row=f"row {row}",
+        )
     if array.dtype.kind not in "buif":
         raise InputError(f"{name} must hold numbers, not values of type {array.dtype}")
-    scores = np.ascontiguousarray(array, dtype=np.float64)
-    wrong = np.flatnonzero(~np.isfinite(scores))
+    with np.errstate(over="ignore"):  # of floats longer than 64 bits
+        scores = np.ascontiguousarray(array, dtype=np.float64)
+    wrong = np.flatnonzero(~is_score(scores))
     if wrong.size:
         row = int(wrong[0])
         raise InputError(
-            f"{name} must hold finite numbers, but {wrong.size} of {scores.size} are not; the "
-            f"first is {scores[row]}",
+            f"{name} must hold finite numbers, of {MAX_SCORE:.4g} in size at most, but "
+            f"{wrong.size} of {scores.size} are not; the first is {array[row]}",
             row=f"row {row}",
         )
     return scores
+
+
+def is_score(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Say of each value whether it is a number that scores may be."""
+    return np.asarray(np.abs(values) <= MAX_SCORE)
+
+
+def _is_large_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not -MAX_INTEGER <= value <= MAX_INTEGER
 
 
 def is_outcomes(array: NDArray[Any]) -> bool:

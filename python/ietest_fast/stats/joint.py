@@ -18,7 +18,6 @@ from ietest_fast.stats.resampling import (
     UnitTypes,
     check_options,
     sort_into_types,
-    subtract,
     sum_clusters,
 )
 from ietest_fast.stats.result import Result, format_p
@@ -244,7 +243,7 @@ def joint_test(
         b = b[:, [names_transformed.index(name) for name in names]]
     if names is None:
         names = names_transformed or tuple(f"classifier {i + 1}" for i in range(a.shape[1]))
-    units = subtract(a, b)
+    units = a - b
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)

@@ -72,23 +72,6 @@ class UnitTypes:
         return int(self.weights.sum())
 
 
-def subtract(
-    original: NDArray[np.float64], transformed: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Give the differences of two arrays of one shape.
-
-    Raises
-    ------
-    InputError
-        If one is infinite.
-    """
-    with np.errstate(over="ignore"):
-        differences = original - transformed
-    if not np.isfinite(differences).all():
-        raise InputError("the scores lie so far apart that their differences are infinite")
-    return differences
-
-
 def sum_clusters(
     original: NDArray[np.float64],
     transformed: NDArray[np.float64],
@@ -111,13 +94,12 @@ def sum_clusters(
         paper cancel here too. Those errors go with the size of the scores, not with that of their
         differences, which may be far smaller.
     """
-    differences = subtract(original, transformed)
+    differences = original - transformed
     sums = np.empty((n_clusters, differences.shape[1]))
     for column in range(differences.shape[1]):
         total = np.bincount(codes, weights=differences[:, column], minlength=n_clusters)
         error = np.zeros(n_clusters)
         for scores in (original, transformed):
-            # Scaled first: a sum of scores may be infinite where that of the differences is not.
             terms = 8 * np.finfo(np.float64).eps * np.abs(scores[:, column])
             error += np.bincount(codes, weights=terms, minlength=n_clusters)
         total[np.abs(total) <= error] = 0
@@ -166,8 +148,6 @@ def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
     """Find the types of units with values of shape (n_units, M)."""
     n_units, n_columns = units.shape
     largest = float(np.abs(units).max(initial=0.0))
-    if not math.isfinite(largest):
-        raise InputError("the differences are so large that their sum over a cluster is infinite")
     is_integer = bool((units == np.rint(units)).all())
     exact = is_integer and n_units * largest <= _MAX_EXACT_SUM
     if not exact:

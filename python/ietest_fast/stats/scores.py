@@ -20,7 +20,6 @@ from ietest_fast.stats.resampling import (
     check_quantiles,
     monte_carlo_p,
     sort_into_types,
-    subtract,
     sum_clusters,
 )
 from ietest_fast.stats.result import Result, format_p
@@ -199,7 +198,7 @@ def paired_score_test(
     a = as_scores(original, "original")
     b = as_scores(transformed, "transformed")
     n = check_lengths(original=a, transformed=b)
-    units = subtract(a, b)[:, None]
+    units = (a - b)[:, None]
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
