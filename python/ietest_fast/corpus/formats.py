@@ -363,11 +363,28 @@ def diagnose(path: Path, form: Format, error: Exception) -> InputError:
     except (OSError, EOFError) as found:
         return InputError(f"cannot be read: {_first_line(found)}", path=path)
     if "straddl" in str(error):
-        return InputError(
-            "a row is longer than what is read at a time; write the file as .parquet or .jsonl",
-            path=path,
-        )
+        return _too_long(path, form)
     return InputError(f"cannot be read as {form.kind}: {_first_line(error)}", path=path)
+
+
+def _too_long(path: Path, form: Format) -> InputError:
+    """Say which row of a CSV or TSV file is longer than Arrow reads at a time: the longest."""
+    header: list[str] = []
+    longest, where, column = -1, "", ""
+    for number, fields in field_records(path, form):
+        header = header or fields
+        sizes = [len(field) for field in fields]
+        if sum(sizes) > longest:
+            longest, where = sum(sizes), f"line {number}"
+            column = header[sizes.index(max(sizes))]
+    opened = " (is a quote left open?)" if form.quoted else ""
+    return InputError(
+        f"a row of {longest:,} characters is longer than what is read at a time{opened}; write "
+        "the file as .parquet or .jsonl",
+        path=path,
+        row=where,
+        column=column,
+    )
 
 
 def _check_widths(path: Path, form: Format) -> None:
