@@ -146,6 +146,15 @@ def test_a_missing_label_in_a_list_is_no_cluster(missing):
         assert "row 2" in str(caught.value)
 
 
+@pytest.mark.parametrize("make", [list, np.array, lambda x: np.array(x, dtype=object), pa.array])
+@pytest.mark.parametrize("blank", ["", "  ", "\t\n", "\u00a0"])
+def test_a_blank_label_is_no_cluster(make, blank):
+    with pytest.raises(InputError, match="row 1: clusters has 2 blank labels"):
+        as_clusters(make(["a", blank, blank, "b"]), 4)
+    with pytest.raises(InputError, match="row 0: clusters has 1 blank labels"):
+        as_clusters(np.array([b" ", b"a"]), 2)
+
+
 def test_a_missing_date_is_no_cluster():
     dates = np.array(["2023-01-01", "NaT", "2023-01-02"], dtype="datetime64[D]")
     for column in (dates, dates - dates[0]):

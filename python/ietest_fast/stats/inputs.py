@@ -150,8 +150,8 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     Raises
     ------
     InputError
-        If a label is missing or not hashable, the length is not n, or there are fewer than two
-        clusters.
+        If a label is missing, blank or not hashable, the length is not n, or there are fewer than
+        two clusters.
     """
     if isinstance(values, (list, tuple)):
         # NumPy would turn a list that mixes types into texts, and a NaN in it into a label.
@@ -159,6 +159,13 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     labels = as_column(values, name)
     if labels.size != n:
         raise InputError(f"{name} has {labels.size} rows, but there are {n} observations")
+    if labels.dtype.kind in "OUS":
+        blank = np.flatnonzero([_is_blank(label) for label in labels])
+        if blank.size:
+            raise InputError(
+                f"{name} has {blank.size} blank labels, which belong to no cluster",
+                row=f"row {int(blank[0])}",
+            )
     if labels.dtype.kind == "O":
         codes, n_clusters = _number_objects(labels, name)
     else:
@@ -170,6 +177,10 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     if n_clusters < 2:
         raise InputError(f"{name} has only one value; at least two clusters are needed")
     return codes, n_clusters
+
+
+def _is_blank(label: Any) -> bool:
+    return isinstance(label, (str, bytes)) and not label.strip()
 
 
 def _number_objects(labels: NDArray[Any], name: str) -> tuple[NDArray[np.int64], int]:
