@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -167,7 +168,9 @@ def test_zeros_and_ones_are_scores_where_that_is_said(
     columns = ["--original", "A1", "--transformed", "score"]
     status, out, err = run(capsys, "test", path, *columns)
     assert (status, out) == (1, "")
-    assert "column 'A1': holds outcomes, but column 'score' holds scores" in err
+    first = data["score"][0]
+    assert f"row 0, column 'score': '{first}' is a score (120 of 120 values are" in err
+    assert "but column 'A1' holds outcomes; both must be of one kind" in err
     numbers = write(tmp_path, ".parquet", {"A": data["A1"] * 1.0, "B": data["B1"] * 1.0})
     status, out, _ = run(capsys, "test", numbers, "--scores", "--json")
     expected = paired_score_test(data["A1"] * 1.0, data["B1"] * 1.0)
@@ -195,6 +198,23 @@ def test_zeros_and_ones_are_scores_where_that_is_said(
         ("A,B\n1,0\n0,2\n", ["--versions", "A,B"], "'2' is no outcome"),
         ("A,B\n1,0\n0,1\n", ["--versions", "A,A"], "stands for two versions"),
         ("A,B\n1,0\n0,1,1\n", [], "3 fields, 2 expected"),
+        ("A,B\n.5,.1\n1_000,.2\n", [], "row 1, column 'A': '1_000' is no finite number"),
+        ("A,B\n.5,.1\n.4,1_0\n", [], "row 1, column 'B': '1_0' is no finite number"),
+        ("A,B\n.5,.1\n.4,１２\n", [], "row 1, column 'B': '１２' is no finite number"),
+        ("A,B\n.5,.1\n.4,1e400\n", [], "row 1, column 'B': '1e400' is no finite number"),
+        ("A,B\n.5,.1\n.4,-1e300\n", [], "row 1, column 'B': '-1e300' is too large, 9.745e+288"),
+        ("A,B\n.5,.1\n.4,9007199254740993\n", [], "row 1, column 'B': '9007199254740993' is an"),
+        (f"A,B\n.5,.1\n-{'9' * 5000},2\n", [], "99999... is an integer beyond 2**53"),
+        ("A,B\n1,0\n0,1\n2,1\n", [], "row 2, column 'A': '2' is a score (1 of 3 values are"),
+        ("A,B\n1,0\n0,1\n1,7\n", [], "row 2, column 'B': '7' is a score (1 of 3 values are"),
+        ("A,B\n1,0\n0,1\ninf,1\n", [], "row 2, column 'A': 'inf' is no outcome"),
+        ("A,B\n1,.5\n0,.1\n1e400,.2\n", [], "row 2, column 'A': '1e400' is no finite number"),
+        ("A,B\n1,.5\n0,.1\nhigh,.2\n", [], "row 2, column 'A': 'high' is no finite number"),
+        ("A,B\n1,yes\n.5,no\n", [], "row 1, column 'A': '.5' is a score (1 of 2 values are"),
+        (f"A,B\n1,0\n0,{'x' * 10**6}\n", [], f"'{'x' * 59}... is no outcome"),
+        ("A,B,c\n1,0,x\n0,1,  \n1,1,y\n", ["--clusters", "c"], "row 1, column 'c': 1 of 3 rows"),
+        ('A,B,c\n1,0,x\n0,1,""\n1,1,y\n', ["--clusters", "c"], "row 1, column 'c': 1 of 3 rows"),
+        ("A,B\n1,0\n0,1\n", ["--clusters", "A"], "column 'A': this column holds what is compared"),
     ],
 )
 def test_broken_columns_are_explained(
@@ -210,6 +230,91 @@ def test_broken_columns_are_explained(
     assert (status, out) == (1, "")
     assert err.startswith(f"Error: {path}")
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("records", "arguments", "message"),
+    [
+        (
+            [{"A": 0.5, "B": 0}, {"A": 2**53 + 1, "B": 2}],
+            [],
+            "row 1, column 'A': '9007199254740993'",
+        ),
+        ([{"A": 2, "B": 0}, {"A": 2**53 + 1, "B": 2}], [], "is an integer beyond 2**53"),
+        ([{"A": 2, "B": 0}, {"A": 2**70, "B": 2}], [], "'1180591620717411303424' is an integer"),
+        ([{"A": 2, "B": 0}, {"A": math.inf, "B": 2}], [], "row 1, column 'A'"),
+        ([{"A": 2, "B": 0}, {"A": [1], "B": 2}], [], "line 2, column 'A': [1] is a list"),
+        (
+            [{"A": 1, "B": 0, "c": "x"}, {"A": 0, "B": 1, "c": ["y"]}],
+            ["--clusters", "c"],
+            "line 2, column 'c': ['y'] is a list; expected text, numbers or true and false",
+        ),
+        (
+            [{"A": 1, "B": 0, "c": 7}, {"A": 0, "B": 1, "c": {"y": 1}}],
+            ["--clusters", "c"],
+            "line 2, column 'c': {'y': 1} is an object; expected text",
+        ),
+        (
+            [{"A": 1, "B": 0, "c": ["x"]}, {"A": 0, "B": 1, "c": ["y"]}],
+            ["--clusters", "c"],
+            "column 'c': values are of type list",
+        ),
+    ],
+)
+def test_broken_objects_are_explained(
+    tmp_path: Path,
+    records: list[dict[str, object]],
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    status, out, err = run(capsys, "test", path, *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith(f"Error: {path}")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([0, 1, 2**53 + 1], pa.int64()),
+        ([0, 1, -(2**53) - 1], pa.int64()),
+        ([0, 1, 2**64 - 1], pa.uint64()),
+        ([0, 1, 2**53 + 1], pa.decimal128(20)),
+    ],
+)
+def test_integers_of_a_table_are_not_rounded(
+    tmp_path: Path, values: list[int], kind: pa.DataType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"A": pa.array(values, kind), "B": [0.5, 0.25, 0.75]}), path)
+    status, out, err = run(capsys, "test", path)
+    assert (status, out) == (1, "")
+    assert err.startswith(f"Error: {path}, row 2, column 'A': ")
+    assert f"{values[2]}" in err
+    assert "is an integer beyond 2**53" in err
+    pq.write_table(pa.table({"A": [2.0**60, 0.0, 1.0], "B": [0.5, 0.25, 2.0**53]}), path)
+    assert run(capsys, "test", path)[0] == 0
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_difference_that_varies_by_rounding_alone_is_constant(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = np.random.default_rng(0).random(60)
+    columns = {"A": before, "B": before + 0.1, "c": np.arange(60) // 3}
+    assert np.ptp(columns["A"] - columns["B"]) > 0
+    path = write(tmp_path, suffix, columns)
+    for clusters in ([], ["--clusters", "c"]):
+        options = [*clusters, "--margin", "0.1", "-S", "99", "--json"]
+        status, out, err = run(capsys, "test", path, *options)
+        assert status == 0, err
+        given = json.loads(out)
+        assert given["t"] == "-inf"
+        assert given["equivalence"]["statistic_upper"] == "-inf"
+        assert given["equivalence"]["verdict"] == "differs"
 
 
 @pytest.mark.parametrize(
