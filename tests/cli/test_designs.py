@@ -330,6 +330,17 @@ def test_a_difference_that_varies_by_rounding_alone_is_constant(
         ["--method", "exact", "--clusters", "c"],
         ["--method", "multinomial", "--scores"],
         ["--margin", "0"],
+        ["--margin", "1"],
+        ["--margin", "1.5"],
+        ["--margin", "nan"],
+        ["--margin", "inf"],
+        ["--margin", "0.1", "--alpha", "0.5"],
+        ["--margin", "0.1", "--original", "A,B", "--transformed", "B,A"],
+        ["--quantiles", "0.5", "--original", "A,B", "--transformed", "B,A"],
+        ["--quantiles", "0.5", "--original", "A,B", "--transformed", "B,A", "--scores"],
+        ["--versions", "A,B", "--original", "A"],
+        ["--versions", "A,B", "--transformed", "B"],
+        ["--clusters", "c", "--margin", "1"],
         ["--alternative", "bigger"],
     ],
 )
@@ -343,7 +354,59 @@ def test_options_that_do_not_go_together_are_status_2(
     assert "Error" in err
 
 
-@pytest.mark.parametrize("option", [["--clusters", "c"], ["--scores"], ["--versions", "A,B"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["test", "--counts", "5,2,3,4"],
+        ["test", "FILE"],
+        ["test", "FILE", "--method", "exact"],
+        ["test", "FILE", "--versions", "A,B", "--method", "exact"],
+        ["eval", "FILE"],
+        ["eval", "FILE", "--method", "exact"],
+    ],
+)
+def test_the_exact_law_has_no_resamples(
+    tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("A,B,label,original,transformed\n1,0,a,a,b\n0,1,b,b,b\n")
+    given = [str(path) if argument == "FILE" else argument for argument in arguments]
+    status, out, err = run(capsys, *given, "-S", "99")
+    assert (status, out) == (2, "")
+    assert "--n-resamples is for --method multinomial and resample" in err
+    assert "n_resamples" not in err
+    assert run(capsys, *given, "-S", "99", "--method", "multinomial")[0] == 0
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1", "0", "-0.1", "2"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["test", "--counts", "5,2,3,4"],
+        ["eval", "predictions.csv"],
+        ["run", "--demo", "--out", "never"],
+    ],
+)
+def test_a_margin_that_is_none_is_status_2(
+    command: list[str], value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, *command, "--margin", value)
+    assert (status, out) == (2, "")
+    assert "--margin" in err
+    assert not Path("never").exists()
+
+
+def test_a_margin_of_scores_may_be_large(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, ".csv")
+    status, out, _ = run(capsys, "test", path, *SCORES, "-S", "9", "--margin", "25", "--json")
+    assert (status, json.loads(out)["equivalence"]["margin"]) == (0, 25)
+
+
+@pytest.mark.parametrize(
+    "option", [["--clusters", "c"], ["--scores"], ["--versions", "A,B"], ["--original", "C"]]
+)
 def test_counts_have_no_columns(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "test", "--counts", "1,2,3,4", *option)[0] == 2
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import exit_status, print_json, test_options
+from ietest_fast.cli.options import (
+    FiniteRange,
+    check_margin,
+    check_not_given,
+    check_resamples,
+    exit_status,
+    print_json,
+    test_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +103,7 @@ class LevelsType(click.ParamType[Any]):
 @click.option("--scores", is_flag=True, help="Take values for scores even if all are 0 and 1.")
 @click.option(
     "--margin",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
 )
 @click.option("--quantiles", type=LevelsType(), default=(), help="Of t*, for scores.")
@@ -127,6 +135,8 @@ def command(
         from ietest_fast.stats import PairedCounts
 
         table = PairedCounts(*counts)
+        check_margin(options["margin"], alpha=alpha)
+        check_resamples(options)
         if table.n < 2:
             raise InputError(f"a paired test needs at least two pairs, not {table.n}")
         tested = _test_counts(table, alpha=alpha, options=options)
@@ -174,19 +184,22 @@ def _check_usage(
                 raise click.UsageError(f"--{name} needs a file; counts are of independent pairs")
         if versions is not None:
             raise click.UsageError("--versions needs a file")
+        check_not_given("original", "transformed", because="needs a file; counts have no columns")
     if len(original) != len(transformed):
         raise click.UsageError(
             f"--original names {len(original)} columns, --transformed {len(transformed)}; each "
             "classifier needs one of both"
         )
     several = versions is not None or len(original) > 1
-    if options["margin"] is not None and several:
-        raise click.UsageError("--margin is for one pair of columns")
+    for name in ("margin", "quantiles"):
+        if options[name] and several:
+            raise click.UsageError(f"--{name} is for one pair of columns")
     if versions is None:
         return
+    check_not_given("original", "transformed", because="and --versions exclude each other")
     if len(versions) < 2:
         raise click.UsageError("--versions needs at least two columns")
-    if options["clusters"] or options["scores"] or options["quantiles"]:
+    if options["clusters"] or options["scores"]:
         raise click.UsageError("--versions compares outcomes of independent texts")
     if options["alternative"] != "two-sided":
         raise click.UsageError("Cochran's Q has no direction: leave --alternative out")
@@ -236,9 +249,12 @@ def _test_columns(
     from ietest_fast import stats
 
     result: Any
+    check_margin(options["margin"], alpha=alpha, are_scores=given.are_scores)
     if options["quantiles"] and not given.are_scores:
         raise click.UsageError("--quantiles are of scores; these columns hold outcomes")
     if versions is not None:
+        if options["method"] is not None:
+            check_resamples(options)
         result = stats.cochran_q_test(
             given.columns,
             method=options["method"] or "multinomial",
@@ -283,6 +299,7 @@ def _test_columns(
         result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
         extra = _beside_clusters(given, alpha=alpha, options=options)
     else:
+        check_resamples(options)
         counts = stats.PairedCounts.from_outcomes(a, b)
         return _test_counts(counts, alpha=alpha, options=options)
     return result, stats.decide([result.p_value], alpha=alpha).reject, extra
