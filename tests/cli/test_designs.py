@@ -299,6 +299,72 @@ def test_integers_of_a_table_are_not_rounded(
     assert run(capsys, "test", path)[0] == 0
 
 
+def test_categories_are_their_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcomes = {"A": ["1", "0", "yes", "0"], "B": ["0", "0", "no", "1"]}
+    labels = ["x", "y", "x", "z"]
+    path = tmp_path / "data.parquet"
+
+    def ask(columns: dict[str, pa.Array], *arguments: str) -> tuple[int, str, str]:
+        pq.write_table(pa.table(columns), path)
+        return run(capsys, "test", path, "--json", "-S", "99", *arguments)
+
+    clustered = ["--clusters", "c"]
+    expected = ask({**outcomes, "c": labels}, *clustered)
+    assert expected[0] == 0
+    for kind in (pa.dictionary(pa.int8(), pa.string()), pa.string_view()):
+        columns = {name: pa.array(column).cast(kind) for name, column in outcomes.items()}
+        assert ask({**columns, "c": pa.array(labels).cast(kind)}, *clustered) == expected
+        for blank in (" ", None):
+            bad = pa.array([*labels[:3], blank]).cast(kind)
+            _, _, err = ask({**columns, "c": bad}, *clustered)
+            assert f"{path}, row 3, column 'c': 1 of 4 rows belong to no cluster" in err
+        words = pa.array([".5", "9007199254740993", "2", "3"]).cast(kind)
+        assert (
+            "row 1, column 'A': '9007199254740993'" in ask({**columns, "A": words}, "--scores")[2]
+        )
+        broken = pa.array([b"x", b"y", b"\xff", b"z"]).cast(pa.string(), safe=False).cast(kind)
+        status, _, err = ask({**columns, "c": broken}, *clustered)
+        # Arrow gives up on categories before it says in which row.
+        said = "row 2, column 'c': not UTF-8" if pa.types.is_string_view(kind) else "Invalid UTF8"
+        assert (status, said in err) == (1, True)
+
+
+@pytest.mark.parametrize("kind", [pa.duration("s"), pa.date32(), pa.time32("s"), pa.timestamp("s")])
+def test_times_and_bytes_are_no_outcomes(
+    tmp_path: Path, kind: pa.DataType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"A": pa.array([1, 0, 1], kind), "B": [1, 0, 1]}), path)
+    status, out, err = run(capsys, "test", path)
+    assert (status, out) == (1, "")
+    assert f"{path}, row 0, column 'A': " in err
+    assert "is no outcome" in err
+    pq.write_table(pa.table({"A": pa.array([b"1", b"0"], pa.binary(1)), "B": [1, 0]}), path)
+    status, out, err = run(capsys, "test", path)
+    assert (status, "column 'A': values are of type fixed_size_binary" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "values", [["1.00", "0.00", "+1", "0e0"], pa.array([1, 0, 1, 0], pa.decimal128(5, 2))]
+)
+def test_numbers_that_are_0_or_1_are_outcomes(
+    tmp_path: Path, values: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"A": values, "B": [0, 0, 1, 1]}), path)
+    status, out, err = run(capsys, "test", path, "--json")
+    assert status == 0, err
+    given = json.loads(out)
+    assert [given[name] for name in ("n11", "n10", "n01", "n00")] == [1, 1, 1, 1]
+
+
+def test_zero_has_no_sign_as_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = {"A": np.array([1, 0, 1]), "B": np.array([0, 0, 1]), "c": np.array([0.0, -0.0, 2.0])}
+    path = write(tmp_path, ".parquet", columns)
+    _, out, _ = run(capsys, "test", path, "--clusters", "c", "--json")
+    assert json.loads(out)["n_clusters"] == 2
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_a_difference_that_varies_by_rounding_alone_is_constant(
     tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.labels import EncodedLabels
     from ietest_fast.corpus.streams import BatchReader
 
-_TRUE = frozenset({"1", "1.0", "true", "t", "yes", "right", "correct"})
-_FALSE = frozenset({"0", "0.0", "false", "f", "no", "wrong", "incorrect"})
+_TRUE = frozenset({"true", "t", "yes", "right", "correct"})
+_FALSE = frozenset({"false", "f", "no", "wrong", "incorrect"})
 
 # What Python and Arrow take for numbers beside these (1_000, other scripts' digits) is a mistake.
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -92,8 +92,10 @@ def read_columns(
     table = pa.Table.from_batches(batches) if batches else None
     if table is None or table.num_rows == 0:
         raise InputError("the file has no rows", path=path)
-    for name in names:
-        _check_values(table.column(name), name, path)
+    for place, name in enumerate(table.column_names):
+        plain = _decode(table.column(place), name, path)
+        _check_values(plain, name, path)
+        table = table.set_column(place, name, plain)
     mixed = [name for name in names if pa.types.is_large_string(table.column(name).type)]
     if mixed and reader.format.kind == "jsonl":
         _check_json_values(reader, mixed)
@@ -123,11 +125,36 @@ def _show(value: object) -> str:
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
 
 
+def _decode(column: pa.ChunkedArray, name: str, path: str | Path) -> pa.ChunkedArray:
+    """Give the values of categories, and texts as texts, however the file keeps them."""
+    import pyarrow as pa
+
+    from ietest_fast.corpus.formats import check_utf8
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_string_view(kind):
+        kind = pa.string()
+    if kind == column.type:
+        return column
+    decoded = column.cast(kind)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        check_utf8(Path(path), decoded, name)
+    return decoded
+
+
 def _check_values(column: pa.ChunkedArray, name: str, path: str | Path) -> None:
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+    bytes_of_any_kind = (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+    if pa.types.is_nested(kind) or bytes_of_any_kind:
         raise InputError(
             f"values are of type {kind}; expected text, numbers or true and false",
             path=path,
@@ -385,6 +412,7 @@ def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float
 
 
 def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     column = table.column(name)
@@ -400,6 +428,8 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
             row=f"row {int(missing[0])}",
             column=name,
         )
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0, column.type))  # -0 is 0
     encoded = column.combine_chunks().dictionary_encode()
     if len(encoded.dictionary) < 2:
         raise InputError(
@@ -432,13 +462,18 @@ def _find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[
 
     if pa.types.is_boolean(column.type) and column.null_count == 0:
         return np.asarray(column.to_numpy(), dtype=np.bool_), np.empty(0, dtype=np.int64)
+    if pa.types.is_temporal(column.type):  # as a word a duration of 1 s is 1
+        return np.zeros(len(column), dtype=np.bool_), np.arange(len(column))
     words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
     encoded = words.combine_chunks().dictionary_encode()
-    distinct = [*encoded.dictionary.to_pylist(), None]  # the last for what is missing
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    right = np.array([word in _TRUE for word in distinct], dtype=np.bool_)[codes]
-    wrong = np.array([word in _FALSE for word in distinct], dtype=np.bool_)[codes]
-    return right, np.flatnonzero(~right & ~wrong)
+    # The last is for what is missing; 1.00 and 0e0 are outcomes, too.
+    distinct = pa.array([*encoded.dictionary.to_pylist(), None], pa.string())
+    numbers = _as_numbers(pa.chunked_array([distinct]))
+    said = distinct.to_pylist()
+    right = (numbers == 1) | np.array([word in _TRUE for word in said], dtype=np.bool_)
+    wrong = (numbers == 0) | np.array([word in _FALSE for word in said], dtype=np.bool_)
+    return right[codes], np.flatnonzero(~right[codes] & ~wrong[codes])
 
 
 def read_predictions(
