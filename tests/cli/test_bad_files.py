@@ -69,6 +69,16 @@ CASES = {
         lambda folder: good(folder, ".csv").decode().encode("utf-16"),
         "is encoded in UTF-16, UTF-8 expected",
     ),
+    "UTF-16 without a mark": (
+        "in.csv",
+        lambda folder: good(folder, ".csv").decode().encode("utf-16-le"),
+        "is encoded in UTF-16, UTF-8 expected",
+    ),
+    "UTF-16, the other way": (
+        "in.jsonl",
+        lambda _: f"{record()}\n".encode("utf-16-be"),
+        "is encoded in UTF-16, UTF-8 expected",
+    ),
     "truncated parquet": (
         "in.parquet",
         lambda folder: good(folder, ".parquet")[:-20],

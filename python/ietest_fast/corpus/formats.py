@@ -119,6 +119,8 @@ def check_readable(path: Path) -> None:
     for mark, encoding in _MARKS.items():
         if start.startswith(mark):
             raise InputError(f"is encoded in {encoding}, UTF-8 expected", path=path)
+    if len(start) == 4 and b"\0\0" in {start[0::2], start[1::2]}:  # of two letters without a mark
+        raise InputError("is encoded in UTF-16, UTF-8 expected", path=path)
 
 
 def open_bytes(path: Path, form: Format) -> Any:
