@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ietest_fast.cli.main import main
-from ietest_fast.stats import detectable_difference, power, sample_size
+from ietest_fast.cli.power import _curve
+from ietest_fast.stats import PowerPlan, detectable_difference, power, sample_size
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -47,6 +49,22 @@ def test_the_curve_is_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     curve = json.loads(out)["curve"]
     assert curve["over"] == "n"
     assert len(curve["values"]) == len(curve["powers"]) == 50
+
+
+def test_the_curve_ends_at_the_most_pairs_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr("ietest_fast.stats.power_curve", lambda _, **given: drawn.update(given))
+    plan = PowerPlan(
+        n=99_999_999,
+        discordance=0.1,
+        delta=1e-4,
+        alpha=0.05,
+        n_tests=1,
+        power=0.8,
+        solved_for="n",
+    )
+    _curve(plan, "n", n_threads=None)
+    assert (drawn["n"][-1], len(drawn["n"])) == (10**8, 50)
 
 
 @pytest.mark.parametrize(
