@@ -378,6 +378,7 @@ def test_outcomes_and_scores_are_told_apart_by_value() -> None:
     [
         ((TABLES[0],), {"margin": 0}, "margin must be a positive number"),
         ((TABLES[0],), {"margin": math.nan}, "margin must be a positive number"),
+        (([0.1, 0.2], [0.1, 0.4]), {"margin": 10**400}, "margin must be a positive number"),
         ((TABLES[0],), {"margin": 1}, "lies below 1"),
         ((TABLES[0],), {"clusters": [1, 2]}, "pair by pair"),
         (([0.1, 0.2, 0.3], [0.1, 0.2, 0.4]), {"clusters": [1, 1, 1]}, "at least two clusters"),

@@ -52,6 +52,26 @@ def test_missing_values_are_named(library, make):
     assert "row 1" in str(caught.value)
 
 
+def test_masked_values_are_missing():
+    masked = np.ma.array([0.5, 0.25, 1.0, 0.0], mask=[0, 1, 0, 1])
+    with pytest.raises(InputError, match="row 1: x has 2 missing values"):
+        as_column(masked, "x")
+    with pytest.raises(InputError, match="row 1: clusters has 2 missing values"):
+        as_clusters(masked, 4)
+    plain = np.arange(4.0)
+    for a, b in ((masked, plain), (plain, masked)):
+        with pytest.raises(InputError, match=r"row 1: .* has 2 missing values"):
+            joint_test(np.ma.stack([plain, a]).T, np.ma.stack([plain, b]).T)
+    assert as_column(np.ma.array([0.5, 0.25]), "x").tolist() == [0.5, 0.25]
+
+
+def test_lists_of_several_lengths_are_no_column():
+    with pytest.raises(InputError, match="x must be one column"):
+        as_column([[1], [2, 3]], "x")
+    with pytest.raises(InputError, match="original must be a table"):
+        joint_test([[1], [2, 3]], [[1, 2], [2, 3]])
+
+
 def test_scores_are_finite_numbers():
     with pytest.raises(InputError, match="finite"):
         as_scores([0.0, np.inf], "x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import math
+import sys
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -295,7 +296,7 @@ def equivalence_test(
     """
     if not 0 < alpha < 0.5:
         raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
-    if not margin > 0 or math.isinf(margin):
+    if not 0 < margin <= sys.float_info.max:
         raise InputError(f"the margin must be a positive number, not {margin}")
     if isinstance(sample, (PairedCounts, MatchedSample)) or transformed is None:
         if clusters is None:

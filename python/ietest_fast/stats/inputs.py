@@ -32,8 +32,8 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If a value is missing (null, None, NaN or NaT; the first one's row is named), or it is not
-        one column.
+        If a value is missing (null, None, NaN, NaT or masked; the first one's row is named), or it
+        is not one column.
     """
     if hasattr(values, "to_numpy"):
         missing = _missing_rows(values)
@@ -41,7 +41,12 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
             _refuse_missing(missing, name)
         array = _to_numpy(values)
     else:
-        array = np.asarray(values)
+        if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:
+            _refuse_missing(np.flatnonzero(np.ma.getmaskarray(values)), name)
+        try:
+            array = np.asarray(values)
+        except ValueError as error:  # lists of several lengths
+            raise InputError(f"{name} must be one column: {error}") from None
     if array.ndim != 1:
         raise InputError(f"{name} must be one column, not an array of shape {array.shape}")
     if array.dtype.kind == "O":

@@ -364,7 +364,7 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
         names = _check_names(values.columns, name)
         columns = [values[label] for label in names]
     else:
-        array = np.asarray(values)
+        array = values if isinstance(values, np.ma.MaskedArray) else _as_array(values, name)
         if array.ndim != 2:
             raise InputError(
                 f"{name} must have a row for each text and a column for each classifier, not the "
@@ -380,6 +380,13 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
     if len({column.size for column in checked}) > 1:
         raise InputError(f"the columns of {name} differ in length")
     return np.column_stack(checked), None if names is None else tuple(map(str, names))
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # lists of several lengths
+        raise InputError(f"{name} must be a table: {error}") from None
 
 
 def _check_names(labels: Iterable[Any], name: str) -> list[Any]:
