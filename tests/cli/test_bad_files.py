@@ -69,6 +69,11 @@ CASES = {
         lambda folder: good(folder, ".csv").decode().encode("utf-16"),
         "is encoded in UTF-16, UTF-8 expected",
     ),
+    "line ends of CR": (
+        "in.csv",
+        lambda folder: good(folder, ".csv").replace(b"\n", b"\r"),
+        "line 1: a line end of CR alone",
+    ),
     "UTF-16 without a mark": (
         "in.csv",
         lambda folder: good(folder, ".csv").decode().encode("utf-16-le"),

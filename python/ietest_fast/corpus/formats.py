@@ -157,7 +157,10 @@ def field_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
             except StopIteration:
                 return
             except csv.Error as error:
-                raise InputError(f"{error}", path=path, row=f"line {number}") from error
+                what = str(error)
+                if "new-line character" in what:  # Python's words are for programmers
+                    what = "a line end of CR alone; expected LF, or CR and LF, behind every line"
+                raise InputError(what, path=path, row=f"line {number}") from error
             finally:
                 csv.field_size_limit(limit)
             if fields:
