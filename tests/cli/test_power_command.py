@@ -138,6 +138,7 @@ def test_mistakes_are_told_before_anything_is_computed(arguments, complaint, cap
         (["--tables", "99999999999999999999999"], "--tables"),
         (["--correlation", "0.5"], "say --classifiers M"),
         (["--icc", "0.5"], "say --cluster-sizes"),
+        (["--cluster-sizes", "50"], "puts all 50 pairs into one cluster"),
         (["--icc", "nan", "--cluster-sizes", "3"], "--icc"),
         (["--original", "C"], "--original names columns of a file"),
         (["--transformed", "C"], "--transformed names columns of a file"),

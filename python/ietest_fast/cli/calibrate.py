@@ -195,6 +195,10 @@ def _recur(sizes: tuple[int, ...], n: int) -> Any:
     """Give clusters numbers, sizes in turns, until n pairs have one; the last may be cut short."""
     import numpy as np
 
+    if sizes[0] >= n:
+        raise click.UsageError(
+            f"--cluster-sizes puts all {n} pairs into one cluster; at least two are needed"
+        )
     rounds = -(-n // sum(sizes))
     each = np.minimum(np.tile(np.array(sizes), rounds), n)
     each = each[: int(np.searchsorted(np.cumsum(each), n)) + 1]
