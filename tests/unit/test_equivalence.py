@@ -199,6 +199,13 @@ def test_the_unit_of_the_scores_and_the_margin_does_not_matter(
     assert seen == {Verdict.UNDECIDED, Verdict.EQUIVALENT}
 
 
+@pytest.mark.parametrize(("unit", "shown"), [(1e-30, "+2.5e-31"), (1e280, "+2.5e+279")])
+def test_scores_of_any_size_are_printed_in_a_few_digits(unit: float, shown: str) -> None:
+    printed = str(equivalence_test([0.5 * unit, unit], [0.5 * unit, 0.5 * unit], margin=unit))
+    assert f"delta                    {shown}\n" in printed
+    assert max(len(line) for line in printed.splitlines()) < 250
+
+
 def test_scores_far_below_the_margin_are_equivalent() -> None:
     a, b = np.random.default_rng(5).random((2, 40)) * 1e-310
     result = equivalence_test(a, b, margin=1e300, clusters=np.arange(40) // 2)

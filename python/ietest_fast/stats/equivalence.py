@@ -220,9 +220,10 @@ class EquivalenceResult(Result):
             rows.append(
                 ("clusters", f"{self.n_clusters:,}, design effect {self.design_effect:.2f}")
             )
+        delta = f"{self.delta:+.6g}" if self.counts is None else f"{self.delta:+.4f}"
         return [
             *rows,
-            ("delta", f"{self.delta:+.4f}"),
+            ("delta", delta),
             (f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)),
             ("margin", f"±{self.margin:g}"),
             ("p, difference ≥ margin", format_p(self.p_value)),
