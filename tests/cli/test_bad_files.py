@@ -69,6 +69,21 @@ CASES = {
         lambda folder: good(folder, ".csv").decode().encode("utf-16"),
         "is encoded in UTF-16, UTF-8 expected",
     ),
+    "line ends of CR": (
+        "in.csv",
+        lambda folder: good(folder, ".csv").replace(b"\n", b"\r"),
+        "line 1: a line end of CR alone",
+    ),
+    "UTF-16 without a mark": (
+        "in.csv",
+        lambda folder: good(folder, ".csv").decode().encode("utf-16-le"),
+        "is encoded in UTF-16, UTF-8 expected",
+    ),
+    "UTF-16, the other way": (
+        "in.jsonl",
+        lambda _: f"{record()}\n".encode("utf-16-be"),
+        "is encoded in UTF-16, UTF-8 expected",
+    ),
     "truncated parquet": (
         "in.parquet",
         lambda folder: good(folder, ".parquet")[:-20],
@@ -299,8 +314,12 @@ def test_a_row_longer_than_what_is_read_at_a_time_is_told(
 ) -> None:
     path = tmp_path / "in.csv"
     path.write_bytes(good(tmp_path, ".csv") + b'a,"' + b"It rains. " * 3_500_000 + b'",0,0,0,1,1\n')
-    for command in ("transform", "lexicon"):
+    for command in ("transform", "lexicon", "test"):
         status, out, err = run(capsys, commands(path)[command])
         assert (status, out) == (1, "")
-        assert err.startswith(f"Error: {path}: a row is longer than what is read at a time; ")
+        assert err == (
+            f"Error: {path}, line 52, column 'hypothesis': a row of 35,000,006 characters is "
+            "longer than what is read at a time (is a quote left open?); write the file as "
+            ".parquet or .jsonl\n"
+        )
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "train.jsonl"]

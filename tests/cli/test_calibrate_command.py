@@ -139,12 +139,10 @@ def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFix
     assert "Error" in err
 
 
-def test_mistakes_of_the_input_are_status_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistakes_of_the_input_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "outcomes.csv"
     path.write_text("A,B\n1,0\n0.5,1\n")
     status, _, err = run(capsys, "calibrate", path)
     assert (status, "'0.5' is no outcome" in err) == (1, True)
     status, _, err = run(capsys, "calibrate", "--n", "10", "--psi", "0.1", "--icc", "0.5")
-    assert (status, "needs clusters" in err) == (1, True)
+    assert (status, "say --cluster-sizes" in err) == (2, True)

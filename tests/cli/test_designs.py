@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -167,7 +168,9 @@ def test_zeros_and_ones_are_scores_where_that_is_said(
     columns = ["--original", "A1", "--transformed", "score"]
     status, out, err = run(capsys, "test", path, *columns)
     assert (status, out) == (1, "")
-    assert "column 'A1': holds outcomes, but column 'score' holds scores" in err
+    first = data["score"][0]
+    assert f"row 0, column 'score': '{first}' is a score (120 of 120 values are" in err
+    assert "but column 'A1' holds outcomes; both must be of one kind" in err
     numbers = write(tmp_path, ".parquet", {"A": data["A1"] * 1.0, "B": data["B1"] * 1.0})
     status, out, _ = run(capsys, "test", numbers, "--scores", "--json")
     expected = paired_score_test(data["A1"] * 1.0, data["B1"] * 1.0)
@@ -195,6 +198,23 @@ def test_zeros_and_ones_are_scores_where_that_is_said(
         ("A,B\n1,0\n0,2\n", ["--versions", "A,B"], "'2' is no outcome"),
         ("A,B\n1,0\n0,1\n", ["--versions", "A,A"], "stands for two versions"),
         ("A,B\n1,0\n0,1,1\n", [], "3 fields, 2 expected"),
+        ("A,B\n.5,.1\n1_000,.2\n", [], "row 1, column 'A': '1_000' is no finite number"),
+        ("A,B\n.5,.1\n.4,1_0\n", [], "row 1, column 'B': '1_0' is no finite number"),
+        ("A,B\n.5,.1\n.4,１２\n", [], "row 1, column 'B': '１２' is no finite number"),
+        ("A,B\n.5,.1\n.4,1e400\n", [], "row 1, column 'B': '1e400' is no finite number"),
+        ("A,B\n.5,.1\n.4,-1e300\n", [], "row 1, column 'B': '-1e300' is too large, 9.745e+288"),
+        ("A,B\n.5,.1\n.4,9007199254740993\n", [], "row 1, column 'B': '9007199254740993' is an"),
+        (f"A,B\n.5,.1\n-{'9' * 5000},2\n", [], "99999... is an integer beyond 2**53"),
+        ("A,B\n1,0\n0,1\n2,1\n", [], "row 2, column 'A': '2' is a score (1 of 3 values are"),
+        ("A,B\n1,0\n0,1\n1,7\n", [], "row 2, column 'B': '7' is a score (1 of 3 values are"),
+        ("A,B\n1,0\n0,1\ninf,1\n", [], "row 2, column 'A': 'inf' is no outcome"),
+        ("A,B\n1,.5\n0,.1\n1e400,.2\n", [], "row 2, column 'A': '1e400' is no finite number"),
+        ("A,B\n1,.5\n0,.1\nhigh,.2\n", [], "row 2, column 'A': 'high' is no finite number"),
+        ("A,B\n1,yes\n.5,no\n", [], "row 1, column 'A': '.5' is a score (1 of 2 values are"),
+        (f"A,B\n1,0\n0,{'x' * 10**6}\n", [], f"'{'x' * 59}... is no outcome"),
+        ("A,B,c\n1,0,x\n0,1,  \n1,1,y\n", ["--clusters", "c"], "row 1, column 'c': 1 of 3 rows"),
+        ('A,B,c\n1,0,x\n0,1,""\n1,1,y\n', ["--clusters", "c"], "row 1, column 'c': 1 of 3 rows"),
+        ("A,B\n1,0\n0,1\n", ["--clusters", "A"], "column 'A': this column holds what is compared"),
     ],
 )
 def test_broken_columns_are_explained(
@@ -213,6 +233,157 @@ def test_broken_columns_are_explained(
 
 
 @pytest.mark.parametrize(
+    ("records", "arguments", "message"),
+    [
+        (
+            [{"A": 0.5, "B": 0}, {"A": 2**53 + 1, "B": 2}],
+            [],
+            "row 1, column 'A': '9007199254740993'",
+        ),
+        ([{"A": 2, "B": 0}, {"A": 2**53 + 1, "B": 2}], [], "is an integer beyond 2**53"),
+        ([{"A": 2, "B": 0}, {"A": 2**70, "B": 2}], [], "'1180591620717411303424' is an integer"),
+        ([{"A": 2, "B": 0}, {"A": math.inf, "B": 2}], [], "row 1, column 'A'"),
+        ([{"A": 2, "B": 0}, {"A": [1], "B": 2}], [], "line 2, column 'A': [1] is a list"),
+        (
+            [{"A": 1, "B": 0, "c": "x"}, {"A": 0, "B": 1, "c": ["y"]}],
+            ["--clusters", "c"],
+            "line 2, column 'c': ['y'] is a list; expected text, numbers or true and false",
+        ),
+        (
+            [{"A": 1, "B": 0, "c": 7}, {"A": 0, "B": 1, "c": {"y": 1}}],
+            ["--clusters", "c"],
+            "line 2, column 'c': {'y': 1} is an object; expected text",
+        ),
+        (
+            [{"A": 1, "B": 0, "c": ["x"]}, {"A": 0, "B": 1, "c": ["y"]}],
+            ["--clusters", "c"],
+            "column 'c': values are of type list",
+        ),
+    ],
+)
+def test_broken_objects_are_explained(
+    tmp_path: Path,
+    records: list[dict[str, object]],
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    status, out, err = run(capsys, "test", path, *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith(f"Error: {path}")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([0, 1, 2**53 + 1], pa.int64()),
+        ([0, 1, -(2**53) - 1], pa.int64()),
+        ([0, 1, 2**64 - 1], pa.uint64()),
+        ([0, 1, 2**53 + 1], pa.decimal128(20)),
+    ],
+)
+def test_integers_of_a_table_are_not_rounded(
+    tmp_path: Path, values: list[int], kind: pa.DataType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"A": pa.array(values, kind), "B": [0.5, 0.25, 0.75]}), path)
+    status, out, err = run(capsys, "test", path)
+    assert (status, out) == (1, "")
+    assert err.startswith(f"Error: {path}, row 2, column 'A': ")
+    assert f"{values[2]}" in err
+    assert "is an integer beyond 2**53" in err
+    pq.write_table(pa.table({"A": [2.0**60, 0.0, 1.0], "B": [0.5, 0.25, 2.0**53]}), path)
+    assert run(capsys, "test", path)[0] == 0
+
+
+def test_categories_are_their_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcomes = {"A": ["1", "0", "yes", "0"], "B": ["0", "0", "no", "1"]}
+    labels = ["x", "y", "x", "z"]
+    path = tmp_path / "data.parquet"
+
+    def ask(columns: dict[str, pa.Array], *arguments: str) -> tuple[int, str, str]:
+        pq.write_table(pa.table(columns), path)
+        return run(capsys, "test", path, "--json", "-S", "99", *arguments)
+
+    clustered = ["--clusters", "c"]
+    expected = ask({**outcomes, "c": labels}, *clustered)
+    assert expected[0] == 0
+    for kind in (pa.dictionary(pa.int8(), pa.string()), pa.string_view()):
+        columns = {name: pa.array(column).cast(kind) for name, column in outcomes.items()}
+        assert ask({**columns, "c": pa.array(labels).cast(kind)}, *clustered) == expected
+        for blank in (" ", None):
+            bad = pa.array([*labels[:3], blank]).cast(kind)
+            _, _, err = ask({**columns, "c": bad}, *clustered)
+            assert f"{path}, row 3, column 'c': 1 of 4 rows belong to no cluster" in err
+        words = pa.array([".5", "9007199254740993", "2", "3"]).cast(kind)
+        assert (
+            "row 1, column 'A': '9007199254740993'" in ask({**columns, "A": words}, "--scores")[2]
+        )
+        broken = pa.array([b"x", b"y", b"\xff", b"z"]).cast(pa.string(), safe=False).cast(kind)
+        status, _, err = ask({**columns, "c": broken}, *clustered)
+        # Arrow gives up on categories before it says in which row.
+        said = "row 2, column 'c': not UTF-8" if pa.types.is_string_view(kind) else "Invalid UTF8"
+        assert (status, said in err) == (1, True)
+
+
+@pytest.mark.parametrize("kind", [pa.duration("s"), pa.date32(), pa.time32("s"), pa.timestamp("s")])
+def test_times_and_bytes_are_no_outcomes(
+    tmp_path: Path, kind: pa.DataType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"A": pa.array([1, 0, 1], kind), "B": [1, 0, 1]}), path)
+    status, out, err = run(capsys, "test", path)
+    assert (status, out) == (1, "")
+    assert f"{path}, row 0, column 'A': " in err
+    assert "is no outcome" in err
+    pq.write_table(pa.table({"A": pa.array([b"1", b"0"], pa.binary(1)), "B": [1, 0]}), path)
+    status, out, err = run(capsys, "test", path)
+    assert (status, "column 'A': values are of type fixed_size_binary" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "values", [["1.00", "0.00", "+1", "0e0"], pa.array([1, 0, 1, 0], pa.decimal128(5, 2))]
+)
+def test_numbers_that_are_0_or_1_are_outcomes(
+    tmp_path: Path, values: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"A": values, "B": [0, 0, 1, 1]}), path)
+    status, out, err = run(capsys, "test", path, "--json")
+    assert status == 0, err
+    given = json.loads(out)
+    assert [given[name] for name in ("n11", "n10", "n01", "n00")] == [1, 1, 1, 1]
+
+
+def test_zero_has_no_sign_as_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = {"A": np.array([1, 0, 1]), "B": np.array([0, 0, 1]), "c": np.array([0.0, -0.0, 2.0])}
+    path = write(tmp_path, ".parquet", columns)
+    _, out, _ = run(capsys, "test", path, "--clusters", "c", "--json")
+    assert json.loads(out)["n_clusters"] == 2
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_difference_that_varies_by_rounding_alone_is_constant(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = np.random.default_rng(0).random(60)
+    columns = {"A": before, "B": before + 0.1, "c": np.arange(60) // 3}
+    assert np.ptp(columns["A"] - columns["B"]) > 0
+    path = write(tmp_path, suffix, columns)
+    for clusters in ([], ["--clusters", "c"]):
+        options = [*clusters, "--margin", "0.1", "-S", "99", "--json"]
+        status, out, err = run(capsys, "test", path, *options)
+        assert status == 0, err
+        given = json.loads(out)
+        assert given["t"] == "-inf"
+        assert given["equivalence"]["statistic_upper"] == "-inf"
+        assert given["equivalence"]["verdict"] == "differs"
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["--original", "A,B"],
@@ -225,6 +396,17 @@ def test_broken_columns_are_explained(
         ["--method", "exact", "--clusters", "c"],
         ["--method", "multinomial", "--scores"],
         ["--margin", "0"],
+        ["--margin", "1"],
+        ["--margin", "1.5"],
+        ["--margin", "nan"],
+        ["--margin", "inf"],
+        ["--margin", "0.1", "--alpha", "0.5"],
+        ["--margin", "0.1", "--original", "A,B", "--transformed", "B,A"],
+        ["--quantiles", "0.5", "--original", "A,B", "--transformed", "B,A"],
+        ["--quantiles", "0.5", "--original", "A,B", "--transformed", "B,A", "--scores"],
+        ["--versions", "A,B", "--original", "A"],
+        ["--versions", "A,B", "--transformed", "B"],
+        ["--clusters", "c", "--margin", "1"],
         ["--alternative", "bigger"],
     ],
 )
@@ -238,7 +420,59 @@ def test_options_that_do_not_go_together_are_status_2(
     assert "Error" in err
 
 
-@pytest.mark.parametrize("option", [["--clusters", "c"], ["--scores"], ["--versions", "A,B"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["test", "--counts", "5,2,3,4"],
+        ["test", "FILE"],
+        ["test", "FILE", "--method", "exact"],
+        ["test", "FILE", "--versions", "A,B", "--method", "exact"],
+        ["eval", "FILE"],
+        ["eval", "FILE", "--method", "exact"],
+    ],
+)
+def test_the_exact_law_has_no_resamples(
+    tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("A,B,label,original,transformed\n1,0,a,a,b\n0,1,b,b,b\n")
+    given = [str(path) if argument == "FILE" else argument for argument in arguments]
+    status, out, err = run(capsys, *given, "-S", "99")
+    assert (status, out) == (2, "")
+    assert "--n-resamples is for --method multinomial and resample" in err
+    assert "n_resamples" not in err
+    assert run(capsys, *given, "-S", "99", "--method", "multinomial")[0] == 0
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1", "0", "-0.1", "2"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["test", "--counts", "5,2,3,4"],
+        ["eval", "predictions.csv"],
+        ["run", "--demo", "--out", "never"],
+    ],
+)
+def test_a_margin_that_is_none_is_status_2(
+    command: list[str], value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, *command, "--margin", value)
+    assert (status, out) == (2, "")
+    assert "--margin" in err
+    assert not Path("never").exists()
+
+
+def test_a_margin_of_scores_may_be_large(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, ".csv")
+    status, out, _ = run(capsys, "test", path, *SCORES, "-S", "9", "--margin", "25", "--json")
+    assert (status, json.loads(out)["equivalence"]["margin"]) == (0, 25)
+
+
+@pytest.mark.parametrize(
+    "option", [["--clusters", "c"], ["--scores"], ["--versions", "A,B"], ["--original", "C"]]
+)
 def test_counts_have_no_columns(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "test", "--counts", "1,2,3,4", *option)[0] == 2
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ietest_fast.cli.main import main
-from ietest_fast.stats import detectable_difference, power, sample_size
+from ietest_fast.cli.power import _curve
+from ietest_fast.stats import PowerPlan, detectable_difference, power, sample_size
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -49,6 +51,22 @@ def test_the_curve_is_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(curve["values"]) == len(curve["powers"]) == 50
 
 
+def test_the_curve_ends_at_the_most_pairs_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr("ietest_fast.stats.power_curve", lambda _, **given: drawn.update(given))
+    plan = PowerPlan(
+        n=99_999_999,
+        discordance=0.1,
+        delta=1e-4,
+        alpha=0.05,
+        n_tests=1,
+        power=0.8,
+        solved_for="n",
+    )
+    _curve(plan, "n", n_threads=None)
+    assert (drawn["n"][-1], len(drawn["n"])) == (10**8, 50)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -59,6 +77,14 @@ def test_the_curve_is_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
         ["--psi", "0.1", "--n", "10", "--plot", "x.pdf"],
         ["--psi", "0.1", "--n", "0"],
         ["--psi", "0.1", "--n", "10", "--power", "1"],
+        ["--psi", "0.1", "--n", "10", "--power", "nan"],
+        ["--psi", "nan", "--n", "10"],
+        ["--psi", "inf", "--n", "10"],
+        ["--psi", "0.1", "--delta", "nan"],
+        ["--psi", "0.1", "--n", "50", "--delta", "nan"],
+        ["--psi", "0.1", "--delta", "inf"],
+        ["--psi", "0.1", "--delta", "-1.5"],
+        ["--psi", "0.1", "--n", "100000001", "--delta", "0.1"],
     ],
 )
 def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +99,9 @@ def test_wrong_usage_is_status_2(arguments: list[str], capsys: pytest.CaptureFix
         (["--psi", "0.1", "--delta", "0.2"], "no larger than the share"),
         (["--psi", "0.1", "--delta", "0"], "difference of 0"),
         (["--psi", "0.1", "--n", "5"], "more pairs are needed"),
-        (["--psi", "0.1", "--n", "50", "--delta", "nan"], "no larger than the share"),
+        (["--psi", "0.1", "--delta", "1e-320"], "more than 100,000,000 pairs would be needed"),
+        (["--psi", "0.1", "--delta", "1e-200"], "more than 100,000,000 pairs would be needed"),
+        (["--psi", "1e-320", "--delta", "1e-320"], "more than 100,000,000 pairs would be needed"),
         (["--psi", "0.1", "--delta", "0.05", "--power", "0.01"], "between the level"),
     ],
 )
@@ -109,6 +137,11 @@ def test_mistakes_are_told_before_anything_is_computed(arguments, complaint, cap
         (["--classifiers", "1000000000000"], "--classifiers"),
         (["--tables", "99999999999999999999999"], "--tables"),
         (["--correlation", "0.5"], "say --classifiers M"),
+        (["--icc", "0.5"], "say --cluster-sizes"),
+        (["--cluster-sizes", "50"], "puts all 50 pairs into one cluster"),
+        (["--icc", "nan", "--cluster-sizes", "3"], "--icc"),
+        (["--original", "C"], "--original names columns of a file"),
+        (["--transformed", "C"], "--transformed names columns of a file"),
     ],
 )
 def test_calibrations_beyond_any_machine_are_refused(arguments, complaint, capsys):
@@ -116,3 +149,20 @@ def test_calibrations_beyond_any_machine_are_refused(arguments, complaint, capsy
         main(["calibrate", "--n", "50", "--psi", "0.2", *arguments])
     assert stop.value.code == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--icc", "0.5"], "say --clusters"),
+        (["--correlation", "0.5"], "name their columns"),
+        (["--correlation", "nan"], "--correlation"),
+        (["--psi", "nan"], "--psi"),
+    ],
+)
+def test_options_that_do_not_fit_the_file_are_refused(tmp_path, arguments, complaint, capsys):
+    path = tmp_path / "data.csv"
+    path.write_text("A,B\n1,0\n0,1\n")
+    status, out, err = run(capsys, "calibrate", path, *arguments)
+    assert (status, out) == (2, "")
+    assert complaint in err

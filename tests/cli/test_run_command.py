@@ -83,7 +83,8 @@ def test_every_key_has_an_option():
             continue
         arguments.append(option.opts[0])
         if not option.is_flag:
-            example = {"demo_sizes": "30,20,10", "rules": "paper", "method": "exact", "alpha": ".4"}
+            example = {"demo_sizes": "30,20,10", "rules": "paper", "method": "exact"}
+            example |= {"alpha": ".4", "margin": ".1"}
             pair = "a=1" if option.multiple else "1"
             arguments.append(example.get(option.name, pair))
     # There is one transformation, so far.

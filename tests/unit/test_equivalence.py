@@ -15,6 +15,8 @@ from ietest_fast.stats import (
     PairedCounts,
     Verdict,
     equivalence_test,
+    joint_test,
+    paired_score_test,
     paired_test,
     pairs_to_decide,
     tango_interval,
@@ -165,6 +167,69 @@ def test_constant_differences_have_no_variance_but_a_verdict(
     assert result.verdict is verdict
     assert (result.p_difference == 1) == (shift == 0)
     assert not any(math.isnan(x) for x in (result.p_lower, result.p_upper, result.statistic_lower))
+
+
+@pytest.mark.parametrize("unit", [5e-324 * 2**30, 1e-300, 1e-160, 1e160, 1e288])
+@pytest.mark.parametrize("by_clusters", [False, True])
+def test_the_unit_of_the_scores_and_the_margin_does_not_matter(
+    unit: float, by_clusters: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 2**20, size=60) / 2**20
+    b = a + rng.integers(-(2**18), 2**18, size=60) / 2**20
+    clusters = np.arange(60) // 3 if by_clusters else None
+    # A power of 2 scales without a rounding, even where numbers have few digits left.
+    unit = 2.0 ** round(math.log2(unit))
+    seen = set()
+    for margin in (0.01, 0.03, 0.5):
+        plain = equivalence_test(a, b, clusters=clusters, margin=margin)
+        scaled = equivalence_test(a * unit, b * unit, clusters=clusters, margin=margin * unit)
+        for name in ("statistic_lower", "statistic_upper", "p_value", "p_difference"):
+            assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-5)
+        assert scaled.design_effect == plain.design_effect
+        assert scaled.delta / unit == pytest.approx(plain.delta, abs=2**-30)
+        assert scaled.standard_error / unit == pytest.approx(plain.standard_error, abs=2**-30)
+        assert scaled.interval.high / unit == pytest.approx(plain.interval.high, abs=2**-30)
+        assert scaled.verdict == plain.verdict
+        if plain.n_to_decide is None:
+            assert scaled.n_to_decide is None
+        else:
+            assert scaled.n_to_decide == pytest.approx(plain.n_to_decide, rel=1e-3)
+        seen.add(plain.verdict)
+    assert seen == {Verdict.UNDECIDED, Verdict.EQUIVALENT}
+
+
+@pytest.mark.parametrize(("unit", "shown"), [(1e-30, "+2.5e-31"), (1e280, "+2.5e+279")])
+def test_scores_of_any_size_are_printed_in_a_few_digits(unit: float, shown: str) -> None:
+    printed = str(equivalence_test([0.5 * unit, unit], [0.5 * unit, 0.5 * unit], margin=unit))
+    assert f"delta                    {shown}\n" in printed
+    assert max(len(line) for line in printed.splitlines()) < 250
+
+
+def test_scores_far_below_the_margin_are_equivalent() -> None:
+    a, b = np.random.default_rng(5).random((2, 40)) * 1e-310
+    result = equivalence_test(a, b, margin=1e300, clusters=np.arange(40) // 2)
+    assert (result.verdict, result.statistic_lower) == (Verdict.EQUIVALENT, math.inf)
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(1000) // 4])
+@pytest.mark.parametrize("size", [1, 1e4])
+def test_a_difference_that_rounding_alone_makes_vary_is_constant(
+    clusters: np.ndarray | None, size: float
+) -> None:
+    a = size * np.random.default_rng(0).random(1000)
+    b = a + 0.1
+    assert np.ptp(a - b) > 0
+    result = equivalence_test(a, b, clusters=clusters, margin=0.1)
+    assert (result.statistic_lower, result.statistic_upper) == (0, -math.inf)
+    assert (result.p_value, result.p_difference, result.standard_error) == (1, 0, 0)
+    assert result.verdict is Verdict.DIFFERS
+    assert result.design_effect == (None if clusters is None else 4)
+    wider = equivalence_test(a, b, clusters=clusters, margin=0.11)
+    assert (wider.statistic_lower, wider.p_value) == (math.inf, 0)
+    assert paired_score_test(a, b, clusters=clusters, n_resamples=9).t == -math.inf
+    joint = joint_test(np.transpose([a, b]), np.transpose([b, a]), clusters=clusters, n_resamples=9)
+    assert joint.t == (-math.inf, math.inf)
 
 
 def test_a_constant_difference_on_the_border_of_the_margin_shows_no_equivalence() -> None:
@@ -335,6 +400,7 @@ def test_outcomes_and_scores_are_told_apart_by_value() -> None:
     [
         ((TABLES[0],), {"margin": 0}, "margin must be a positive number"),
         ((TABLES[0],), {"margin": math.nan}, "margin must be a positive number"),
+        (([0.1, 0.2], [0.1, 0.4]), {"margin": 10**400}, "margin must be a positive number"),
         ((TABLES[0],), {"margin": 1}, "lies below 1"),
         ((TABLES[0],), {"clusters": [1, 2]}, "pair by pair"),
         (([0.1, 0.2, 0.3], [0.1, 0.2, 0.4]), {"clusters": [1, 1, 1]}, "at least two clusters"),

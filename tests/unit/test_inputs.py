@@ -9,8 +9,23 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats import MatchedSample, PairedCounts, clustered_test, paired_test
-from ietest_fast.stats.inputs import as_clusters, as_column, as_scores, check_lengths, is_outcomes
+from ietest_fast.stats import (
+    MatchedSample,
+    PairedCounts,
+    clustered_test,
+    equivalence_test,
+    joint_test,
+    paired_score_test,
+    paired_test,
+)
+from ietest_fast.stats.inputs import (
+    MAX_SCORE,
+    as_clusters,
+    as_column,
+    as_scores,
+    check_lengths,
+    is_outcomes,
+)
 from ietest_fast.stats.result import Result, plain
 
 
@@ -45,12 +60,82 @@ def test_missing_values_are_named(library, make):
     assert "row 1" in str(caught.value)
 
 
+def test_masked_values_are_missing():
+    masked = np.ma.array([0.5, 0.25, 1.0, 0.0], mask=[0, 1, 0, 1])
+    with pytest.raises(InputError, match="row 1: x has 2 missing values"):
+        as_column(masked, "x")
+    with pytest.raises(InputError, match="row 1: clusters has 2 missing values"):
+        as_clusters(masked, 4)
+    plain = np.arange(4.0)
+    for a, b in ((masked, plain), (plain, masked)):
+        with pytest.raises(InputError, match=r"row 1: .* has 2 missing values"):
+            joint_test(np.ma.stack([plain, a]).T, np.ma.stack([plain, b]).T)
+    assert as_column(np.ma.array([0.5, 0.25]), "x").tolist() == [0.5, 0.25]
+
+
+def test_lists_of_several_lengths_are_no_column():
+    with pytest.raises(InputError, match="x must be one column"):
+        as_column([[1], [2, 3]], "x")
+    with pytest.raises(InputError, match="original must be a table"):
+        joint_test([[1], [2, 3]], [[1, 2], [2, 3]])
+
+
 def test_scores_are_finite_numbers():
     with pytest.raises(InputError, match="finite"):
         as_scores([0.0, np.inf], "x")
     with pytest.raises(InputError, match="must hold numbers"):
         as_scores(["a", "b"], "x")
     assert as_scores([1, 2], "x").dtype == np.float64
+
+
+@pytest.mark.parametrize("value", [1e308, -1e289, np.longdouble("1e400")])
+def test_scores_whose_sums_might_be_infinite_are_refused(value):
+    with pytest.raises(InputError, match=r"9\.745e\+288 in size at most, but 1 of 3") as caught:
+        as_scores(np.array([0.5, 1.0, value]), "x")
+    assert "row 2" in str(caught.value)
+    assert as_scores([0, MAX_SCORE, -MAX_SCORE], "x").tolist() == [0, MAX_SCORE, -MAX_SCORE]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2**53 + 1, 2**53 + 3],
+        [0.5, 2**53 + 1, -(2**60)],
+        (1, 2**70, 2**80),
+        np.array([1, -(2**53) - 1, 2**62]),
+        np.array([1, 2**64 - 1, 2**63], dtype=np.uint64),
+        pa.array([1, 2**53 + 1, 2**53 + 2]),
+    ],
+)
+def test_integers_that_a_float_would_round_are_refused(values):
+    with pytest.raises(InputError, match="2 of 3 are integers beyond") as caught:
+        as_scores(values, "x")
+    assert "row 1" in str(caught.value)
+    assert str(int(values[1].as_py() if isinstance(values, pa.Array) else values[1])) in str(
+        caught.value
+    )
+
+
+def test_integers_that_a_float_holds_are_scores():
+    assert as_scores([2**53, -(2**53), 0], "x").tolist() == [2.0**53, -(2.0**53), 0]
+    assert as_scores([1e300 / 1e20, 1e20], "x").tolist() == [1e280, 1e20]  # no integers
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        paired_score_test,
+        lambda a, b: joint_test(np.transpose([a]), np.transpose([b])),
+        equivalence_test,
+    ],
+)
+def test_every_test_takes_the_same_scores(test):
+    plain = np.array([0.25, 0.5, 0.75])
+    for scores in (np.array([0.5, 8e307, 0.1]), np.array([1, 2**53 + 1, 2])):
+        for a, b in ((scores, plain), (plain, scores)):
+            with pytest.raises(InputError, match="row 1"):
+                test(a, b)
+    test(plain * MAX_SCORE, -plain * MAX_SCORE)
 
 
 def test_outcomes_are_told_from_scores():
@@ -87,6 +172,15 @@ def test_a_missing_label_in_a_list_is_no_cluster(missing):
         with pytest.raises(InputError, match="1 missing values") as caught:
             as_clusters(labels, 4)
         assert "row 2" in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [list, np.array, lambda x: np.array(x, dtype=object), pa.array])
+@pytest.mark.parametrize("blank", ["", "  ", "\t\n", "\u00a0"])
+def test_a_blank_label_is_no_cluster(make, blank):
+    with pytest.raises(InputError, match="row 1: clusters has 2 blank labels"):
+        as_clusters(make(["a", blank, blank, "b"]), 4)
+    with pytest.raises(InputError, match="row 0: clusters has 1 blank labels"):
+        as_clusters(np.array([b" ", b"a"]), 2)
 
 
 def test_a_missing_date_is_no_cluster():

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, NAMES, SignificanceLevel, print_json
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    NAMES,
+    FiniteRange,
+    SignificanceLevel,
+    check_not_given,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +43,7 @@ class SizesType(click.ParamType[Any]):
         return tuple(range(given[0], given[1] + 1)) if dash else tuple(given)
 
 
-_SHARE = click.FloatRange(0, 1)
+_SHARE = FiniteRange(0, 1)
 
 # Each table is held in memory, and simulating more than this takes days.
 _MOST_PAIRS = 1_000_000
@@ -116,10 +123,7 @@ def command(
     if file is None:
         if n is None or discordance is None:
             raise click.UsageError("give a FILE, or --n and --discordance")
-        if clusters is not None:
-            raise click.UsageError("--clusters is a file's column; without one: --cluster-sizes")
-        if correlation is not None and (n_classifiers or 1) < 2:
-            raise click.UsageError("--correlation is that of classifiers; say --classifiers M")
+        _check_usage_without_file(clusters, cluster_sizes, icc, n_classifiers, correlation)
         setting = Setting(
             n=n,
             discordance=discordance,
@@ -131,8 +135,7 @@ def command(
     else:
         if n is not None or cluster_sizes is not None or n_classifiers is not None:
             raise click.UsageError("--n, --cluster-sizes and --classifiers are the file's to say")
-        if len(original) != len(transformed):
-            raise click.UsageError("--original and --transformed need equally many columns")
+        _check_usage_of_columns(original, transformed, clusters, icc, correlation)
         setting = _estimate(file, original, transformed, clusters, scores=scores)
 
     from ietest_fast.stats import calibrate
@@ -157,6 +160,37 @@ def command(
         click.echo(str(result))
 
 
+def _check_usage_without_file(
+    clusters: str | None,
+    cluster_sizes: tuple[int, ...] | None,
+    icc: float | None,
+    n_classifiers: int | None,
+    correlation: float | None,
+) -> None:
+    check_not_given("original", "transformed", because="names columns of a file")
+    if clusters is not None:
+        raise click.UsageError("--clusters is a file's column; without one: --cluster-sizes")
+    if icc is not None and cluster_sizes is None:
+        raise click.UsageError("--icc is that within clusters; say --cluster-sizes")
+    if correlation is not None and (n_classifiers or 1) < 2:
+        raise click.UsageError("--correlation is that of classifiers; say --classifiers M")
+
+
+def _check_usage_of_columns(
+    original: tuple[str, ...],
+    transformed: tuple[str, ...],
+    clusters: str | None,
+    icc: float | None,
+    correlation: float | None,
+) -> None:
+    if len(original) != len(transformed):
+        raise click.UsageError("--original and --transformed need equally many columns")
+    if icc is not None and clusters is None:
+        raise click.UsageError("--icc is that within clusters; say --clusters")
+    if correlation is not None and len(original) < 2:
+        raise click.UsageError("--correlation is that of classifiers; name their columns")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """What null tables are to be like."""
@@ -173,6 +207,10 @@ def _recur(sizes: tuple[int, ...], n: int) -> Any:
     """Give clusters numbers, sizes in turns, until n pairs have one; the last may be cut short."""
     import numpy as np
 
+    if sizes[0] >= n:
+        raise click.UsageError(
+            f"--cluster-sizes puts all {n} pairs into one cluster; at least two are needed"
+        )
     rounds = -(-n // sum(sizes))
     each = np.minimum(np.tile(np.array(sizes), rounds), n)
     each = each[: int(np.searchsorted(np.cumsum(each), n)) + 1]

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from ietest_fast.cli.options import exit_status, print_json, test_options
+from ietest_fast.cli.options import (
+    OpenShare,
+    check_margin,
+    check_resamples,
+    exit_status,
+    print_json,
+    test_options,
+)
 
 
 @click.command(name="eval")
@@ -33,7 +40,7 @@ from ietest_fast.cli.options import exit_status, print_json, test_options
 )
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=OpenShare(),
     help="Smaller differences count as equivalent.  [default: 0.01]",
 )
 @test_options
@@ -59,13 +66,15 @@ def command(
     texts; or one file holds both. Files are CSV, TSV, JSONL or Parquet; labels are names or
     numbers.
     """
-    from ietest_fast.cli.test import beside, check_margin, print_test, say
+    check_margin(margin, alpha=alpha)
+    check_resamples(engine)
+
+    from ietest_fast.cli.test import beside, print_test, say
     from ietest_fast.errors import InputError
     from ietest_fast.models.predictions import read_predictions
     from ietest_fast.stats import decide, is_collapsed, paired_test
     from ietest_fast.stats.signature import sign_test
 
-    check_margin(margin, alpha)
     given = read_predictions(
         predictions,
         transformed,

@@ -24,25 +24,30 @@ REJECTED = 3
 """Exit status of a rejection under --fail-on-reject."""
 
 
-class SignificanceLevel(click.FloatRange):
-    """A number above 0 and below 1; not a number is none, though it is not outside, either.
-
-    Where equivalence is tested whatever the options are, ``below`` is 0.5.
-    """
+class FiniteRange(click.FloatRange):
+    """A finite number in a range; not a number is in none, though it is not outside, either."""
 
     name = "float"
-
-    def __init__(self, below: float = 1) -> None:
-        super().__init__(0, below, min_open=True, max_open=True)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Parse the level and check it."""
-        level = float(super().convert(value, param, ctx))
-        if math.isnan(level):
-            self.fail(f"{value} is not in the range 0<x<{self.max}.", param, ctx)
-        return level
+        """Parse the number and check it."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return number
+
+
+class OpenShare(FiniteRange):
+    """A number above 0 and below 1."""
+
+    def __init__(self, below: float = 1) -> None:
+        super().__init__(0, below, min_open=True, max_open=True)
+
+
+class SignificanceLevel(OpenShare):
+    """The level of a test; where equivalence is tested whatever the options are, ``below`` 0.5."""
 
 
 class CommaList(click.ParamType[Any]):
@@ -155,6 +160,34 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def check_not_given(*names: str, because: str) -> None:
+    """Refuse options with a default that would be ignored."""
+    ctx = click.get_current_context()
+    for name in names:
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name} {because}")
+
+
+def check_resamples(options: Mapping[str, Any]) -> None:
+    """Refuse a number of resamples where the method, the exact law unless named, has none."""
+    if options["n_resamples"] is not None and options["method"] in {None, "exact"}:
+        raise click.UsageError(
+            "--n-resamples is for --method multinomial and resample; the exact law has no resamples"
+        )
+
+
+def check_margin(margin: float | None, *, alpha: float, are_scores: bool = False) -> None:
+    """Refuse a margin that no equivalence test can have."""
+    if margin is None:
+        return
+    if margin >= 1 and not are_scores:
+        raise click.UsageError(
+            f"--margin of a difference of accuracies lies below 1, not at {margin:g}"
+        )
+    if alpha >= 0.5:
+        raise click.UsageError(f"--margin needs an --alpha below 0.5, not {alpha:g}")
 
 
 def print_json(values: Mapping[str, Any]) -> None:

@@ -7,26 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, SignificanceLevel, print_json
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    FiniteRange,
+    OpenShare,
+    SignificanceLevel,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from ietest_fast.stats import PowerCurve, PowerPlan
 
+# Stands in ietest_fast.stats.power, too, which is too much to import for --help.
+_MOST_PAIRS = 10**8
+
 
 @click.command(name="power")
-@click.option("--n", type=click.IntRange(min=1), help="Number of pairs.")
+@click.option("--n", type=click.IntRange(1, _MOST_PAIRS), help="Number of pairs.")
 @click.option(
     "--discordance",
     "--psi",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     required=True,
     help="Share of discordant pairs, k/n of an earlier test.",
 )
-@click.option("--delta", type=float, help="Difference of the two accuracies.")
+@click.option("--delta", type=FiniteRange(-1, 1), help="Difference of the two accuracies.")
 @click.option(
     "--power",
     "goal",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=OpenShare(),
     help="Power wanted, where n or delta is to be found.  [default: 0.8]",
 )
 @click.option(
@@ -109,7 +118,9 @@ def _curve(solved: PowerPlan, over: str, *, n_threads: int | None) -> PowerCurve
     n: Any = solved.n
     delta: Any = solved.delta
     if over == "n":
-        n = np.unique(np.linspace(max(1, n // 25), max(2 * n, 4), 50).astype(np.int64))
+        n = np.unique(
+            np.linspace(max(1, n // 25), min(max(2 * n, 4), _MOST_PAIRS), 50).astype(np.int64)
+        )
     else:
         delta = np.linspace(0, min(2 * abs(delta), solved.discordance) or solved.discordance, 50)
     return power_curve(

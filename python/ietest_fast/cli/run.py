@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import SignificanceLevel, make_console
+from ietest_fast.cli.options import OpenShare, SignificanceLevel, make_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +153,9 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--rho", metavar="LIST", help='"0,0.5,1" or first:last:step.  [default: 0:1:0.25]')
 @click.option("--n-resamples", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
 @click.option("--alpha", type=SignificanceLevel(0.5), help="Significance level.  [default: 0.05]")
-@click.option("--margin", type=float, help="Smaller differences do not matter.  [default: 0.01]")
+@click.option(
+    "--margin", type=OpenShare(), help="Smaller differences do not matter.  [default: 0.01]"
+)
 @click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
 @click.option(
     "--method",

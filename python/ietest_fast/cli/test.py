@@ -10,6 +10,10 @@ from ietest_fast.cli.options import (
     COUNTS,
     LEVELS,
     NAMES,
+    FiniteRange,
+    check_margin,
+    check_not_given,
+    check_resamples,
     exit_status,
     print_json,
     test_options,
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
 @click.option("--scores", is_flag=True, help="Take values for scores even if all are 0 and 1.")
 @click.option(
     "--margin",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
 )
 @click.option("--quantiles", type=LEVELS, default=(), help="Of t*, for scores.")
@@ -74,13 +78,15 @@ def command(
     """
     if (file is None) == (counts is None):
         raise click.UsageError("give either a FILE or --counts n11,n10,n01,n00")
-    _check_usage(counts, original, transformed, versions, options, alpha=alpha)
+    _check_usage(counts, original, transformed, versions, options)
 
     if counts is not None:
         from ietest_fast.errors import InputError
         from ietest_fast.stats import PairedCounts
 
         table = PairedCounts(*counts)
+        check_margin(options["margin"], alpha=alpha)
+        check_resamples(options)
         if table.n < 2:
             raise InputError(f"a paired test needs at least two pairs, not {table.n}")
         tested = _test_counts(table, alpha=alpha, options=options)
@@ -121,8 +127,6 @@ def _check_usage(
     transformed: tuple[str, ...],
     versions: tuple[str, ...] | None,
     options: Mapping[str, Any],
-    *,
-    alpha: float,
 ) -> None:
     if counts is not None:
         for name in ("clusters", "scores", "quantiles"):
@@ -130,29 +134,25 @@ def _check_usage(
                 raise click.UsageError(f"--{name} needs a file; counts are of independent pairs")
         if versions is not None:
             raise click.UsageError("--versions needs a file")
+        check_not_given("original", "transformed", because="needs a file; counts have no columns")
     if len(original) != len(transformed):
         raise click.UsageError(
             f"--original names {len(original)} columns, --transformed {len(transformed)}; each "
             "classifier needs one of both"
         )
-    check_margin(options["margin"], alpha)
     several = versions is not None or len(original) > 1
-    if options["margin"] is not None and several:
-        raise click.UsageError("--margin is for one pair of columns")
+    for name in ("margin", "quantiles"):
+        if options[name] and several:
+            raise click.UsageError(f"--{name} is for one pair of columns")
     if versions is None:
         return
+    check_not_given("original", "transformed", because="and --versions exclude each other")
     if len(versions) < 2:
         raise click.UsageError("--versions needs at least two columns")
-    if options["clusters"] or options["scores"] or options["quantiles"]:
+    if options["clusters"] or options["scores"]:
         raise click.UsageError("--versions compares outcomes of independent texts")
     if options["alternative"] != "two-sided":
         raise click.UsageError("Cochran's Q has no direction: leave --alternative out")
-
-
-def check_margin(margin: float | None, alpha: float) -> None:
-    """Refuse a margin at a level at which equivalence is not tested."""
-    if margin is not None and alpha >= 0.5:
-        raise click.UsageError(f"--margin needs an --alpha below 0.5, not {alpha:g}")
 
 
 def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -199,9 +199,12 @@ def _test_columns(
     from ietest_fast import stats
 
     result: Any
+    check_margin(options["margin"], alpha=alpha, are_scores=given.are_scores)
     if options["quantiles"] and not given.are_scores:
         raise click.UsageError("--quantiles are of scores; these columns hold outcomes")
     if versions is not None:
+        if options["method"] is not None:
+            check_resamples(options)
         result = stats.cochran_q_test(
             given.columns,
             method=options["method"] or "multinomial",
@@ -240,6 +243,7 @@ def _test_columns(
         result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
         extra = _beside_clusters(given, alpha=alpha, options=options)
     else:
+        check_resamples(options)
         counts = stats.PairedCounts.from_outcomes(a, b)
         return _test_counts(counts, alpha=alpha, options=options)
     return result, stats.decide([result.p_value], alpha=alpha).reject, extra

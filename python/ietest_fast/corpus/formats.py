@@ -119,6 +119,8 @@ def check_readable(path: Path) -> None:
     for mark, encoding in _MARKS.items():
         if start.startswith(mark):
             raise InputError(f"is encoded in {encoding}, UTF-8 expected", path=path)
+    if len(start) == 4 and b"\0\0" in {start[0::2], start[1::2]}:  # of two letters without a mark
+        raise InputError("is encoded in UTF-16, UTF-8 expected", path=path)
 
 
 def open_bytes(path: Path, form: Format) -> Any:
@@ -155,7 +157,10 @@ def field_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
             except StopIteration:
                 return
             except csv.Error as error:
-                raise InputError(f"{error}", path=path, row=f"line {number}") from error
+                what = str(error)
+                if "new-line character" in what:  # Python's words are for programmers
+                    what = "a line end of CR alone; expected LF, or CR and LF, behind every line"
+                raise InputError(what, path=path, row=f"line {number}") from error
             finally:
                 csv.field_size_limit(limit)
             if fields:
@@ -363,11 +368,28 @@ def diagnose(path: Path, form: Format, error: Exception) -> InputError:
     except (OSError, EOFError) as found:
         return InputError(f"cannot be read: {_first_line(found)}", path=path)
     if "straddl" in str(error):
-        return InputError(
-            "a row is longer than what is read at a time; write the file as .parquet or .jsonl",
-            path=path,
-        )
+        return _too_long(path, form)
     return InputError(f"cannot be read as {form.kind}: {_first_line(error)}", path=path)
+
+
+def _too_long(path: Path, form: Format) -> InputError:
+    """Say which row of a CSV or TSV file is longer than Arrow reads at a time: the longest."""
+    header: list[str] = []
+    longest, where, column = -1, "", ""
+    for number, fields in field_records(path, form):
+        header = header or fields
+        sizes = [len(field) for field in fields]
+        if sum(sizes) > longest:
+            longest, where = sum(sizes), f"line {number}"
+            column = header[sizes.index(max(sizes))]
+    opened = " (is a quote left open?)" if form.quoted else ""
+    return InputError(
+        f"a row of {longest:,} characters is longer than what is read at a time{opened}; write "
+        "the file as .parquet or .jsonl",
+        path=path,
+        row=where,
+        column=column,
+    )
 
 
 def _check_widths(path: Path, form: Format) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats import MatchedSample
+from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.corpus.labels import EncodedLabels
+    from ietest_fast.corpus.streams import BatchReader
 
-_TRUE = frozenset({"1", "1.0", "true", "t", "yes", "right", "correct"})
-_FALSE = frozenset({"0", "0.0", "false", "f", "no", "wrong", "incorrect"})
+_TRUE = frozenset({"true", "t", "yes", "right", "correct"})
+_FALSE = frozenset({"false", "f", "no", "wrong", "incorrect"})
+
+# What Python and Arrow take for numbers beside these (1_000, other scripts' digits) is a mistake.
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_LONG_INTEGER = r"^[+-]?[0-9]{16,}$"
+_MOST_DIGITS = 16  # of 2**53
+
+_MOST_SHOWN = 60
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,13 +58,25 @@ class Predictions:
         return MatchedSample.from_predictions(self.gold, self.original, self.transformed)
 
 
-def read_columns(path: str | Path, columns: Sequence[str]) -> pa.Table:
+def read_columns(
+    path: str | Path, columns: Sequence[str], *, types_of: Literal["start", "file"] = "start"
+) -> pa.Table:
     """Read named columns of a Parquet, CSV, TSV or JSONL file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Their names.
+    types_of
+        As for :func:`ietest_fast.corpus.streams.open_batches`; where the start of a file does not
+        tell the types, all of it is asked.
 
     Raises
     ------
     InputError
-        If the file cannot be read, lacks a column, or has no rows.
+        If the file cannot be read, lacks a column, has no rows, or a value is a list or an object.
     """
     import pyarrow as pa
 
@@ -63,7 +84,7 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> pa.Table:
 
     names = list(dict.fromkeys(columns))
     try:
-        with open_batches(path, columns=names) as reader:
+        with open_batches(path, columns=names, types_of=types_of) as reader:
             batches = list(reader)
     except TypesChangeError:
         with open_batches(path, columns=names, types_of="file") as reader:
@@ -71,16 +92,69 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> pa.Table:
     table = pa.Table.from_batches(batches) if batches else None
     if table is None or table.num_rows == 0:
         raise InputError("the file has no rows", path=path)
-    for name in names:
-        _check_values(table.column(name), name, path)
+    for place, name in enumerate(table.column_names):
+        plain = _decode(table.column(place), name, path)
+        _check_values(plain, name, path)
+        table = table.set_column(place, name, plain)
+    mixed = [name for name in names if pa.types.is_large_string(table.column(name).type)]
+    if mixed and reader.format.kind == "jsonl":
+        _check_json_values(reader, mixed)
     return table.select(names)
+
+
+def _check_json_values(reader: BatchReader, names: Sequence[str]) -> None:
+    """Refuse lists and objects in columns of several types, where they have become texts."""
+    from ietest_fast.corpus.formats import json_records
+
+    for number, record in json_records(reader.path, reader.format):
+        for name in names:
+            value = record.get(name)
+            if isinstance(value, (list, dict)):
+                kind = "a list" if isinstance(value, list) else "an object"
+                raise InputError(
+                    f"{_show(value)} is {kind}; expected text, numbers or true and false",
+                    path=reader.path,
+                    row=f"line {number}",
+                    column=name,
+                )
+
+
+def _show(value: object) -> str:
+    """Give a value of a file as messages show it, which is not at any length."""
+    shown = repr(value) if isinstance(value, (str, bytes)) else str(value)
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+
+
+def _decode(column: pa.ChunkedArray, name: str, path: str | Path) -> pa.ChunkedArray:
+    """Give the values of categories, and texts as texts, however the file keeps them."""
+    import pyarrow as pa
+
+    from ietest_fast.corpus.formats import check_utf8
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_string_view(kind):
+        kind = pa.string()
+    if kind == column.type:
+        return column
+    decoded = column.cast(kind)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        check_utf8(Path(path), decoded, name)
+    return decoded
 
 
 def _check_values(column: pa.ChunkedArray, name: str, path: str | Path) -> None:
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+    bytes_of_any_kind = (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+    if pa.types.is_nested(kind) or bytes_of_any_kind:
         raise InputError(
             f"values are of type {kind}; expected text, numbers or true and false",
             path=path,
@@ -176,21 +250,20 @@ def read_measurements(
             raise InputError(
                 "this column stands for two versions; two are expected", path=path, column=name
             )
-    table = read_columns(path, [*names, *([] if clusters is None else [clusters])])
+    if clusters is not None and clusters in names:
+        raise InputError(
+            "this column holds what is compared; clusters need one of their own",
+            path=path,
+            column=clusters,
+        )
+    wanted = [*names, *([] if clusters is None else [clusters])]
+    table = read_columns(path, wanted)
     if table.num_rows < 2:
         raise InputError(f"a paired test needs at least two rows, not {table.num_rows}", path=path)
     if scores is None:
-        kinds = {name: _holds_scores(table.column(name)) for name in names}
-        scores = any(kinds.values())
-        if scores and not all(kinds.values()):
-            score = next(name for name in names if kinds[name])
-            other = next(name for name in names if not kinds[name])
-            raise InputError(
-                f"holds outcomes, but column {score!r} holds scores; both must be of one kind "
-                "(--scores takes 0 and 1 for scores, too)",
-                path=path,
-                column=other,
-            )
+        scores = _hold_scores(table, names, path)
+    if scores and any(_may_be_rounded(table.column(name)) for name in names):
+        table = read_columns(path, wanted, types_of="file")
     read: Any = _as_scores if scores else _as_outcomes
     return Measurements(
         columns={name: read(table, name, path) for name in names},
@@ -199,14 +272,53 @@ def read_measurements(
     )
 
 
-def _holds_scores(column: pa.ChunkedArray) -> bool:
-    """Whether some value is a number but neither 0 nor 1."""
+def _hold_scores(table: pa.Table, names: Sequence[str], path: str | Path) -> bool:
+    """Find out whether columns hold scores: numbers, some of which are neither 0 nor 1.
+
+    Raises
+    ------
+    InputError
+        If one holds outcomes and another scores; names the first score.
+    """
+    rows = {name: np.flatnonzero(_are_scores(table.column(name))) for name in names}
+    score = next((name for name in names if rows[name].size), None)
+    if score is None:
+        return False
+    others = [name for name in names if not rows[name].size]
+    outcomes = [name for name in others if not _find_outcomes(table.column(name))[1].size]
+    if outcomes:
+        row = int(rows[score][0])
+        raise InputError(
+            f"{_show(table.column(score)[row].as_py())} is a score ({rows[score].size} of "
+            f"{table.num_rows} values are neither 0 nor 1), but column {outcomes[0]!r} holds "
+            "outcomes; both must be of one kind (--scores takes 0 and 1 for scores, too)",
+            path=path,
+            row=f"row {row}",
+            column=score,
+        )
+    return True
+
+
+def _are_scores(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Say of each value whether it is a finite number but neither 0 nor 1."""
     import pyarrow as pa
 
     if pa.types.is_boolean(column.type):
-        return False
+        return np.zeros(len(column), dtype=np.bool_)
     values = _as_numbers(column)
-    return bool((~np.isnan(values) & (values != 0) & (values != 1)).any())
+    return np.asarray(np.isfinite(values) & (values != 0) & (values != 1))
+
+
+def _as_words(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Give texts and decimals as words without blanks around them; None for other types."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return pc.utf8_trim_whitespace(column)
+    return None
 
 
 def _as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -214,36 +326,75 @@ def _as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        words = pc.utf8_trim_whitespace(column)
-        try:
-            numbers = words.cast(pa.float64())
-        except pa.ArrowInvalid:  # some are none: one by one
-            return np.array([_as_number(word) for word in words.to_pylist()], dtype=np.float64)
-    else:
+    words = _as_words(column)
+    if words is None:
         try:
             numbers = column.cast(pa.float64(), safe=False)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return np.full(len(column), np.nan)
+    else:
+        words = pc.if_else(pc.match_substring_regex(words, _NUMBER), words, None)
+        try:
+            numbers = words.cast(pa.float64())
+        except pa.ArrowInvalid:  # it does not know all of them, such as +1: one by one
+            return np.array(
+                [np.nan if word is None else float(word) for word in words.to_pylist()],
+                dtype=np.float64,
+            )
     values: NDArray[np.float64] = numbers.to_numpy().astype(np.float64)
     return values
 
 
-def _as_number(word: str | None) -> float:
-    try:
-        return float("nan" if word is None else word)
-    except ValueError:
-        return float("nan")
+def _are_large_integers(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Say of each value whether it is an integer that a float may round."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = _as_words(column)
+    large = np.zeros(len(column), dtype=np.bool_)
+    if words is not None:
+        long = pc.fill_null(pc.match_substring_regex(words, _LONG_INTEGER), False).to_numpy()
+        large[long] = [_is_large(word) for word in words.filter(long).to_pylist()]
+    elif pa.types.is_integer(column.type) and column.type.bit_width == 64:
+        beyond = pc.greater(column, pa.scalar(MAX_INTEGER, column.type))
+        if pa.types.is_signed_integer(column.type):
+            below = pc.less(column, pa.scalar(-MAX_INTEGER, column.type))
+            beyond = pc.or_(beyond, below)
+        large[:] = pc.fill_null(beyond, False).to_numpy()
+    return large
+
+
+def _is_large(integer: str) -> bool:
+    digits = integer.lstrip("+-").lstrip("0")
+    return len(digits) > _MOST_DIGITS or int(digits or "0") > MAX_INTEGER
+
+
+def _may_be_rounded(column: pa.ChunkedArray) -> bool:
+    """Whether there may have been a large integer among floats, which has become one."""
+    import pyarrow as pa
+
+    if not pa.types.is_float64(column.type):
+        return False
+    with np.errstate(invalid="ignore"):
+        return bool((np.abs(_as_numbers(column)) >= MAX_INTEGER).any())
 
 
 def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float64]:
     column = table.column(name)
     values = _as_numbers(column)
-    bad = np.flatnonzero(~np.isfinite(values))
+    large = _are_large_integers(column)
+    bad = np.flatnonzero(~is_score(values) | large)
     if bad.size:
         row = int(bad[0])
         value = column[row].as_py()
-        what = "a score is missing" if value is None else f"{value!r} is no finite number"
+        if value is None:
+            what = "a score is missing"
+        elif large[row]:
+            what = f"{_show(value)} is an integer beyond 2**53, which a float may round"
+        elif np.isfinite(values[row]):
+            what = f"{_show(value)} is too large, {MAX_SCORE:.4g} is the most"
+        else:
+            what = f"{_show(value)} is no finite number"
         raise InputError(
             f"{what}; expected a number in every row ({bad.size} of {values.size} are something "
             "else)",
@@ -261,10 +412,15 @@ def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float
 
 
 def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     column = table.column(name)
-    missing = np.flatnonzero(pc.is_null(column, nan_is_null=True).to_numpy())
+    words = _as_words(column)
+    lack = pc.is_null(column, nan_is_null=True).to_numpy()
+    if words is not None:
+        lack = lack | pc.fill_null(pc.equal(words, ""), False).to_numpy()
+    missing = np.flatnonzero(lack)
     if missing.size:
         raise InputError(
             f"{missing.size} of {len(column)} rows belong to no cluster",
@@ -272,6 +428,8 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
             row=f"row {int(missing[0])}",
             column=name,
         )
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0, column.type))  # -0 is 0
     encoded = column.combine_chunks().dictionary_encode()
     if len(encoded.dictionary) < 2:
         raise InputError(
@@ -281,35 +439,41 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
 
 
 def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.bool_]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = table.column(name)
-    if pa.types.is_boolean(column.type) and column.null_count == 0:
-        return np.asarray(column.to_numpy(), dtype=np.bool_)
-    words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
-    encoded = words.combine_chunks().dictionary_encode()
-    right = np.array([word in _TRUE for word in encoded.dictionary.to_pylist()], dtype=np.bool_)
-    known = np.array(
-        [word in _TRUE or word in _FALSE for word in encoded.dictionary.to_pylist()],
-        dtype=np.bool_,
-    )
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    bad = (
-        np.flatnonzero(codes < 0) if not known.size else np.flatnonzero((codes < 0) | ~known[codes])
-    )
+    right, bad = _find_outcomes(column)
     if bad.size:
         row = int(bad[0])
         value = column[row].as_py()
-        what = "a value is missing" if value is None else f"{value!r} is no outcome"
+        what = "a value is missing" if value is None else f"{_show(value)} is no outcome"
         raise InputError(
             f"{what}; expected 0 or 1, or true or false, in every row "
-            f"({bad.size} of {codes.size} are something else)",
+            f"({bad.size} of {right.size} are something else)",
             path=path,
             row=f"row {row}",
             column=name,
         )
-    return np.asarray(right[codes])
+    return right
+
+
+def _find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Say of each value whether it is a right one, and in which rows there is no outcome."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(column.type) and column.null_count == 0:
+        return np.asarray(column.to_numpy(), dtype=np.bool_), np.empty(0, dtype=np.int64)
+    if pa.types.is_temporal(column.type):  # as a word a duration of 1 s is 1
+        return np.zeros(len(column), dtype=np.bool_), np.arange(len(column))
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
+    encoded = words.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    # The last is for what is missing; 1.00 and 0e0 are outcomes, too.
+    distinct = pa.array([*encoded.dictionary.to_pylist(), None], pa.string())
+    numbers = _as_numbers(pa.chunked_array([distinct]))
+    said = distinct.to_pylist()
+    right = (numbers == 1) | np.array([word in _TRUE for word in said], dtype=np.bool_)
+    wrong = (numbers == 0) | np.array([word in _FALSE for word in said], dtype=np.bool_)
+    return right[codes], np.flatnonzero(~right[codes] & ~wrong[codes])
 
 
 def read_predictions(

@@ -241,8 +241,8 @@ def cochran_q_test(
                 most = core.cochran.MAX_LISTED_VERSIONS
                 if v > most:
                     raise InputError(
-                        f"the resample engine takes at most {most} versions, not {v}; use "
-                        f"method='multinomial'"
+                        f"the resample engine takes at most {most} versions, not {v}; "
+                        "choose the method multinomial"
                     )
                 tails = core.cochran.resample_tails(row_levels, v, spread, weight, **options)
             at_least, above, s = tails
@@ -282,7 +282,7 @@ def _exact(levels: list[int], spread: int, weight: int) -> tuple[float, float]:
         n_mixed = sum(levels[1:-1])
         raise InputError(
             f"the exact law of Q for {len(levels) - 1} versions and {n_mixed} mixed texts has too "
-            f"many values to be enumerated; use method='multinomial'"
+            f"many values to be enumerated; choose the method multinomial"
         )
     at_least, above = core.cochran.exact_tails(levels, spread, weight)
     return max(at_least, _LEFT_OUT[len(levels) > 4]), above

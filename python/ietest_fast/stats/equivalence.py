@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import math
+import sys
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,13 @@ from ietest_fast.errors import InputError
 from ietest_fast.stats.estimates import Interval, invert_tango, outcome_columns, tango_score
 from ietest_fast.stats.inputs import (
     as_clusters,
-    as_column,
     as_scores,
     check_lengths,
     is_outcomes,
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.paired import paired_test
-from ietest_fast.stats.resampling import design_effect
+from ietest_fast.stats.resampling import RELATIVE_ROUNDING, design_effect, have_no_spread
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
@@ -139,19 +139,23 @@ class EquivalenceResult(Result):
             return pairs_to_decide(
                 self.counts, margin=self.margin, alpha=self.alpha, power=POWER_TO_DECIDE
             )
-        spread = on_zero = on_margin = self.standard_error * math.sqrt(self.n)
+        delta, margin, error = self.delta, self.margin, self.standard_error
+        if self.counts is None:  # scores of any size: in a unit in which nothing is infinite or 0
+            exponent = math.frexp(max(abs(delta), margin, error))[1]
+            delta, margin, error = (math.ldexp(x, -exponent) for x in (delta, margin, error))
+        spread = on_zero = on_margin = error * math.sqrt(self.n)
         if self.counts is not None:
             # Tango's variances; psi is at least the margin on its border.
             psi, effect = self.counts.discordance_rate, self.design_effect or 1.0
             on_zero = math.sqrt(effect * psi)
-            on_margin = math.sqrt(effect * (max(psi, self.margin) - self.margin**2))
+            on_margin = math.sqrt(effect * (max(psi, margin) - margin**2))
         units = self.n if self.n_clusters is None else self.n_clusters
         return _pairs_to_decide(
-            self.delta,
+            delta,
             spread,
             on_zero=on_zero,
             on_margin=on_margin,
-            margin=self.margin,
+            margin=margin,
             alpha=self.alpha,
             units_per_pair=units / self.n,
         )
@@ -216,9 +220,10 @@ class EquivalenceResult(Result):
             rows.append(
                 ("clusters", f"{self.n_clusters:,}, design effect {self.design_effect:.2f}")
             )
+        delta = f"{self.delta:+.6g}" if self.counts is None else f"{self.delta:+.4f}"
         return [
             *rows,
-            ("delta", f"{self.delta:+.4f}"),
+            ("delta", delta),
             (f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)),
             ("margin", f"±{self.margin:g}"),
             ("p, difference ≥ margin", format_p(self.p_value)),
@@ -292,21 +297,53 @@ def equivalence_test(
     """
     if not 0 < alpha < 0.5:
         raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
-    if not margin > 0 or math.isinf(margin):
+    if not 0 < margin <= sys.float_info.max:
         raise InputError(f"the margin must be a positive number, not {margin}")
     if isinstance(sample, (PairedCounts, MatchedSample)) or transformed is None:
         if clusters is None:
             return _test_counts(counts_of(sample, transformed), None, margin, alpha)
-        a, b = outcome_columns(sample, transformed)
-    else:
-        a, b = as_column(sample, "original"), as_column(transformed, "transformed")
-        check_lengths(original=a, transformed=b)
-    are_outcomes = is_outcomes(a) and is_outcomes(b) and not scores
-    difference = as_scores(a, "original") - as_scores(b, "transformed")
-    clustering = None if clusters is None else _Clustering.of(difference, clusters)
-    if are_outcomes:
+        sample, transformed = outcome_columns(sample, transformed)
+    a, b = as_scores(sample, "original"), as_scores(transformed, "transformed")
+    check_lengths(original=a, transformed=b)
+    differences = _Differences.of(a - b)
+    clustering = None if clusters is None else _Clustering.of(differences, clusters)
+    if is_outcomes(a) and is_outcomes(b) and not scores:
         return _test_counts(counts_of(a, b), clustering, margin, alpha)
-    return _test_scores(difference, clustering, margin, alpha)
+    return _test_scores(differences, clustering, margin, alpha)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Differences:
+    """Differences in a unit in which their squares are neither infinite nor 0.
+
+    Attributes
+    ----------
+    values
+        Shape (n,).
+    exponent
+        They are 2**exponent times as large as their values; a power of 2 rounds nothing.
+    mean
+        Of the values.
+    spread
+        Sum of the squares of their distances to the mean; 0 if that is nothing but rounding errors.
+    """
+
+    values: NDArray[np.float64]
+    exponent: int
+    mean: float
+    spread: float
+
+    @classmethod
+    def of(cls, differences: NDArray[np.float64]) -> _Differences:
+        exponent = int(np.frexp(np.abs(differences).max())[1])
+        values = np.ldexp(differences, -exponent)
+        if np.ptp(values) == 0:  # the mean of equal numbers may be off by rounding
+            return cls(values=values, exponent=exponent, mean=float(values[0]), spread=0.0)
+        mean = float(values.mean())
+        spread = float(np.square(values - mean).sum())
+        if have_no_spread(spread, float(np.square(values).sum())):
+            spread = 0.0
+        return cls(values=values, exponent=exponent, mean=mean, spread=spread)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,11 +352,12 @@ class _Clustering:
     design_effect: float
 
     @classmethod
-    def of(cls, difference: NDArray[np.float64], clusters: Any) -> _Clustering:
-        codes, n = as_clusters(clusters, difference.size)
-        effect = design_effect(difference, codes, n)
+    def of(cls, differences: _Differences, clusters: Any) -> _Clustering:
+        values = differences.values
+        codes, n = as_clusters(clusters, values.size)
+        effect = None if differences.spread == 0 else design_effect(values, codes, n)
         if effect is None:  # then pairs may be alike within a cluster
-            effect = float((np.bincount(codes) ** 2).sum()) / difference.size
+            effect = float((np.bincount(codes) ** 2).sum()) / values.size
         return cls(n=n, design_effect=max(1.0, effect))
 
 
@@ -366,25 +404,26 @@ def _test_counts(
 
 
 def _test_scores(
-    difference: NDArray[np.float64], clustering: _Clustering | None, margin: float, alpha: float
+    differences: _Differences, clustering: _Clustering | None, margin: float, alpha: float
 ) -> EquivalenceResult:
     from scipy.special import stdtr, stdtrit
 
-    n = difference.size
-    if np.ptp(difference) == 0:  # the mean of equal numbers may be off by rounding
-        delta, error = float(difference[0]), 0.0
-    else:
-        delta, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n)
+    n = differences.values.size
+    mean, exponent = differences.mean, differences.exponent
+    error = math.sqrt(differences.spread / (n - 1)) / math.sqrt(n)
     df = n - 1
     if clustering is not None:
         df = clustering.n - 1
         error *= math.sqrt(clustering.design_effect)
+    with np.errstate(over="ignore"):  # differences of 1e-310 are nothing beside any margin
+        edge = float(np.ldexp(margin, -exponent))
 
     def t_at(delta0: float) -> float:
-        gap = delta - delta0
+        gap = mean - delta0
         if error > 0:
             return gap / error
-        return math.copysign(math.inf, gap) if gap else 0.0
+        # Rounding errors must not decide on which side of the margin a constant lies.
+        return 0.0 if abs(gap) <= RELATIVE_ROUNDING * abs(mean) else math.copysign(math.inf, gap)
 
     def tail(t: float) -> float:
         """P(T >= t); without any variance a t of 0 is no evidence at all."""
@@ -392,9 +431,13 @@ def _test_scores(
             return 1.0
         return float(stdtr(df, -t))
 
-    lower, upper = t_at(-margin), t_at(margin)
+    lower, upper = t_at(-edge), t_at(edge)
     p_lower, p_upper = tail(lower), tail(-upper)
     half = -float(stdtrit(df, alpha)) * error
+    with np.errstate(over="ignore"):  # an interval may be infinite where a score may not
+        low, delta, high, error_of_delta = np.ldexp(
+            [mean - half, mean, mean + half, error], exponent
+        ).tolist()
     return EquivalenceResult(
         n=n,
         n_clusters=None if clustering is None else clustering.n,
@@ -403,14 +446,14 @@ def _test_scores(
         delta=delta,
         margin=margin,
         alpha=alpha,
-        interval=Interval(delta - half, delta + half),
+        interval=Interval(low, high),
         statistic_lower=lower,
         statistic_upper=upper,
         p_lower=p_lower,
         p_upper=p_upper,
         p_value=max(p_lower, p_upper),
         p_difference=min(1.0, 2 * tail(abs(t_at(0.0)))),
-        standard_error=error,
+        standard_error=error_of_delta,
     )
 
 

@@ -39,7 +39,8 @@ class Interval:
         return isinstance(value, (int, float)) and self.low <= value <= self.high
 
     def __str__(self) -> str:
-        form = ".4f" if max(abs(self.low), abs(self.high)) >= 0.01 else ".3g"
+        largest = max(abs(self.low), abs(self.high))
+        form = ".4f" if 0.01 <= largest < 1e6 else ".3g"
         return f"[{self.low:{form}}, {self.high:{form}}]"
 
 

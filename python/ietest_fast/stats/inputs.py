@@ -11,6 +11,13 @@ from ietest_fast.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Scores lie between this and its negative, so that no sum of their differences is infinite,
+#: however many there are; what is computed of squares is computed of scores scaled down.
+MAX_SCORE = 2.0**960
+
+#: A float holds every integer up to here, and rounds some beyond.
+MAX_INTEGER = 2**53
+
 
 def as_column(values: Any, name: str) -> NDArray[Any]:
     """Give a column as a NumPy array of shape (n,), whatever library it comes from.
@@ -25,8 +32,8 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If a value is missing (null, None, NaN or NaT; the first one's row is named), or it is not
-        one column.
+        If a value is missing (null, None, NaN, NaT or masked; the first one's row is named), or it
+        is not one column.
     """
     if hasattr(values, "to_numpy"):
         missing = _missing_rows(values)
@@ -34,7 +41,12 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
             _refuse_missing(missing, name)
         array = _to_numpy(values)
     else:
-        array = np.asarray(values)
+        if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:
+            _refuse_missing(np.flatnonzero(np.ma.getmaskarray(values)), name)
+        try:
+            array = np.asarray(values)
+        except ValueError as error:  # lists of several lengths
+            raise InputError(f"{name} must be one column: {error}") from None
     if array.ndim != 1:
         raise InputError(f"{name} must be one column, not an array of shape {array.shape}")
     if array.dtype.kind == "O":
@@ -52,21 +64,46 @@ def as_scores(values: Any, name: str) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        As for :func:`as_column`, and if a value is no finite number.
+        As for :func:`as_column`, and if a value is no finite number, is larger than
+        :data:`MAX_SCORE`, or is an integer that a float would round.
     """
     array = as_column(values, name)
+    if array.dtype.kind in "iu":
+        large = np.flatnonzero((array > MAX_INTEGER) | (array < -MAX_INTEGER))
+    elif isinstance(values, (list, tuple)):  # NumPy has rounded integers that stand beside floats
+        large = np.flatnonzero([_is_large_integer(value) for value in values])
+    else:
+        large = np.empty(0, dtype=np.int64)
+    if large.size:
+        row = int(large[0])
+        first = values[row] if isinstance(values, (list, tuple)) else array[row]
+        raise InputError(
+            f"{name} must hold numbers that a float does not round, but {large.size} of "
+            f"{array.size} are integers beyond 2**53; the first is {first}",
+            row=f"row {row}",
+        )
     if array.dtype.kind not in "buif":
         raise InputError(f"{name} must hold numbers, not values of type {array.dtype}")
-    scores = np.ascontiguousarray(array, dtype=np.float64)
-    wrong = np.flatnonzero(~np.isfinite(scores))
+    with np.errstate(over="ignore"):  # of floats longer than 64 bits
+        scores = np.ascontiguousarray(array, dtype=np.float64)
+    wrong = np.flatnonzero(~is_score(scores))
     if wrong.size:
         row = int(wrong[0])
         raise InputError(
-            f"{name} must hold finite numbers, but {wrong.size} of {scores.size} are not; the "
-            f"first is {scores[row]}",
+            f"{name} must hold finite numbers, of {MAX_SCORE:.4g} in size at most, but "
+            f"{wrong.size} of {scores.size} are not; the first is {array[row]}",
             row=f"row {row}",
         )
     return scores
+
+
+def is_score(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Say of each value whether it is a number that scores may be."""
+    return np.asarray(np.abs(values) <= MAX_SCORE)
+
+
+def _is_large_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not -MAX_INTEGER <= value <= MAX_INTEGER
 
 
 def is_outcomes(array: NDArray[Any]) -> bool:
@@ -118,8 +155,8 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     Raises
     ------
     InputError
-        If a label is missing or not hashable, the length is not n, or there are fewer than two
-        clusters.
+        If a label is missing, blank or not hashable, the length is not n, or there are fewer than
+        two clusters.
     """
     if isinstance(values, (list, tuple)):
         # NumPy would turn a list that mixes types into texts, and a NaN in it into a label.
@@ -127,6 +164,13 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     labels = as_column(values, name)
     if labels.size != n:
         raise InputError(f"{name} has {labels.size} rows, but there are {n} observations")
+    if labels.dtype.kind in "OUS":
+        blank = np.flatnonzero([_is_blank(label) for label in labels])
+        if blank.size:
+            raise InputError(
+                f"{name} has {blank.size} blank labels, which belong to no cluster",
+                row=f"row {int(blank[0])}",
+            )
     if labels.dtype.kind == "O":
         codes, n_clusters = _number_objects(labels, name)
     else:
@@ -138,6 +182,10 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     if n_clusters < 2:
         raise InputError(f"{name} has only one value; at least two clusters are needed")
     return codes, n_clusters
+
+
+def _is_blank(label: Any) -> bool:
+    return isinstance(label, (str, bytes)) and not label.strip()
 
 
 def _number_objects(labels: NDArray[Any], name: str) -> tuple[NDArray[np.int64], int]:

@@ -18,7 +18,6 @@ from ietest_fast.stats.resampling import (
     UnitTypes,
     check_options,
     sort_into_types,
-    subtract,
     sum_clusters,
 )
 from ietest_fast.stats.result import Result, format_p
@@ -245,7 +244,7 @@ def joint_test(
         b = b[:, [names_transformed.index(name) for name in names]]
     if names is None:
         names = names_transformed or tuple(f"classifier {i + 1}" for i in range(a.shape[1]))
-    units = subtract(a, b)
+    units = a - b
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
@@ -359,7 +358,7 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
         names = _check_names(values.columns, name)
         columns = [values[label] for label in names]
     else:
-        array = np.asarray(values)
+        array = values if isinstance(values, np.ma.MaskedArray) else _as_array(values, name)
         if array.ndim != 2:
             raise InputError(
                 f"{name} must have a row for each text and a column for each classifier, not the "
@@ -375,6 +374,13 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
     if len({column.size for column in checked}) > 1:
         raise InputError(f"the columns of {name} differ in length")
     return np.column_stack(checked), None if names is None else tuple(map(str, names))
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # lists of several lengths
+        raise InputError(f"{name} must be a table: {error}") from None
 
 
 def _check_names(labels: Iterable[Any], name: str) -> list[Any]:

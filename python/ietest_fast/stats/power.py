@@ -284,7 +284,10 @@ def sample_size(
         return bool(got >= power)
 
     # A bracket about as wide as a tooth is, then every n in it and in the tooth after it.
-    below, above = 0, max(2, _normal_sample_size(discordance, delta, power=power, z=z))
+    try:
+        below, above = 0, max(2, _normal_sample_size(discordance, delta, power=power, z=z))
+    except OverflowError:  # the square of what is infinite beside so small a delta
+        below, above = 0, MAX_PLANNED_PAIRS + 1
     while not _fits(above) or not reaches(above):
         _refuse_too_many(above)
         below, above = above, 2 * above
@@ -787,7 +790,9 @@ def _check_goal(power: float, level: float) -> None:
 def _check_truth(discordance: float, delta: float) -> None:
     if not 0 <= discordance <= 1:
         raise InputError(f"the discordance must lie between 0 and 1, not {discordance}")
-    if not abs(delta) <= discordance:  # a NaN is not
+    if not -1 <= delta <= 1:
+        raise InputError(f"delta must lie between -1 and 1, not {delta}")
+    if abs(delta) > discordance:
         raise InputError(
             f"delta cannot be {delta}: it is no larger than the share of discordant pairs, "
             f"{discordance}"

@@ -27,7 +27,8 @@ MAX_RESAMPLES = 2**63 - 1
 FEW_UNITS = 25
 
 # Equal values leave a spread of rounding errors: as t_of in cpp/src/stats/scores.cpp has it.
-_NO_SPREAD = 2.0**-44
+RELATIVE_ROUNDING = 2.0**-22
+_NO_SPREAD = RELATIVE_ROUNDING**2
 _MAX_EXACT_SUM = 2.0**26  # its square is below 2**53
 
 
@@ -71,23 +72,6 @@ class UnitTypes:
         return int(self.weights.sum())
 
 
-def subtract(
-    original: NDArray[np.float64], transformed: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Give the differences of two arrays of one shape.
-
-    Raises
-    ------
-    InputError
-        If one is infinite.
-    """
-    with np.errstate(over="ignore"):
-        differences = original - transformed
-    if not np.isfinite(differences).all():
-        raise InputError("the scores lie so far apart that their differences are infinite")
-    return differences
-
-
 def sum_clusters(
     original: NDArray[np.float64],
     transformed: NDArray[np.float64],
@@ -110,13 +94,12 @@ def sum_clusters(
         paper cancel here too. Those errors go with the size of the scores, not with that of their
         differences, which may be far smaller.
     """
-    differences = subtract(original, transformed)
+    differences = original - transformed
     sums = np.empty((n_clusters, differences.shape[1]))
     for column in range(differences.shape[1]):
         total = np.bincount(codes, weights=differences[:, column], minlength=n_clusters)
         error = np.zeros(n_clusters)
         for scores in (original, transformed):
-            # Scaled first: a sum of scores may be infinite where that of the differences is not.
             terms = 8 * np.finfo(np.float64).eps * np.abs(scores[:, column])
             error += np.bincount(codes, weights=terms, minlength=n_clusters)
         total[np.abs(total) <= error] = 0
@@ -165,8 +148,6 @@ def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
     """Find the types of units with values of shape (n_units, M)."""
     n_units, n_columns = units.shape
     largest = float(np.abs(units).max(initial=0.0))
-    if not math.isfinite(largest):
-        raise InputError("the differences are so large that their sum over a cluster is infinite")
     is_integer = bool((units == np.rint(units)).all())
     exact = is_integer and n_units * largest <= _MAX_EXACT_SUM
     if not exact:
@@ -206,6 +187,18 @@ def _distinct(nonzero: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     return ordered[places], np.diff(np.append(places, ordered.shape[0])).astype(np.int64)
 
 
+def have_no_spread(spread: float, squares: float) -> bool:
+    """Say whether values are all the same but for rounding errors.
+
+    Parameters
+    ----------
+    spread, squares
+        The sums of the squares of their distances to their mean and of their own, or the same
+        multiple of both.
+    """
+    return spread <= _NO_SPREAD * squares
+
+
 def _paired_t(column: NDArray[np.float64], *, exact: bool) -> float:
     n = column.size
     total = math.fsum(column)
@@ -216,7 +209,7 @@ def _paired_t(column: NDArray[np.float64], *, exact: bool) -> float:
         spread = float(n * int(squares) - int(total) ** 2)
     else:
         spread = n * math.fsum((column - total / n) ** 2)
-    if spread <= _NO_SPREAD * n * squares:
+    if have_no_spread(spread, n * squares):
         return math.copysign(math.inf, total)
     return total * math.sqrt(n) / math.sqrt(spread)
 

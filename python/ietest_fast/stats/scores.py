@@ -20,7 +20,6 @@ from ietest_fast.stats.resampling import (
     check_quantiles,
     monte_carlo_p,
     sort_into_types,
-    subtract,
     sum_clusters,
 )
 from ietest_fast.stats.result import Result, format_p
@@ -199,7 +198,7 @@ def paired_score_test(
     a = as_scores(original, "original")
     b = as_scores(transformed, "transformed")
     n = check_lengths(original=a, transformed=b)
-    units = subtract(a, b)[:, None]
+    units = (a - b)[:, None]
     n_clusters: int | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
@@ -262,6 +261,9 @@ def run_score_test(
         t_replicates=replicates,
         n_threads=n_threads,
     )
+    to_sort = replicates
+    if replicates is not None and keep_replicates and levels:
+        to_sort = replicates.copy()
     p_paper: float | None = None
     if alternative == "two-sided":
         p_paper = 2 * min(at_most, n_resamples - at_most) / n_resamples
@@ -278,7 +280,7 @@ def run_score_test(
             levels=levels,
             n_resamples=n_resamples,
             key=key,
-            replicates=replicates.copy() if keep_replicates and levels else replicates,
+            replicates=to_sort,
             n_threads=n_threads,
         ),
         "replicates": replicates if keep_replicates else None,
