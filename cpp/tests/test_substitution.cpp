@@ -55,7 +55,8 @@ SubstitutionTable table_of(const Strings& keys, const Strings& values, TableOpti
 
 std::vector<Instructions> available() {
     std::vector<Instructions> all;
-    for (const auto one : {Instructions::portable, Instructions::sse2, Instructions::avx2, Instructions::avx512}) {
+    for (const auto one :
+         {Instructions::portable, Instructions::sse2, Instructions::avx2, Instructions::avx512}) {
         if (is_available(one)) all.push_back(one);
     }
     return all;
