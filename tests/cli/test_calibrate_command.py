@@ -115,6 +115,34 @@ def test_scores_are_simulated_where_they_are_asked_for(
     assert [line["test"] for line in given["sizes"]] == ["scores", "scores_clustered"]
 
 
+def test_the_unit_of_the_scores_changes_no_estimate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    shared = np.repeat(rng.normal(size=(60, 1)), 4, axis=0)
+    scores = shared + rng.normal(size=(240, 2))
+    arguments = ["--original", "A,C", "--transformed", "B,D", "--clusters", "g", "--scores"]
+    few = ["--tables", "5", "-S", "99", "--json"]
+    given = []
+    for exponent in (0, -600, 700):
+        columns = {
+            "A": np.ldexp(scores[:, 0], exponent),
+            "B": np.ldexp(shared[::-1, 0] / 8, exponent),
+            "C": np.ldexp(scores[:, 1], exponent),
+            "D": np.ldexp(shared[::-1, 0] / 8, exponent),
+            "g": np.arange(240) // 4,
+        }
+        path = tmp_path / f"{exponent}.parquet"
+        pq.write_table(pa.table(columns), path)
+        status, out, err = run(capsys, "calibrate", path, *arguments, *few)
+        assert status == 0, err
+        given.append(json.loads(out))
+    assert given[0]["icc"] > 0.2
+    assert given[0]["classifier_correlation"] > 0.2
+    assert given[1] == given[0]
+    assert given[2] == given[0]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -122,6 +150,8 @@ def test_scores_are_simulated_where_they_are_asked_for(
         ["--n", "10"],
         ["--n", "10", "--psi", "0.1", "--df", "5"],
         ["--n", "10", "--psi", "0.1", "--scores", "--df", "2"],
+        ["--n", "10", "--psi", "0.1", "--scores", "--df", "nan"],
+        ["--n", "10", "--psi", "0.1", "--scores", "--df", "inf"],
         ["--psi", "0.1"],
         ["--n", "1", "--psi", "0.1"],
         ["--n", "10", "--psi", "2"],

@@ -321,7 +321,7 @@ def test_scores_of_several_classifiers_are_tested_together() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"df": 2}, "degrees of freedom must be a number above 2, not 2"),
+        ({"df": 2}, "degrees of freedom must be a number of 2.1 or more, not 2"),
         ({"df": float("nan")}, "degrees of freedom"),
         ({"df": float("inf")}, "degrees of freedom"),
         ({"tests": ("paired",)}, "'paired' does not fit these tables; those that do are scores"),

@@ -19,7 +19,30 @@ from ietest_fast.stats import (
     tango_score,
     wilson_interval,
 )
+from ietest_fast.stats.estimates import tango_scores
 from reference import interval_oracle
+
+
+@given(
+    counts=st.builds(PairedCounts, st.integers(1, 400), *[st.integers(0, 400)] * 3),
+    delta=st.one_of(st.sampled_from([-1.0, 0.0, 1.0]), st.floats(-1, 1)),
+)
+def test_the_score_of_many_tables_is_that_of_each(counts: PairedCounts, delta: float) -> None:
+    many = tango_scores([counts.n], [counts.n10], [counts.n01], delta)
+    assert many[0] == pytest.approx(tango_score(counts, delta), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(-0.12, 0.4), "[-0.1200, 0.4000]"),
+        (Interval(1e-5, 2e-5), "[1e-05, 2e-05]"),
+        (Interval(9_999_999.0, 10_000_001.0), "[9999999, 10000001]"),
+        (Interval(1e9, 3e9), "[1e+09, 3e+09]"),
+    ],
+)
+def test_an_interval_shows_its_ends_apart(interval: Interval, text: str) -> None:
+    assert str(interval) == text
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,11 @@ def test_scores_whose_sums_might_be_infinite_are_refused(value):
     assert as_scores([0, MAX_SCORE, -MAX_SCORE], "x").tolist() == [0, MAX_SCORE, -MAX_SCORE]
 
 
+def test_integers_of_thousands_of_digits_are_not_written_out():
+    with pytest.raises(InputError, match=r"the first is one of 16610 bits \(.*row 1|row 1.*16610"):
+        as_scores([0.5, 10**5000], "x")
+
+
 @pytest.mark.parametrize(
     "values",
     [

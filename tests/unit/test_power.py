@@ -288,6 +288,22 @@ def test_either_verdict_takes_fewer_pairs_than_one_of_them() -> None:
     assert pairs_to_decide(PairedCounts(50, 0, 0, 0)) == 268
 
 
+@pytest.mark.parametrize("delta_of_margin", [0.0, 0.9])
+def test_where_plans_end_there_is_no_n_instead_of_an_error(delta_of_margin: float) -> None:
+    """So few discordant pairs and so small a margin that about 10**8 pairs decide."""
+    found = []
+    for margin in np.geomspace(4e-7, 2e-6, 12):
+        d = round(delta_of_margin * margin * 10**7)
+        n = pairs_to_decide(PairedCounts(10**7 - 100, 50 + d, 50 - d, 0), margin=float(margin))
+        found.append(n)
+        assert n is None or n <= 10**8
+    assert found[0] is None
+    assert found[-1] is not None
+    n = pairs_to_decide(PairedCounts(999_990, 5, 5, 0), margin=9e-7)
+    assert n is not None
+    assert 9 * 10**7 < n <= 10**8
+
+
 def test_many_pairs_to_decide_are_found_by_the_normal_law() -> None:
     for counts, margin in (
         (PairedCounts(500, 250, 250, 0), 0.0065),

@@ -11,7 +11,8 @@ namespace ietest::stats {
 namespace {
 
 // Bounds on memory, in numbers of 8 bytes: the replicates kept, the counters of a pass, and what
-// its last pass collects.
+// its last pass collects. What a request takes comes on top: it grows with their number, not with
+// S.
 constexpr std::int64_t kMaxKept = std::int64_t{1} << 20;
 constexpr std::uint64_t kMaxCounters = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxCollected = std::uint64_t{1} << 19;

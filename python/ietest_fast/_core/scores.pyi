@@ -28,7 +28,7 @@ def draw_sums(
 ) -> NDArray[np.float64]: ...
 def side_bounds(sums: NDArray[np.float64], exact: bool, side: str) -> NDArray[np.float64]: ...
 
-class Replicates:
+class Replicates:  # for one thread at a time
     def __init__(
         self,
         values: NDArray[np.float64],

@@ -61,9 +61,9 @@ _MOST_TABLES = 10_000_000
 @click.option("--scores", is_flag=True, help="Simulate real-valued scores; FILE holds such.")
 @click.option(
     "--df",
-    type=click.FloatRange(min=2, min_open=True),
-    help="Of Student's law, which scores that differ follow; the fewer, the heavier the tails.  "
-    "[default: 3]",
+    type=FiniteRange(min=2.1),
+    help="Of Student's law, which scores that differ follow; the fewer, the heavier the tails. Not "
+    "taken from FILE.  [default: 3]",
 )
 @click.option("--n", type=click.IntRange(2, _MOST_PAIRS), help="Number of pairs, without a file.")
 @click.option("--discordance", "--psi", type=_SHARE, help="Share of discordant pairs.")
@@ -229,6 +229,7 @@ def _estimate(
 
     from ietest_fast.models.predictions import read_measurements
     from ietest_fast.stats import intra_cluster_correlation
+    from ietest_fast.stats.resampling import to_squarable
 
     given = read_measurements(file, (*original, *transformed), clusters=clusters, scores=scores)
     columns = np.stack([given.columns[name] for name in (*original, *transformed)]).astype(float)
@@ -236,7 +237,8 @@ def _estimate(
     differences = columns[:m] - columns[m:]
     correlation = 0.0
     if m > 1:
-        spread = differences - differences.mean(axis=1, keepdims=True)
+        scaled = np.stack([to_squarable(row)[0] for row in differences])
+        spread = scaled - scaled.mean(axis=1, keepdims=True)
         products = spread @ spread.T
         pairs = ~np.eye(m, dtype=bool)
         scale = np.sqrt(np.outer(np.diag(products), np.diag(products)))[pairs]

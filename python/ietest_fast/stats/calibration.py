@@ -39,7 +39,7 @@ from ietest_fast.stats.inputs import as_clusters, as_column
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.paired import paired_test
-from ietest_fast.stats.resampling import check_options
+from ietest_fast.stats.resampling import check_options, to_squarable
 from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ _INDEPENDENT, _DEPENDENT, _TESTS, _SCORES = 48, 49, 50, 51
 
 #: Degrees of freedom of the differences of simulated scores, unless others are asked for.
 DEFAULT_DF = 3.0
+#: The fewest: nearer to 2, where the variance ends, correlations are no longer what was asked for.
+MIN_DF = 2.1
 
 # Draws of a test that are too few to be worth a meeting of several threads.
 _FEW_DRAWS = 10**7
@@ -244,8 +246,8 @@ def calibrate(
     scores
         Whether to simulate real-valued scores rather than outcomes.
     df
-        Degrees of freedom, above 2, of the law of the scores' differences; the fewer, the heavier
-        its tails.
+        Degrees of freedom, 2.1 or more, of the law of the scores' differences; the fewer, the
+        heavier its tails.
     clusters
         Shape (n,), labels of the clusters as in the user's data, of any type;
         None for independent observations.
@@ -473,8 +475,10 @@ class _ScoreLaw:
     """Zeros and Student's law, as a function of standard normal variables."""
 
     def __init__(self, psi: float, df: float) -> None:
-        if not 2 < df < math.inf:  # a NaN is not, either
-            raise InputError(f"the degrees of freedom must be a number above 2, not {df}")
+        if not MIN_DF <= df < math.inf:  # a NaN is not, either
+            raise InputError(
+                f"the degrees of freedom must be a number of {MIN_DF} or more, not {df}"
+            )
         self._psi = psi
         self._df = float(df)
 
@@ -608,6 +612,7 @@ def intra_cluster_correlation(values: ArrayLike, clusters: ArrayLike) -> float:
     sizes = np.bincount(codes, minlength=n_clusters)
     if n_clusters == x.size:
         return 0.0
+    x, _ = to_squarable(x)
     means = np.bincount(codes, weights=x, minlength=n_clusters) / sizes
     between = float((sizes * (means - x.mean()) ** 2).sum()) / (n_clusters - 1)
     within = float(((x - means[codes]) ** 2).sum()) / (x.size - n_clusters)
@@ -702,9 +707,10 @@ def _smallest_p(
     threads: int | None,
 ) -> float:
     """One Monte Carlo test of one table: its p, or the smallest adjusted p of M."""
-    original, transformed = differences >= 0, differences <= 0
     if differences.dtype.kind == "f":
         original, transformed = differences, np.zeros_like(differences)
+    else:
+        original, transformed = differences >= 0, differences <= 0
     if differences.shape[0] * n_resamples <= _FEW_DRAWS:
         threads = 1
     # The tests' own seed: tables and resamples must not share their words.

@@ -22,7 +22,12 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.paired import paired_test
-from ietest_fast.stats.resampling import RELATIVE_ROUNDING, design_effect, have_no_spread
+from ietest_fast.stats.resampling import (
+    RELATIVE_ROUNDING,
+    design_effect,
+    have_no_spread,
+    to_squarable,
+)
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
@@ -335,8 +340,7 @@ class _Differences:
 
     @classmethod
     def of(cls, differences: NDArray[np.float64]) -> _Differences:
-        exponent = int(np.frexp(np.abs(differences).max())[1])
-        values = np.ldexp(differences, -exponent)
+        values, exponent = to_squarable(differences)
         if np.ptp(values) == 0:  # the mean of equal numbers may be off by rounding
             return cls(values=values, exponent=exponent, mean=float(values[0]), spread=0.0)
         mean = float(values.mean())

@@ -39,8 +39,10 @@ class Interval:
         return isinstance(value, (int, float)) and self.low <= value <= self.high
 
     def __str__(self) -> str:
-        largest = max(abs(self.low), abs(self.high))
+        largest, width = max(abs(self.low), abs(self.high)), self.high - self.low
         form = ".4f" if 0.01 <= largest < 1e6 else ".3g"
+        if largest >= 1e6 and 0 < width < largest / 10:  # enough digits to tell the ends apart
+            form = f".{min(17, 3 + math.ceil(math.log10(largest / width)))}g"
         return f"[{self.low:{form}}, {self.high:{form}}]"
 
 
@@ -240,7 +242,20 @@ def tango_score(counts: PairedCounts, delta: float) -> float:
     float
         Decreasing in delta; close to standard normal if ``delta`` is the truth. 0 for 0 / 0.
     """
-    return float(tango_scores(counts.n, counts.n10, counts.n01, delta))
+    # The same as tango_scores, which takes twenty times as long for one table.
+    n = counts.n
+    gap = counts.d - n * delta
+    # With the roles exchanged if need be, delta >= 0 and no term below cancels another.
+    b, c = (counts.n10, counts.n01) if delta >= 0 else (counts.n01, counts.n10)
+    size = abs(delta)
+    constant = c * size * (1 - size)
+    linear = (2 * n - b + c) * size - b - c
+    root = math.sqrt(linear * linear + 8 * n * constant)
+    q = 2 * constant / (linear + root) if linear > 0 else (root - linear) / (4 * n)
+    variance = n * (2 * q + size * (1 - size))
+    if variance <= 0:
+        return 0.0 if gap == 0 else math.copysign(math.inf, gap)
+    return gap / math.sqrt(variance)
 
 
 def tango_scores(n: ArrayLike, n10: ArrayLike, n01: ArrayLike, delta: float) -> NDArray[np.float64]:
@@ -261,7 +276,6 @@ def tango_scores(n: ArrayLike, n10: ArrayLike, n01: ArrayLike, delta: float) -> 
     """
     n, n10, n01 = (np.asarray(each, dtype=np.float64) for each in (n, n10, n01))
     gap = n10 - n01 - n * delta
-    # With the roles exchanged if need be, delta >= 0 and no term below cancels another.
     b, c = (n10, n01) if delta >= 0 else (n01, n10)
     size = abs(delta)
     constant = c * size * (1 - size)

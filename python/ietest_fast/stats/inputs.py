@@ -79,7 +79,7 @@ def as_scores(values: Any, name: str) -> NDArray[np.float64]:
         first = values[row] if isinstance(values, (list, tuple)) else array[row]
         raise InputError(
             f"{name} must hold numbers that a float does not round, but {large.size} of "
-            f"{array.size} are integers beyond 2**53; the first is {first}",
+            f"{array.size} are integers beyond 2**53; the first is {_show_integer(int(first))}",
             row=f"row {row}",
         )
     if array.dtype.kind not in "buif":
@@ -104,6 +104,11 @@ def is_score(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _is_large_integer(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not -MAX_INTEGER <= value <= MAX_INTEGER
+
+
+def _show_integer(value: int) -> str:
+    # Python refuses to write out integers of thousands of digits.
+    return str(value) if value.bit_length() <= 128 else f"one of {value.bit_length()} bits"
 
 
 def is_outcomes(array: NDArray[Any]) -> bool:

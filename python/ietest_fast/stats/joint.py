@@ -207,7 +207,7 @@ def joint_test(
     min_p
         Whether to adjust by step-down min-p, and to decide by it. Where M S is at most 2^20 the
         replicates are drawn once and kept for that (8 MB); above they are drawn four times or
-        five. False draws them once, and decides by max-t.
+        five, more often for very many classifiers. False draws them once, and decides by max-t.
     n_threads
         Threads; None for all cores. No result depends on it.
 

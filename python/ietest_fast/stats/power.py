@@ -721,11 +721,11 @@ def _settle(
 ) -> int | None:
     """Find from about where on a probability that climbs in saw teeth stays at the goal."""
     probability = functools.cache(probability)
-    above = rough
+    above = min(rough, MAX_PLANNED_PAIRS)
     while probability(above) < goal:
-        above += 1 + above // 25
-        if not _fits(above):
+        if above == MAX_PLANNED_PAIRS:
             return None
+        above = min(above + 1 + above // 25, MAX_PLANNED_PAIRS)
     below = above
     while below > 0 and probability(below) >= goal:
         below -= 1 + below // 25
@@ -734,12 +734,15 @@ def _settle(
     while True:
         tooth = width(found)
         stride = max(1, tooth // n_points)
-        short = [n for n in range(found + tooth, found, -stride) if probability(n) < goal]
+        last = min(found + tooth, MAX_PLANNED_PAIRS)
+        short = [n for n in range(last, found, -stride) if probability(n) < goal]
         if not short:
-            return found if _fits(found) else None
+            return found
         found = short[0] + 1
-        while probability(found) < goal:
+        while _fits(found) and probability(found) < goal:
             found += step
+        if not _fits(found):
+            return None
 
 
 def _normal_sample_size(psi: float, delta: float, *, power: float, z: float) -> int:

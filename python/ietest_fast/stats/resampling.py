@@ -187,6 +187,18 @@ def _distinct(nonzero: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     return ordered[places], np.diff(np.append(places, ordered.shape[0])).astype(np.int64)
 
 
+def to_squarable(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Bring values into a unit in which their squares are neither infinite nor all 0.
+
+    Returns
+    -------
+    tuple of ndarray and int
+        The values divided by 2**exponent, which rounds nothing, and the exponent.
+    """
+    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return np.ldexp(values, -exponent), exponent
+
+
 def have_no_spread(spread: float, squares: float) -> bool:
     """Say whether values are all the same but for rounding errors.
 

@@ -17,7 +17,7 @@
 
 namespace ietest::text {
 
-// How bytes are classified, 64 at a time. All give the same bits.
+// What the sweeps over a text are compiled for. All give the same.
 enum class Instructions { portable, sse2, avx2, avx512 };
 
 // The best that this processor (and this build) can do.
