@@ -1,24 +1,128 @@
-"""``ietest-fast eval``: a finished model, by its predictions."""
+"""``ietest-fast eval``: a finished model, by itself or by its predictions."""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ietest_fast.cli.options import (
+    CommaList,
     OpenShare,
     check_margin,
+    check_not_given,
     check_resamples,
     exit_status,
     print_json,
     test_options,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ietest_fast.models.evaluation import Evaluation
+    from ietest_fast.models.predictions import Predictions
+
+_FILE = click.Path(path_type=Path)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    source, equals, target = text.partition("=")
+    if not equals or not source.strip() or not target.strip():
+        raise ValueError(text)
+    return source.strip(), target.strip()
+
+
+#: Which of a model's labels is which of the data's.
+_LABEL_MAP = CommaList(
+    "MODEL=DATA,...", _pair, bool, "is not a list such as LABEL_0=entailment,LABEL_1=neutral"
+)
+
+# Options of a model that is run; without one they would be ignored.
+_OF_MODELS = (
+    "test",
+    "transformed-test",
+    "tokenizer",
+    "label-map",
+    "input",
+    "rules",
+    "lexicon-from",
+    "tagger",
+    "block-list",
+    "text-columns",
+    "provider",
+    "max-length",
+    "out",
+)
+# And of predictions made elsewhere.
+_OF_PREDICTIONS = ("gold", "gold-column", "original-column", "transformed-column", "labels")
+
+
+def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says which model is run on what."""
+    options = [
+        click.option(
+            "--onnx",
+            metavar="PATH",
+            type=_FILE,
+            help="Run this model: a folder with model.onnx, tokenizer.json and config.json, or an "
+            ".onnx file with these beside it.",
+        ),
+        click.option("--test", type=_FILE, help="File of labelled texts to run the model on."),
+        click.option(
+            "--transformed-test",
+            type=_FILE,
+            help="The same rows transformed, such as `ietest-fast transform` writes them.  "
+            "[default: transformed here]",
+        ),
+        click.option(
+            "--rules",
+            type=click.Choice(["careful", "paper"]),
+            default="careful",
+            show_default=True,
+            help="How texts are transformed.",
+        ),
+        click.option(
+            "--lexicon-from",
+            metavar="TRAIN",
+            type=_FILE,
+            multiple=True,
+            help="A file whose nouns decide between synonyms.  [default: the test file]",
+        ),
+        click.option("--tagger", metavar="NAME", help="As for `transform`."),
+        click.option("--block-list", type=_FILE, help="Words to leave alone, one a line."),
+        click.option("--tokenizer", type=_FILE, help="tokenizer.json, or its folder."),
+        click.option(
+            "--label-map",
+            type=_LABEL_MAP,
+            help="The data's name of each of the model's labels, by name or number.",
+        ),
+        click.option(
+            "--input",
+            metavar="COLUMN",
+            help="Show the model this column only, such as premise or hypothesis.",
+        ),
+        click.option("--text-columns", metavar="A[,B]", help="Columns that hold texts."),
+        click.option("--provider", help="Of ONNX Runtime.  [default: the best there is]"),
+        click.option(
+            "--max-length",
+            type=click.IntRange(min=4),
+            help="Longest input in tokens.  [default: the model's]",
+        ),
+        click.option("--out", type=_FILE, help="Write the matched sample to this Parquet file."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
 
 @click.command(name="eval")
-@click.argument("predictions", type=click.Path())
+@click.argument("predictions", required=False, type=click.Path())
 @click.argument("transformed", required=False, type=click.Path())
+@model_options
 @click.option("--gold", type=click.Path(), help="File of the gold labels.  [default: PREDICTIONS]")
 @click.option("--gold-column", default="label", show_default=True, help="Column of gold labels.")
 @click.option(
@@ -46,51 +150,50 @@ from ietest_fast.cli.options import (
 @test_options
 def command(
     *,
-    predictions: str,
+    predictions: str | None,
     transformed: str | None,
-    gold: str | None,
-    labels: str | None,
+    onnx: Path | None,
+    test: Path | None,
     alpha: float,
     as_json: bool,
     fail_on_reject: bool,
-    gold_column: str,
-    original_column: str | None,
-    transformed_column: str | None,
-    id_column: str | None,
     margin: float | None,
-    **engine: Any,
+    **options: Any,
 ) -> int:
-    """Compare a model's predictions on the original and the transformed version of a test set.
+    """Compare a model's answers on the original and the transformed version of a test set.
 
-    PREDICTIONS holds the predictions on the original texts, TRANSFORMED those on the transformed
-    texts; or one file holds both. Files are CSV, TSV, JSONL or Parquet; labels are names or
-    numbers.
+    With --onnx and --test the model is run. Otherwise PREDICTIONS holds the predictions on the
+    original texts, TRANSFORMED those on the transformed texts; or one file holds both. Files are
+    CSV, TSV, JSONL or Parquet; labels are names or numbers.
     """
     check_margin(margin, alpha=alpha)
-    check_resamples(engine)
+    check_resamples(options)
 
     from ietest_fast.cli.test import beside, print_test, say
     from ietest_fast.errors import InputError
-    from ietest_fast.models.predictions import read_predictions
     from ietest_fast.stats import decide, is_collapsed, paired_test
     from ietest_fast.stats.signature import sign_test
 
-    given = read_predictions(
-        predictions,
-        transformed,
-        gold_path=gold,
-        gold_column=gold_column,
-        original_column=original_column,
-        transformed_column=transformed_column,
-        id_column=id_column,
-        label_names=None if labels is None else [name.strip() for name in labels.split(",")],
-    )
+    given: Predictions | Evaluation
+    if onnx is None:
+        if predictions is None:
+            raise click.UsageError("give a file of PREDICTIONS, or a model by --onnx and --test")
+        check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx")
+        given = _read(predictions, transformed, options)
+    else:
+        if predictions is not None:
+            raise click.UsageError("--onnx runs a model; PREDICTIONS are of one that has been run")
+        if test is None:
+            raise click.UsageError("--onnx needs a file of labelled texts: --test FILE")
+        check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
+        given = _run(onnx, test, options)
     if len(given.sample) < 2:
         raise InputError(
-            f"a paired test needs at least two rows, not {len(given.sample)}", path=predictions
+            f"a paired test needs at least two rows, not {len(given.sample)}",
+            path=predictions or test,
         )
-    engine["method"] = engine["method"] or "exact"
-    result = paired_test(given.sample, **engine)
+    engine = {name: options[name] for name in ("n_resamples", "seed", "alternative", "n_threads")}
+    result = paired_test(given.sample, method=options["method"] or "exact", **engine)
     decision = decide([result.p_value], alpha=alpha)
     signature = sign_test(result)
     collapsed = is_collapsed(given.original, given.gold)
@@ -105,6 +208,7 @@ def command(
                 "collapsed": collapsed,
                 "labels": list(given.label_names),
                 "dropped": given.dropped,
+                **_told(given),
                 **result.to_dict(),
                 **{name: value for name, (value, _) in extra.items()},
                 "alpha": alpha,
@@ -120,4 +224,177 @@ def command(
         click.echo(f"{n_changed:,} of {result.n:,} predictions changed.")
         if collapsed:
             click.echo("Careful: the model predicts one class or is at chance; it has collapsed.")
+        _tell(given)
     return exit_status(reject=decision.reject, fail_on_reject=fail_on_reject)
+
+
+def _read(predictions: str, transformed: str | None, options: dict[str, Any]) -> Predictions:
+    from ietest_fast.models.predictions import read_predictions
+
+    labels = options["labels"]
+    return read_predictions(
+        predictions,
+        transformed,
+        gold_path=options["gold"],
+        gold_column=options["gold_column"],
+        original_column=options["original_column"],
+        transformed_column=options["transformed_column"],
+        id_column=options["id_column"],
+        label_names=None if labels is None else [name.strip() for name in labels.split(",")],
+    )
+
+
+def _run(onnx: Path, test: Path, options: dict[str, Any]) -> Evaluation:
+    """Transform the test set, run the model on both versions, write what was asked for."""
+    from ietest_fast.corpus import read_corpus
+    from ietest_fast.corpus.streams import check_target
+    from ietest_fast.errors import InputError
+    from ietest_fast.models.evaluation import evaluate
+    from ietest_fast.models.onnx import OnnxClassifier
+
+    out: Path | None = options["out"]
+    if out is not None:
+        check_target(out)
+        if out.suffix != ".parquet":
+            raise click.UsageError(f"--out is a Parquet file, not {out.name}")
+    id_column = options["id_column"]
+    kept = () if id_column is None else (id_column,)
+    columns = options["text_columns"]
+    columns = None if columns is None else [name.strip() for name in columns.split(",")]
+    # A model that cannot be loaded should not wait for a corpus.
+    model = OnnxClassifier.load(
+        onnx,
+        tokenizer=options["tokenizer"],
+        providers=None if options["provider"] is None else [options["provider"]],
+        n_threads=options["n_threads"],
+        max_length=options["max_length"],
+    )
+    corpus = read_corpus(test, text_columns=columns, keep_columns=kept)
+    only = options["input"]
+    if only is not None and only not in corpus.text_columns:
+        raise InputError(
+            f"--input {only}: the columns of texts are {', '.join(corpus.text_columns)}", path=test
+        )
+    with _progress() as bar:
+        table, changed = _transform(corpus, options)
+        evaluation = evaluate(
+            model,
+            corpus,
+            table,
+            changed=changed,
+            label_map=None if options["label_map"] is None else dict(options["label_map"]),
+            text_columns=None if only is None else [only],
+            id_column=id_column,
+            on_start=bar.start,
+            on_batch=bar.advance,
+        )
+    if out is not None:
+        import pyarrow.parquet as pq
+
+        from ietest_fast.atomic import write_file
+
+        write_file(out, lambda file: pq.write_table(evaluation.to_table(), file))
+    return evaluation
+
+
+def _transform(corpus: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """Give the transformed table and which rows changed."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    from ietest_fast.corpus import read_corpus
+    from ietest_fast.errors import InputError
+    from ietest_fast.lexicon import Tagger, read_block_list
+    from ietest_fast.transform.synonyms import build_synonym_substitution, default_tagger
+
+    path = options["transformed_test"]
+    if path is not None:
+        check_not_given(
+            "rules", "lexicon-from", "tagger", "block-list", because="is for texts transformed here"
+        )
+        other = read_corpus(path, text_columns=corpus.text_columns, label_names=corpus.label_names)
+        if len(other) != len(corpus) or (other.labels != corpus.labels).any():
+            raise InputError(
+                f"{len(other)} labelled rows are not those of {corpus.source}, which has "
+                f"{len(corpus)} (rows are matched by their order)",
+                path=path,
+            )
+        changed = np.zeros(len(corpus), dtype=bool)
+        for name in corpus.text_columns:
+            changed |= np.asarray(pc.not_equal(corpus.texts(name), other.texts(name)))
+        return other.table, changed
+    blocked = read_block_list(options["block_list"]) if options["block_list"] else ()
+    counted = [
+        read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
+    ] or [corpus]
+    rules = options["rules"]
+    with Tagger.load(options["tagger"] or default_tagger(rules)) as tagger:
+        substitution = build_synonym_substitution(
+            counted, rules=rules, tagger=tagger, block_list=blocked
+        )
+        transformed = substitution.transform(
+            corpus.table, corpus.text_columns, with_edits=False, n_threads=options["n_threads"]
+        )
+    return transformed.table, transformed.changed
+
+
+def _told(given: Predictions | Evaluation) -> dict[str, Any]:
+    """Give what a model that was run has to say, for JSON."""
+    from ietest_fast.models.evaluation import Evaluation
+
+    if not isinstance(given, Evaluation):
+        return {}
+    return {
+        "rows_transformed": int(given.changed.sum()),
+        "inputs_run": given.scores.n_inputs,
+        "tokens": given.scores.n_tokens,
+        "seconds": given.scores.seconds,
+        "warning": given.warning,
+    }
+
+
+def _tell(given: Predictions | Evaluation) -> None:
+    from ietest_fast.models.evaluation import Evaluation
+
+    if not isinstance(given, Evaluation):
+        return
+    n, scores = len(given.sample), given.scores
+    click.echo(f"{int(given.changed.sum()):,} of {n:,} rows were transformed.")
+    click.echo(
+        f"{scores.n_inputs:,} different inputs of {2 * n:,} were run in {scores.seconds:.1f} s "
+        f"({2 * n / scores.seconds:,.0f} texts/s, "
+        f"{scores.n_tokens / scores.seconds:,.0f} tokens/s)."
+    )
+    if given.warning is not None:
+        click.echo(given.warning)
+
+
+class _Bar:
+    """Shows nothing."""
+
+    def start(self, total: int) -> None:
+        """Begin with so many inputs."""
+
+    def advance(self, n: int) -> None:
+        """Say that so many more are done."""
+
+
+@contextmanager
+def _progress() -> Iterator[_Bar]:
+    """Give a bar, that shows something on a terminal."""
+    if not sys.stderr.isatty():
+        yield _Bar()
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+
+        class Shown(_Bar):
+            def start(self, total: int) -> None:
+                self._task = progress.add_task("Running the model", total=total)
+
+            def advance(self, n: int) -> None:
+                progress.advance(self._task, n)
+
+        yield Shown()

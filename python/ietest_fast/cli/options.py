@@ -166,7 +166,8 @@ def check_not_given(*names: str, because: str) -> None:
     """Refuse options with a default that would be ignored."""
     ctx = click.get_current_context()
     for name in names:
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+        source = ctx.get_parameter_source(name.replace("-", "_"))
+        if source is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--{name} {because}")
 
 

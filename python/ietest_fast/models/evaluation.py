@@ -1,0 +1,365 @@
+"""A finished text classifier on both versions of a test set, nothing computed twice."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ietest_fast.models.label_map import check_against_data, match_labels
+from ietest_fast.models.tokens import Ragged
+from ietest_fast.stats import MatchedSample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.models.label_map import LabelMap
+    from ietest_fast.models.tokens import TextTokenizer, TokenStore
+
+# Inputs that are tokenised together while those before them are run.
+_WINDOW = 4096
+
+
+class TextClassifier(Protocol):
+    """A finished model that takes tokens."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the model's labels, in the order of its outputs."""
+        ...
+
+    @property
+    def tokenizer(self) -> TextTokenizer:
+        """The model's tokenizer."""
+        ...
+
+    def predict_logits(
+        self,
+        store: TokenStore,
+        rows: NDArray[np.int64],
+        *,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> NDArray[np.float32]:
+        """Give the class scores of some rows, float32, shape (len(rows), n_labels)."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VersionScores:
+    """A model's class scores on both versions of n texts.
+
+    Attributes
+    ----------
+    original, transformed
+        float32, shape (n, n_labels).
+    n_inputs
+        How many different inputs there were; only these were run.
+    n_tokens
+        Tokens of these, padding left out.
+    seconds
+        From the first text to the last score.
+    """
+
+    original: NDArray[np.float32]
+    transformed: NDArray[np.float32]
+    n_inputs: int
+    n_tokens: int
+    seconds: float
+
+
+def score_versions(
+    model: TextClassifier,
+    original: pa.Table,
+    transformed: pa.Table,
+    text_columns: Sequence[str],
+    *,
+    on_start: Callable[[int], None] | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> VersionScores:
+    """Run a model on both versions of a test set, each distinct input once.
+
+    Inputs are sorted by their length in bytes, the longest first, and tokenised in the background
+    a few thousand ahead of the model. What the transformation left alone, and what occurs twice, is
+    run once.
+
+    Parameters
+    ----------
+    model
+        Finished.
+    original, transformed
+        Tables of n rows with the text columns.
+    text_columns
+        One or two.
+    on_start
+        Told how many inputs will be run.
+    on_batch
+        Told the number of inputs of every batch that is done.
+    """
+    begin = time.perf_counter()
+    inputs = _Inputs.of(original, transformed, text_columns)
+    if on_start is not None:
+        on_start(len(inputs))
+    scores = np.empty((len(inputs), len(model.labels)), dtype=np.float32)
+    n_tokens = 0
+    for places, store in _tokenised_ahead(inputs, model.tokenizer):
+        rows = np.arange(len(store), dtype=np.int64)
+        scores[places] = model.predict_logits(store, rows, on_batch=on_batch)
+        n_tokens += int(store.offsets[-1])
+    n = original.num_rows
+    return VersionScores(
+        original=scores[inputs.row_of[:n]],
+        transformed=scores[inputs.row_of[n:]],
+        n_inputs=len(inputs),
+        n_tokens=n_tokens,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Inputs:
+    """The distinct inputs of both versions.
+
+    Attributes
+    ----------
+    texts
+        Distinct texts of all columns.
+    codes
+        int64, shape (columns, distinct inputs): the texts of each input.
+    row_of
+        int64, shape (2 n,): the input of each original, then of each transformed text.
+    """
+
+    texts: pa.Array
+    codes: NDArray[np.int64]
+    row_of: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
+    @classmethod
+    def of(cls, original: pa.Table, transformed: pa.Table, text_columns: Sequence[str]) -> _Inputs:
+        import pyarrow as pa
+
+        arrays = [
+            table[name].cast(pa.large_string()).combine_chunks()
+            for name in text_columns
+            for table in (original, transformed)
+        ]
+        pooled = pa.concat_arrays(arrays).dictionary_encode()
+        codes = np.asarray(pooled.indices, dtype=np.int64).reshape(len(text_columns), -1)
+        distinct, row_of = np.unique(codes, axis=1, return_inverse=True)
+        return cls(texts=pooled.dictionary, codes=distinct, row_of=row_of.reshape(-1))
+
+    def windows(self) -> list[NDArray[np.int64]]:
+        """Give the inputs in the order in which they are run, some thousands at a time."""
+        import pyarrow.compute as pc
+
+        n_bytes = np.asarray(pc.binary_length(self.texts), dtype=np.int64)
+        order = np.argsort(-n_bytes[self.codes].sum(axis=0), kind="stable")
+        return [order[begin : begin + _WINDOW] for begin in range(0, len(order), _WINDOW)]
+
+
+def _tokenised_ahead(
+    inputs: _Inputs, tokenizer: TextTokenizer
+) -> Iterator[tuple[NDArray[np.int64], TokenStore]]:
+    """Give the inputs' places and tokens, one window being made while the one before is used."""
+    tokens: dict[int, NDArray[Any]] = {}
+
+    def prepare(places: NDArray[np.int64]) -> TokenStore:
+        codes = inputs.codes[:, places]
+        needed, local = np.unique(codes, return_inverse=True)
+        fresh = [code for code in needed.tolist() if code not in tokens]
+        made = tokenizer.tokenise(inputs.texts.take(fresh).to_pylist())
+        for place, code in enumerate(fresh):
+            tokens[code] = made.values[made.offsets[place] : made.offsets[place + 1]]
+        rows = [tokens[code] for code in needed.tolist()]
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        texts = Ragged(
+            values=np.concatenate(rows),
+            offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        )
+        return tokenizer.join([texts] * len(codes), list(local.reshape(codes.shape)))
+
+    windows = inputs.windows()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokenise") as background:
+        ahead = [background.submit(prepare, window) for window in windows[:1]]
+        for place, window in enumerate(windows):
+            store = ahead.pop().result()
+            ahead.extend(
+                background.submit(prepare, each) for each in windows[place + 1 : place + 2]
+            )
+            yield window, store
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation:
+    """A finished model's answers on both versions of a labelled test set, in common classes.
+
+    Attributes
+    ----------
+    ids
+        Shape (n,): the rows' ids, or their numbers.
+    gold, original, transformed
+        int8, shape (n,): indices into ``label_names``.
+    original_probabilities, transformed_probabilities
+        float32, shape (n, classes).
+    changed
+        bool, shape (n,): whether a text of the row was transformed.
+    label_names
+        Names of the classes.
+    dropped
+        Rows that were not evaluated, by reason.
+    scores
+        The model's own scores, and what they took.
+    warning
+        What the user should know about the match of labels; None if there is nothing.
+    """
+
+    ids: pa.Array
+    gold: NDArray[np.int8]
+    original: NDArray[np.int8]
+    transformed: NDArray[np.int8]
+    original_probabilities: NDArray[np.float32]
+    transformed_probabilities: NDArray[np.float32]
+    changed: NDArray[np.bool_]
+    label_names: tuple[str, ...]
+    dropped: dict[str, int]
+    scores: VersionScores
+    warning: str | None
+
+    @property
+    def sample(self) -> MatchedSample:
+        """The matched sample (eq. 9)."""
+        return MatchedSample.from_predictions(self.gold, self.original, self.transformed)
+
+    def to_table(self) -> pa.Table:
+        """Give one row for each text.
+
+        Returns
+        -------
+        pyarrow.Table
+            ``id``, ``label``, ``original`` and ``transformed`` (names), ``original_correct``,
+            ``transformed_correct``, ``p_original`` and ``p_transformed`` (lists of float32, in the
+            order of the schema's metadata ``labels``), ``changed``.
+        """
+        import pyarrow as pa
+
+        names = pa.array(self.label_names)
+
+        def named(codes: NDArray[np.int8]) -> pa.Array:
+            return pa.DictionaryArray.from_arrays(pa.array(codes), names)
+
+        def lists(values: NDArray[np.float32]) -> pa.Array:
+            flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+            return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+
+        table = pa.table(
+            {
+                "id": self.ids,
+                "label": named(self.gold),
+                "original": named(self.original),
+                "transformed": named(self.transformed),
+                "original_correct": self.original == self.gold,
+                "transformed_correct": self.transformed == self.gold,
+                "p_original": lists(self.original_probabilities),
+                "p_transformed": lists(self.transformed_probabilities),
+                "changed": self.changed,
+            }
+        )
+        return table.replace_schema_metadata({"labels": ",".join(self.label_names)})
+
+
+def evaluate(
+    model: TextClassifier,
+    corpus: Corpus,
+    transformed: pa.Table,
+    *,
+    changed: NDArray[np.bool_],
+    label_map: Mapping[str, str] | None = None,
+    text_columns: Sequence[str] | None = None,
+    id_column: str | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Run a finished model on both versions of a test set and compare it with the gold labels.
+
+    Parameters
+    ----------
+    model
+        Takes tokens.
+    corpus
+        The labelled originals.
+    transformed
+        The same rows, transformed.
+    changed
+        bool, shape (n,): whether a text of the row was transformed.
+    label_map
+        See :func:`~ietest_fast.models.label_map.match_labels`.
+    text_columns
+        Columns that the model sees; None for all of the corpus. One of two is partial input.
+    id_column
+        A kept column of the corpus that names its rows; None for their numbers.
+    on_start, on_batch
+        As for :func:`score_versions`.
+
+    Raises
+    ------
+    InputError
+        If the labels cannot be matched, or are matched worse than they could be.
+    """
+    import pyarrow as pa
+
+    mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
+    scores = score_versions(
+        model,
+        corpus.table,
+        transformed,
+        text_columns or corpus.text_columns,
+        on_start=on_start,
+        on_batch=on_batch,
+    )
+    gold = mapping.of_data[corpus.labels]
+    probabilities = [
+        sum_classes(softmax(logits), mapping) for logits in (scores.original, scores.transformed)
+    ]
+    # The likeliest of the model's own labels, as is usual, even where two of them are one class.
+    labels = [
+        mapping.of_model[logits.argmax(axis=1)] for logits in (scores.original, scores.transformed)
+    ]
+    return Evaluation(
+        ids=pa.array(np.arange(len(corpus)))
+        if id_column is None
+        else corpus.table[id_column].combine_chunks(),
+        gold=gold,
+        original=labels[0],
+        transformed=labels[1],
+        original_probabilities=probabilities[0],
+        transformed_probabilities=probabilities[1],
+        changed=changed,
+        label_names=mapping.names,
+        dropped=corpus.dropped,
+        scores=scores,
+        warning=check_against_data(mapping, gold, labels[0]),
+    )
+
+
+def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn class scores, shape (n, labels), into probabilities."""
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probabilities: NDArray[np.float32] = shifted / shifted.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def sum_classes(probabilities: NDArray[np.float32], mapping: LabelMap) -> NDArray[np.float32]:
+    """Add up the probabilities of a model's labels that are one class, shape (n, classes)."""
+    summed = np.zeros((len(probabilities), len(mapping.names)), dtype=np.float32)
+    for place, target in enumerate(mapping.of_model):
+        summed[:, target] += probabilities[:, place]
+    return summed

@@ -1,0 +1,260 @@
+"""From a finished model's labels to those of the data, without guessing.
+
+A model numbers its labels as it was trained; a dataset numbers them as it was published. Compared
+by number, a good model can look worse than a coin. So labels are matched by name, and the match is
+held against the labelled data before a result is believed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ietest_fast.corpus.labels import NOT_ENTAILED
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+_NOT_ENTAILMENT = "not_entailment"
+
+# Other names of NLI's labels, case-folded.
+_ALIASES = {
+    "entail": "entailment",
+    "entails": "entailment",
+    "entailed": "entailment",
+    "contradict": "contradiction",
+    "contradicts": "contradiction",
+    "contradictory": "contradiction",
+} | dict.fromkeys(NOT_ENTAILED, _NOT_ENTAILMENT)
+
+# What a model without names of its own calls its labels.
+_NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
+
+# Another permutation has to be better at this level, over all permutations, to stop the evaluation.
+_LEVEL = 1e-3
+# Of more labels only the best permutation is looked for, by assignment.
+_MOST_TO_ENUMERATE = 6
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelMap:
+    """A model's and a dataset's labels in common classes.
+
+    Attributes
+    ----------
+    names
+        Names of the common classes: the data's labels, unless the model has fewer.
+    of_model
+        int8, shape (model's labels,): the class of each.
+    of_data
+        int8, shape (data's labels,): the class of each.
+    is_given
+        Whether the user said which label is which.
+    """
+
+    names: tuple[str, ...]
+    of_model: NDArray[np.int8]
+    of_data: NDArray[np.int8]
+    is_given: bool
+
+
+def match_labels(
+    model_labels: Sequence[str],
+    data_labels: Sequence[str],
+    *,
+    label_map: Mapping[str, str] | None = None,
+) -> LabelMap:
+    """Match labels by name, case-folded and with NLI's aliases.
+
+    Where one side has ``not_entailment`` and the other ``neutral`` and ``contradiction``, both are
+    taken for ``not_entailment``.
+
+    Parameters
+    ----------
+    model_labels
+        The model's names in the order of its outputs (``id2label``).
+    data_labels
+        The data's names in the order of their codes.
+    label_map
+        The user's word: from the model's names, or the numbers of its outputs, to the data's names.
+
+    Raises
+    ------
+    InputError
+        If the model has no names and no map is given, a map does not fit, or a label of one side
+        has no counterpart.
+    """
+    given = [] if label_map is None else _apply_map(model_labels, data_labels, label_map)
+    if label_map is None:
+        nameless = [name for name in model_labels if _NAMELESS.fullmatch(_fold(name))]
+        data_is_nameless = all(_NAMELESS.fullmatch(_fold(name)) for name in data_labels)
+        if nameless and not data_is_nameless:
+            example = ",".join(f"{i}={name}" for i, name in enumerate(data_labels))
+            raise InputError(
+                f"the model's labels are {', '.join(model_labels)}: nobody can tell which is "
+                f"which; say so, such as --label-map {example}"
+            )
+        given = [_canonical(name) for name in model_labels]
+    data = [_canonical(name) for name in data_labels]
+    if len(set(given)) < len(given) and label_map is None:
+        raise InputError(f"two of the model's labels mean the same: {', '.join(model_labels)}")
+    names = data
+    if _NOT_ENTAILMENT in set(given) ^ set(data):
+        # Two classes on one side.
+        given, data = ([_without_neutral(name) for name in side] for side in (given, data))
+        names = list(dict.fromkeys(data))
+    missing = [name for name in given if name not in names]
+    unreachable = [name for name in names if name not in given]
+    if missing or unreachable:
+        raise InputError(
+            f"the model's labels are {', '.join(model_labels)}, the data's "
+            f"{', '.join(data_labels)}; "
+            + (
+                f"{missing[0]!r} is none of the data's"
+                if missing
+                else f"{unreachable[0]!r} is none of the model's"
+            )
+            + " (--label-map MODEL=DATA,... says which is which)"
+        )
+    spelled = dict(zip(data, data_labels, strict=True))
+    return LabelMap(
+        names=tuple(spelled[name] if data.count(name) == 1 else name for name in names),
+        of_model=np.array([names.index(name) for name in given], dtype=np.int8),
+        of_data=np.array([names.index(name) for name in data], dtype=np.int8),
+        is_given=label_map is not None,
+    )
+
+
+def _fold(name: str) -> str:
+    return name.strip().casefold()
+
+
+def _canonical(name: str) -> str:
+    return _ALIASES.get(_fold(name), _fold(name))
+
+
+def _without_neutral(name: str) -> str:
+    return _NOT_ENTAILMENT if name in {"neutral", "contradiction"} else name
+
+
+def _apply_map(
+    model_labels: Sequence[str], data_labels: Sequence[str], label_map: Mapping[str, str]
+) -> list[str]:
+    """Give the data's name, canonical, of each of the model's outputs."""
+    by_name = {_fold(name): i for i, name in enumerate(model_labels)}
+    targets: list[str | None] = [None] * len(model_labels)
+    known = {_canonical(name) for name in data_labels}
+    for source, target in label_map.items():
+        place = by_name.get(_fold(source))
+        if place is None and source.strip().isdecimal() and int(source) < len(model_labels):
+            place = int(source)
+        if place is None:
+            raise InputError(
+                f"--label-map: the model has no label {source!r}; it has {', '.join(model_labels)}"
+            )
+        if targets[place] is not None:
+            raise InputError(f"--label-map names the model's label {model_labels[place]!r} twice")
+        name = _canonical(target)
+        if name not in known and not {name, *known} & {_NOT_ENTAILMENT}:
+            raise InputError(
+                f"--label-map: the data have no label {target!r}; they have "
+                f"{', '.join(data_labels)}"
+            )
+        targets[place] = name
+    if None in targets:
+        left_out = model_labels[targets.index(None)]
+        raise InputError(f"--label-map leaves out the model's label {left_out!r}")
+    return [target for target in targets if target is not None]
+
+
+def check_against_data(
+    label_map: LabelMap, gold: NDArray[np.int8], predicted: NDArray[np.int8]
+) -> str | None:
+    """Hold a match of labels against labelled data.
+
+    Parameters
+    ----------
+    label_map
+        How the labels were matched.
+    gold, predicted
+        int8, shape (n,): common classes.
+
+    Returns
+    -------
+    str or None
+        A warning, if the user's own map is worse than another permutation.
+
+    Raises
+    ------
+    InputError
+        If another permutation of the model's labels is better, by McNemar's exact test with
+        Bonferroni's correction over all permutations, at a level of 0.001.
+    """
+    better = find_better_permutation(gold, predicted, len(label_map.names))
+    if better is None:
+        return None
+    names = label_map.names
+    matched = float(np.mean(gold == predicted))
+    permuted = float(np.mean(gold == np.asarray(better)[predicted]))
+    swaps = ", ".join(f"{names[i]} for {names[j]}" for i, j in enumerate(better) if i != j)
+    problem = (
+        f"the model is right on {matched:.1%} of the original texts, but would be on "
+        f"{permuted:.1%} if its labels were taken otherwise ({swaps}): its names may be in the "
+        "wrong order"
+    )
+    if label_map.is_given:
+        return f"Careful: {problem}."
+    raise InputError(f"{problem}; --label-map says which label is which, and that you mean it")
+
+
+def find_better_permutation(
+    gold: NDArray[np.int8], predicted: NDArray[np.int8], n_classes: int
+) -> tuple[int, ...] | None:
+    """Find the permutation of predictions that is significantly better than none, if there is one.
+
+    Parameters
+    ----------
+    gold, predicted
+        int8, shape (n,), 0 to n_classes - 1.
+    n_classes
+        Number of classes.
+
+    Returns
+    -------
+    tuple of int or None
+        Class i of the predictions stands for class ``permutation[i]``.
+    """
+    from math import factorial
+
+    from ietest_fast.stats import PairedCounts, mcnemar_test
+
+    table = np.zeros((n_classes, n_classes), dtype=np.int64)  # predicted, gold
+    np.add.at(table, (predicted, gold), 1)
+    identity = tuple(range(n_classes))
+    if n_classes <= _MOST_TO_ENUMERATE:
+
+        def n_right(permutation: tuple[int, ...]) -> int:
+            return int(sum(table[i, j] for i, j in enumerate(permutation)))
+
+        # Of equals the first, which is the identity if it is among them.
+        best = max(itertools.permutations(identity), key=n_right)
+    else:
+        from scipy.optimize import linear_sum_assignment
+
+        best = tuple(int(j) for j in linear_sum_assignment(table, maximize=True)[1])
+    if best == identity:
+        return None
+    before = predicted == gold
+    after = np.asarray(best)[predicted] == gold
+    counts = PairedCounts.from_outcomes(after, before)
+    if counts.n10 <= counts.n01:
+        return None
+    p = mcnemar_test(counts).p_conditional
+    return best if p * (factorial(n_classes) - 1) < _LEVEL else None

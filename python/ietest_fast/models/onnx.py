@@ -1,0 +1,402 @@
+"""Finished classifiers as ONNX files, run by ONNX Runtime, without torch or transformers."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.batching import Padding, pad, plan_batches
+from ietest_fast.models.tokens import TextTokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import onnxruntime as ort
+    from numpy.typing import NDArray
+
+    from ietest_fast.models.batching import Batch
+    from ietest_fast.models.tokens import TokenStore
+
+# What ONNX Runtime is asked for, the first that it has.
+PROVIDERS = ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider")
+
+_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
+_DTYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+# Families whose positions begin behind the padding token's id.
+_POSITIONS_AFTER_PADDING = frozenset(
+    {
+        "roberta",
+        "xlm-roberta",
+        "xlm-roberta-xl",
+        "camembert",
+        "longformer",
+        "mpnet",
+        "roberta-prelayernorm",
+    }
+)
+# Lengths beyond this in a tokenizer's settings mean that nobody has set one.
+_NO_LENGTH = 10**9
+_DEFAULT_LENGTH = 512
+
+# Padded tokens of a batch. On a processor activations should stay in the cache; a GPU wants work.
+_TOKEN_BUDGET = {"CPUExecutionProvider": 1024}
+_GPU_TOKEN_BUDGET = 16_384
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnnxFiles:
+    """Where the parts of a model are.
+
+    Attributes
+    ----------
+    model
+        The .onnx file.
+    tokenizer
+        ``tokenizer.json``.
+    config, tokenizer_config
+        ``config.json`` and ``tokenizer_config.json``; None where there is none.
+    """
+
+    model: Path
+    tokenizer: Path
+    config: Path | None
+    tokenizer_config: Path | None
+
+    @classmethod
+    def find(cls, path: str | Path, *, tokenizer: str | Path | None = None) -> OnnxFiles:
+        """Find them in a folder (the layout that Optimum writes), or beside an .onnx file.
+
+        Parameters
+        ----------
+        path
+            A folder or an .onnx file.
+        tokenizer
+            A tokenizer.json or its folder; None to look beside the model.
+
+        Raises
+        ------
+        InputError
+            If there is no model, more than one, or no tokenizer.
+        """
+        path = Path(path)
+        if path.is_dir():
+            model = _find_model(path)
+        elif path.is_file():
+            model = path
+        else:
+            raise InputError("there is no such file or folder", path=path)
+        folders = list(dict.fromkeys([model.parent, path if path.is_dir() else model.parent]))
+        if model.parent.name == "onnx":
+            folders.append(model.parent.parent)
+        if tokenizer is None:
+            places = folders
+        else:
+            tokenizer = Path(tokenizer)
+            places = [tokenizer if tokenizer.is_dir() else tokenizer.parent]
+        named = tokenizer if tokenizer is not None and not Path(tokenizer).is_dir() else None
+        tokenizer_file = named or _first(places, "tokenizer.json")
+        if tokenizer_file is None or not Path(tokenizer_file).is_file():
+            where = named or " or ".join(str(place / "tokenizer.json") for place in places)
+            raise InputError(
+                f"the model has no tokenizer: there is no {where}; a tokenizer of the tokenizers "
+                "library is needed (--tokenizer names it)",
+                path=path,
+            )
+        return cls(
+            model=model,
+            tokenizer=Path(tokenizer_file),
+            config=_first(folders, "config.json"),
+            tokenizer_config=_first([*places, *folders], "tokenizer_config.json"),
+        )
+
+
+def _first(folders: Sequence[Path], name: str) -> Path | None:
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+def _find_model(folder: Path) -> Path:
+    for place in (folder, folder / "onnx"):
+        if (place / "model.onnx").is_file():
+            return place / "model.onnx"
+        found = sorted(place.glob("*.onnx"))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(file.name for file in found)
+            raise InputError(f"there are several models: {names}; name one of them", path=folder)
+    raise InputError("there is no .onnx file in this folder, nor in its folder onnx", path=folder)
+
+
+def _read_json(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read as JSON: {error}", path=path) from error
+    if not isinstance(values, dict):
+        raise InputError("a JSON object is expected", path=path)
+    return values
+
+
+def find_max_length(config: Mapping[str, Any], tokenizer_config: Mapping[str, Any]) -> int:
+    """Find how many tokens a model takes, by its own and its tokenizer's settings.
+
+    Parameters
+    ----------
+    config, tokenizer_config
+        The contents of ``config.json`` and ``tokenizer_config.json``.
+
+    Returns
+    -------
+    int
+        512 if neither says so.
+    """
+    limits = []
+    positions = config.get("max_position_embeddings")
+    if isinstance(positions, int) and positions > 0:
+        if config.get("model_type") in _POSITIONS_AFTER_PADDING:
+            positions -= int(config.get("pad_token_id") or 0) + 1
+        limits.append(positions)
+    length = tokenizer_config.get("model_max_length")
+    if isinstance(length, int | float) and 0 < length < _NO_LENGTH:
+        limits.append(int(length))
+    return min(limits, default=_DEFAULT_LENGTH)
+
+
+def find_padding(
+    config: Mapping[str, Any], tokenizer_config: Mapping[str, Any], tokenizer: TextTokenizer
+) -> Padding:
+    """Find with what a model's inputs are padded, and on which side."""
+    token = config.get("pad_token_id")
+    if not isinstance(token, int):
+        name = tokenizer_config.get("pad_token")
+        name = name.get("content") if isinstance(name, dict) else name
+        token = tokenizer.token_id(name) if isinstance(name, str) else None
+    is_xlnet = config.get("model_type") == "xlnet"
+    return Padding(
+        token=0 if token is None else token,
+        type_id=3 if is_xlnet else int(tokenizer_config.get("pad_token_type_id") or 0),
+        left=tokenizer_config.get("padding_side", "left" if is_xlnet else "right") == "left",
+    )
+
+
+class OnnxClassifier:
+    """A text classifier in an ONNX session.
+
+    Parameters
+    ----------
+    files
+        Its parts.
+    providers
+        Of ONNX Runtime, in order of preference; None for TensorRT, CUDA and the processor, what
+        there is of them.
+    n_threads
+        Threads of an operator; None for all cores that the process may use.
+    token_budget
+        Padded tokens of a batch; None for what suits the provider.
+    max_length
+        Longest input in tokens; None for what the model takes.
+
+    Raises
+    ------
+    InputError
+        If the model cannot be loaded, has inputs that are none of ``input_ids``,
+        ``attention_mask``, ``token_type_ids`` and ``position_ids``, or no output of class scores.
+    """
+
+    def __init__(
+        self,
+        files: OnnxFiles,
+        *,
+        providers: Sequence[str] | None = None,
+        n_threads: int | None = None,
+        token_budget: int | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        config = _read_json(files.config)
+        tokenizer_config = _read_json(files.tokenizer_config)
+        limit = find_max_length(config, tokenizer_config)
+        if max_length is not None and max_length > limit:
+            raise InputError(f"the model takes at most {limit} tokens, not {max_length}")
+        self.files = files
+        self.tokenizer = TextTokenizer.load(files.tokenizer, max_length=max_length or limit)
+        self._session = open_session(files.model, providers=providers, n_threads=n_threads)
+        self._inputs = _check_inputs(self._session, files.model)
+        self._output, n_labels = _check_output(self._session, files.model)
+        self.labels = read_labels(config, n_labels, files)
+        self._padding = find_padding(config, tokenizer_config, self.tokenizer)
+        self._first_position = 0
+        if config.get("model_type") in _POSITIONS_AFTER_PADDING:
+            self._first_position = self._padding.token + 1
+        self.provider = self._session.get_providers()[0]
+        self._budget = token_budget or _TOKEN_BUDGET.get(self.provider, _GPU_TOKEN_BUDGET)
+
+    @classmethod
+    def load(
+        cls, path: str | Path, *, tokenizer: str | Path | None = None, **options: Any
+    ) -> OnnxClassifier:
+        """Find a model's parts and load them."""
+        return cls(OnnxFiles.find(path, tokenizer=tokenizer), **options)
+
+    @property
+    def backend(self) -> str:
+        """What runs it, with its version."""
+        import onnxruntime
+
+        return f"onnxruntime {onnxruntime.__version__} ({self.provider})"
+
+    def predict_logits(
+        self,
+        store: TokenStore,
+        rows: NDArray[np.int64],
+        *,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> NDArray[np.float32]:
+        """Run the model on some rows of a store.
+
+        Parameters
+        ----------
+        store
+            Token ids.
+        rows
+            int64, shape (n,).
+        on_batch
+            Told the number of rows of every batch that is done.
+
+        Returns
+        -------
+        ndarray
+            float32, shape (n, n_labels).
+        """
+        logits = np.empty((len(rows), len(self.labels)), dtype=np.float32)
+        for place in plan_batches(store.lengths[rows], token_budget=self._budget):
+            batch = pad(store, rows[place], self._padding)
+            logits[place] = self._run(batch)
+            if on_batch is not None:
+                on_batch(len(place))
+        return logits
+
+    def _run(self, batch: Batch) -> NDArray[np.float32]:
+        arrays = {
+            "input_ids": batch.input_ids,
+            "attention_mask": batch.attention_mask,
+            "token_type_ids": batch.token_type_ids,
+        }
+        if "position_ids" in self._inputs:
+            arrays["position_ids"] = batch.position_ids + self._first_position
+        feed = {
+            name: np.ascontiguousarray(arrays[name], dtype=kind)
+            for name, kind in self._inputs.items()
+        }
+        if self.provider == "CPUExecutionProvider":
+            return np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
+        binding = self._session.io_binding()
+        for name, array in feed.items():
+            binding.bind_cpu_input(name, array)
+        binding.bind_output(self._output)
+        self._session.run_with_iobinding(binding)
+        return np.asarray(binding.copy_outputs_to_cpu()[0], dtype=np.float32)
+
+
+def open_session(
+    path: Path, *, providers: Sequence[str] | None = None, n_threads: int | None = None
+) -> ort.InferenceSession:
+    """Load an ONNX file.
+
+    Raises
+    ------
+    InputError
+        If ONNX Runtime cannot load it, or lacks a provider that was asked for.
+    """
+    import onnxruntime as ort
+
+    available = ort.get_available_providers()
+    if providers is None:
+        providers = [name for name in PROVIDERS if name in available]
+    for name in providers:
+        if name not in available:
+            raise InputError(
+                f"this ONNX Runtime has no {name}; it has {', '.join(available)} "
+                "(pip install 'ietest-fast[gpu]' brings NVIDIA's)"
+            )
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = n_threads or len(os.sched_getaffinity(0))
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors come as exceptions
+    try:
+        return ort.InferenceSession(str(path), options, providers=list(providers))
+    except Exception as error:
+        raise InputError(
+            f"ONNX Runtime cannot load this model (is the file whole?): {error}", path=path
+        ) from error
+
+
+def _check_inputs(session: ort.InferenceSession, path: Path) -> dict[str, Any]:
+    """Give the model's inputs and their types."""
+    inputs = {}
+    for node in session.get_inputs():
+        if node.name not in _INPUTS:
+            raise InputError(
+                f"the model wants an input {node.name!r}; known are {', '.join(sorted(_INPUTS))}",
+                path=path,
+            )
+        if node.type not in _DTYPES:
+            raise InputError(
+                f"the model's input {node.name!r} is {node.type}; int64 or int32 is expected",
+                path=path,
+            )
+        inputs[node.name] = _DTYPES[node.type]
+    if "input_ids" not in inputs:
+        raise InputError("the model has no input 'input_ids'", path=path)
+    return inputs
+
+
+def _check_output(session: ort.InferenceSession, path: Path) -> tuple[str, int | None]:
+    """Give the name of the class scores, and how many classes there are if the file says so."""
+    outputs = {node.name: node for node in session.get_outputs()}
+    node = outputs.get("logits", next(iter(outputs.values())))
+    if len(node.shape) != 2:
+        raise InputError(
+            f"the output {node.name!r} has the shape {node.shape}; (texts, labels) is expected",
+            path=path,
+        )
+    n_labels = node.shape[1]
+    return node.name, n_labels if isinstance(n_labels, int) else None
+
+
+def read_labels(
+    config: Mapping[str, Any], n_labels: int | None, files: OnnxFiles
+) -> tuple[str, ...]:
+    """Read the names of a model's labels from ``id2label``.
+
+    Raises
+    ------
+    InputError
+        If they are not 0 to n - 1, or not as many as the model's outputs.
+    """
+    id2label = config.get("id2label")
+    where = files.config or files.model.parent / "config.json"
+    if not isinstance(id2label, dict) or not id2label:
+        if n_labels is None:
+            raise InputError("there is no id2label: the labels have no names", path=where)
+        return tuple(f"LABEL_{i}" for i in range(n_labels))
+    try:
+        by_number = {int(number): str(name) for number, name in id2label.items()}
+    except ValueError as error:
+        raise InputError(f"id2label's keys are not numbers: {error}", path=where) from error
+    if sorted(by_number) != list(range(len(by_number))):
+        raise InputError(f"id2label numbers the labels {sorted(by_number)}", path=where)
+    if n_labels is not None and n_labels != len(by_number):
+        raise InputError(
+            f"id2label names {len(by_number)} labels, but the model has {n_labels} outputs",
+            path=where,
+        )
+    return tuple(by_number[i] for i in range(len(by_number)))

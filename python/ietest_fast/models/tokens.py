@@ -1,0 +1,329 @@
+"""Token ids of texts and text pairs, made once and chosen from ever after.
+
+Every distinct text is tokenised once, alone; a pair is put together from the tokens of its texts by
+the tokenizer's own template. That is what the tokenizer itself does with a pair, but premises are
+shared by several pairs, and a rephrased pair often keeps one of its texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.protocol import EncodedSplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+    from ietest_fast.models.protocol import SplitTexts
+
+# Texts that go to the tokenizer at once: enough for all its threads, little enough to stop between.
+_TEXTS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ragged:
+    """Rows of numbers of different lengths, one behind the other.
+
+    Attributes
+    ----------
+    values
+        Shape (entries,).
+    offsets
+        int64, shape (rows + 1,): row i is ``values[offsets[i]:offsets[i + 1]]``.
+    """
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Length of each row."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenStore:
+    """Model inputs, special tokens included and cut to the model's length.
+
+    Attributes
+    ----------
+    ids
+        int32, shape (tokens,): the tokens of all rows.
+    type_ids
+        uint8, shape (tokens,): which text of a pair a token belongs to, as the model wants it.
+    offsets
+        int64, shape (rows + 1,).
+    """
+
+    ids: NDArray[np.int32]
+    type_ids: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Tokens of each row."""
+        return np.diff(self.offsets)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the arrays that the store consists of."""
+        return {"ids": self.ids, "type_ids": self.type_ids, "offsets": self.offsets}
+
+    def take(self, rows: NDArray[np.int64]) -> TokenStore:
+        """Copy some rows."""
+        lengths = self.lengths[rows]
+        offsets = _offsets_of(lengths)
+        source = _spread(self.offsets[rows], lengths, offsets)
+        return TokenStore(ids=self.ids[source], type_ids=self.type_ids[source], offsets=offsets)
+
+
+def _offsets_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def _spread(
+    begins: NDArray[np.int64], lengths: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Give the positions ``begin, begin + 1, ...`` of all rows, one row behind the other."""
+    return np.arange(offsets[-1], dtype=np.int64) + np.repeat(begins - offsets[:-1], lengths)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Template:
+    """What stands around the texts of an input: one piece before, between and behind them."""
+
+    ids: tuple[NDArray[np.int32], ...]
+    type_ids: tuple[NDArray[np.uint8], ...]
+    text_types: tuple[int, ...]
+
+    @property
+    def n_special(self) -> int:
+        return sum(len(piece) for piece in self.ids)
+
+    @classmethod
+    def learn(cls, tokenizer: Tokenizer, n_texts: int, path: Path) -> _Template:
+        """Read it off an input that the tokenizer makes."""
+        probe = tokenizer.encode(*("a", "b")[:n_texts])
+        pieces: list[tuple[list[int], list[int]]] = [([], [])]
+        text_types: list[int] = []
+        inside = -1
+        for token, kind, sequence in zip(
+            probe.ids, probe.type_ids, probe.sequence_ids, strict=True
+        ):
+            if sequence is None:
+                pieces[-1][0].append(token)
+                pieces[-1][1].append(kind)
+            elif sequence != inside:
+                if sequence != inside + 1:
+                    raise InputError(
+                        "the tokenizer puts the second text before the first", path=path
+                    )
+                inside = sequence
+                text_types.append(kind)
+                pieces.append(([], []))
+        if inside != n_texts - 1:
+            raise InputError(f"the tokenizer cannot join {n_texts} texts", path=path)
+        return cls(
+            ids=tuple(np.array(ids, dtype=np.int32) for ids, _ in pieces),
+            type_ids=tuple(np.array(kinds, dtype=np.uint8) for _, kinds in pieces),
+            text_types=tuple(text_types),
+        )
+
+
+class TextTokenizer:
+    """A model's tokenizer, and how many tokens the model takes.
+
+    Parameters
+    ----------
+    tokenizer
+        Of the tokenizers library; its own truncation and padding are switched off.
+    max_length
+        Most tokens of an input, special ones included.
+    path
+        Where it comes from, for messages.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, *, max_length: int, path: str | Path) -> None:
+        self._path = Path(path)
+        self._tokenizer = tokenizer
+        # Some files fix both; here texts of all lengths come, and batches are padded later.
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self.max_length = max_length
+
+    @classmethod
+    def load(cls, path: str | Path, *, max_length: int) -> TextTokenizer:
+        """Read ``tokenizer.json``.
+
+        Raises
+        ------
+        InputError
+            If there is none, or it is damaged.
+        """
+        from tokenizers import Tokenizer
+
+        path = Path(path)
+        if not path.is_file():
+            raise InputError(
+                "there is no such file; a tokenizer in the format of the tokenizers library is "
+                "needed (save_pretrained of a fast tokenizer writes it)",
+                path=path,
+            )
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises nothing more special
+            raise InputError(f"is no tokenizer, or a damaged one: {error}", path=path) from error
+        return cls(tokenizer, max_length=max_length, path=path)
+
+    def token_id(self, token: str) -> int | None:
+        """Give the number of a token, None if there is no such token."""
+        number: int | None = self._tokenizer.token_to_id(token)
+        return number
+
+    def tokenise(self, texts: Sequence[str]) -> Ragged:
+        """Tokenise texts, without special tokens.
+
+        Parameters
+        ----------
+        texts
+            n texts.
+
+        Returns
+        -------
+        Ragged
+            int32, n rows.
+        """
+        parts: list[NDArray[np.int32]] = []
+        lengths = np.zeros(len(texts), dtype=np.int64)
+        for begin in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = list(texts[begin : begin + _TEXTS_AT_ONCE])
+            ids = [
+                encoding.ids
+                for encoding in self._tokenizer.encode_batch_fast(some, add_special_tokens=False)
+            ]
+            lengths[begin : begin + len(ids)] = [len(row) for row in ids]
+            parts.extend(np.array(row, dtype=np.int32) for row in ids)
+        values = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+        return Ragged(values=values, offsets=_offsets_of(lengths))
+
+    def join(self, texts: Sequence[Ragged], rows: Sequence[NDArray[np.int64]]) -> TokenStore:
+        """Put inputs together from the tokens of their texts.
+
+        Parameters
+        ----------
+        texts
+            Tokens of the distinct texts of each column, one or two columns.
+        rows
+            int64, shape (n,) each: which text of its column an input takes.
+
+        Returns
+        -------
+        TokenStore
+            n rows. Inputs that are too long lose tokens at the end of the longer text, as the
+            tokenizers library's ``longest_first`` takes them away.
+        """
+        template = _Template.learn(self._tokenizer, len(texts), self._path)
+        room = self.max_length - template.n_special
+        if room < len(texts):
+            raise InputError(f"no text fits into {self.max_length} tokens", path=self._path)
+        lengths = [column.lengths[take] for column, take in zip(texts, rows, strict=True)]
+        lengths = _cut(lengths, room)
+        total = template.n_special + sum(lengths)
+        offsets = _offsets_of(np.asarray(total, dtype=np.int64))
+        ids = np.empty(offsets[-1], dtype=np.int32)
+        type_ids = np.empty(offsets[-1], dtype=np.uint8)
+        at = offsets[:-1].copy()
+        for place, (piece, kinds) in enumerate(zip(template.ids, template.type_ids, strict=True)):
+            for token, kind in zip(piece, kinds, strict=True):
+                ids[at] = token
+                type_ids[at] = kind
+                at += 1
+            if place == len(texts):
+                break
+            length = lengths[place]
+            column, take = texts[place], rows[place]
+            ends = _offsets_of(length)
+            target = _spread(at, length, ends)
+            ids[target] = column.values[_spread(column.offsets[take], length, ends)]
+            type_ids[target] = template.text_types[place]
+            at += length
+        return TokenStore(ids=ids, type_ids=type_ids, offsets=offsets)
+
+
+def _cut(lengths: Sequence[NDArray[np.int64]], room: int) -> list[NDArray[np.int64]]:
+    """Shorten texts so that those of an input have room together."""
+    if len(lengths) == 1:
+        return [np.minimum(lengths[0], room)]
+    first, second = lengths
+    shorter = np.minimum(first, second)
+    longer = np.where(shorter > room, shorter, np.maximum(shorter, room - shorter))
+    both_cut = shorter + longer > room
+    shorter = np.where(both_cut, room // 2, shorter)
+    longer = np.where(both_cut, room // 2 + room % 2, longer)
+    is_longer = first > second
+    fits = first + second <= room
+    return [
+        np.where(fits, first, np.where(is_longer, longer, shorter)),
+        np.where(fits, second, np.where(is_longer, shorter, longer)),
+    ]
+
+
+def encode_splits(
+    tokenizer: TextTokenizer, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
+) -> dict[str, EncodedSplit]:
+    """Tokenise both versions of every split, each distinct text once.
+
+    Parameters
+    ----------
+    tokenizer
+        The model's.
+    splits
+        Both versions of each.
+    text_columns
+        One or two columns.
+
+    Returns
+    -------
+    dict
+        Equal inputs of a split share a row of its store, whichever version they come from.
+    """
+    import pyarrow as pa
+
+    # Premises and hypotheses may be the same texts: one dictionary for all.
+    arrays = [
+        table[name].cast(pa.large_string()).combine_chunks()
+        for split in splits.values()
+        for table in (split.original, split.transformed)
+        for name in text_columns
+    ]
+    pooled = pa.concat_arrays(arrays).dictionary_encode()
+    tokens = tokenizer.tokenise(pooled.dictionary.to_pylist())
+    codes = np.asarray(pooled.indices, dtype=np.int64)
+    encoded = {}
+    for name, split in splits.items():
+        n, n_columns = split.original.num_rows, len(text_columns)
+        here, codes = np.split(codes, [2 * n_columns * n])
+        # One column an input, the originals before the transformed.
+        inputs = here.reshape(2, n_columns, n).transpose(1, 0, 2).reshape(n_columns, 2 * n)
+        distinct, row_of = np.unique(inputs, axis=1, return_inverse=True)
+        row_of = row_of.reshape(-1).astype(np.int64)
+        encoded[name] = EncodedSplit(
+            store=tokenizer.join([tokens] * n_columns, list(distinct)),
+            original=row_of[:n],
+            transformed=row_of[n:],
+            labels=split.labels,
+        )
+    return encoded
