@@ -9,10 +9,39 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-WORDS = (
-    "a the boy girl man woman dog cat kid guy street sofa couch park is on in at runs sleeps sits "
-    "eats big small red blue not nobody somebody outside inside"
-).split()
+WORDS = [
+    "a",
+    "the",
+    "boy",
+    "girl",
+    "man",
+    "woman",
+    "dog",
+    "cat",
+    "kid",
+    "guy",
+    "street",
+    "sofa",
+    "couch",
+    "park",
+    "is",
+    "on",
+    "in",
+    "at",
+    "runs",
+    "sleeps",
+    "sits",
+    "eats",
+    "big",
+    "small",
+    "red",
+    "blue",
+    "not",
+    "nobody",
+    "somebody",
+    "outside",
+    "inside",
+]
 LABELS = ("entailment", "neutral", "contradiction")
 
 

@@ -1,0 +1,180 @@
+"""``ietest-fast eval --onnx`` as a shell would call it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("onnx", reason="makes the models that are tested")
+
+from ietest_fast.cli.main import main
+from tiny_models import LABELS, make_onnx_folder
+
+PREMISES = ("The boy runs in the park", "A dog sleeps on the sofa", "The man sits on a couch")
+HYPOTHESES = ("A kid is outside", "Nobody eats", "The cat is in the street", "A big dog sleeps")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    make_onnx_folder(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    rows = [(p, h) for p in PREMISES for h in HYPOTHESES] * 3
+    table = pa.table(
+        {
+            "premise": [premise for premise, _ in rows],
+            "hypothesis": [hypothesis for _, hypothesis in rows],
+            "label": [LABELS[i % 3] for i in range(len(rows))],
+            "pair": [f"p{i}" for i in range(len(rows))],
+        }
+    )
+    path = tmp_path / "test.csv"
+    pacsv.write_csv(table, path)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def test_a_model_is_run_on_both_versions(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "matched.parquet"
+    status, said, err = run(
+        capsys, "eval", "--onnx", model, "--test", texts, "--out", out, "--id-column", "pair"
+    )
+    assert status == 0, err
+    assert "pairs                    36" in said
+    table = pq.read_table(out)
+    assert table["id"].to_pylist() == [f"p{i}" for i in range(36)]
+    assert table["label"].to_pylist() == [LABELS[i % 3] for i in range(36)]
+    n_changed = sum(table["changed"].to_pylist())
+    assert 0 < n_changed < 36
+    assert f"{n_changed} of 36 rows were transformed" in said
+    unchanged = table.filter(pa.compute.invert(table["changed"]))
+    assert unchanged["p_original"].to_pylist() == unchanged["p_transformed"].to_pylist()
+    status, said, _ = run(capsys, "eval", "--onnx", model, "--test", texts, "--json")
+    given = json.loads(said)
+    assert (status, given["n"], given["rows_transformed"]) == (0, 36, n_changed)
+    assert given["labels"] == list(LABELS)
+    assert given["accuracy_original"] == pytest.approx(
+        sum(table["original_correct"].to_pylist()) / 36
+    )
+    # Twelve different pairs, and those of them that were transformed.
+    assert 12 < given["inputs_run"] <= 24
+    # What it wrote can be tested again.
+    columns = ["--original", "original_correct", "--transformed", "transformed_correct"]
+    status, said, _ = run(capsys, "test", out, *columns, "--json")
+    assert json.loads(said)["p_value"] == given["p_value"]
+
+
+def test_texts_transformed_before_give_the_same(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.csv"
+    assert run(capsys, "transform", texts, other, "--lexicon-from", texts)[0] == 0
+    common = ["eval", "--onnx", model, "--test", texts, "--json"]
+    given = []
+    for options in ([], ["--transformed-test", other], ["--lexicon-from", texts]):
+        status, said, err = run(capsys, *common, *options)
+        assert status == 0, err
+        result = json.loads(said)
+        result.pop("seconds")
+        given.append(result)
+    assert given[0] == given[1] == given[2]
+    short = tmp_path / "short.csv"
+    short.write_text("".join(other.read_text().splitlines(keepends=True)[:-1]))
+    status, _, err = run(capsys, *common, "--transformed-test", short)
+    assert (status, "35 labelled rows are not those of" in err) == (1, True)
+
+
+def test_one_side_alone_is_shown(
+    model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ["eval", "--onnx", model, "--test", texts, "--json", "--input"]
+    for column, n in (("premise", len(PREMISES)), ("hypothesis", len(HYPOTHESES))):
+        status, said, err = run(capsys, *common, column)
+        assert status == 0, err
+        assert n <= json.loads(said)["inputs_run"] <= 2 * n
+    status, _, err = run(capsys, *common, "label")
+    assert (status, "columns of texts are premise, hypothesis" in err) == (1, True)
+
+
+def test_labels_without_names_stop_until_they_are_mapped(
+    tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_onnx_folder(tmp_path / "m", labels=("LABEL_0", "LABEL_1", "LABEL_2"))
+    command = ["eval", "--onnx", tmp_path / "m", "--test", texts]
+    status, _, err = run(capsys, *command)
+    assert (status, "--label-map 0=entailment" in err) == (1, True)
+    mapped = ["--label-map", "0=contradiction,1=neutral,2=entailment"]
+    assert run(capsys, *command, *mapped)[0] == 0
+    status, _, err = run(capsys, *command, "--label-map", "0")
+    assert (status, "is not a list such as" in err) == (2, True)
+
+
+def test_two_classes_meet_three(
+    tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_onnx_folder(tmp_path / "m", labels=("not_entailment", "entailment"))
+    status, said, err = run(capsys, "eval", "--onnx", tmp_path / "m", "--test", texts, "--json")
+    assert status == 0, err
+    assert json.loads(said)["labels"] == ["entailment", "not_entailment"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give a file of PREDICTIONS, or a model"),
+        (["--onnx", "m"], "--test FILE"),
+        (["p.csv", "--onnx", "m", "--test", "t"], "PREDICTIONS are of one that has been run"),
+        (["p.csv", "--rules", "paper"], "--rules is for a model"),
+        (["p.csv", "--input", "premise"], "--input is for a model"),
+        (["--onnx", "m", "--test", "t", "--gold", "g"], "--gold is for predictions"),
+        (["--onnx", "m", "--test", "t", "--out", "x.csv"], "Parquet file"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, "eval", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_a_folder_without_a_model_is_told(
+    tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, "eval", "--onnx", tmp_path, "--test", texts)
+    assert (status, out) == (1, "")
+    assert "no .onnx file" in err
+    assert not list(tmp_path.glob("*.unfinished"))
+
+
+def test_no_torch_is_imported(model: Path, texts: Path) -> None:
+    """Transformed beforehand: the tagger's library imports torch by itself where there is one."""
+    code = (
+        "import sys; from ietest_fast.cli.main import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    command = ["eval", "--onnx", model, "--test", texts, "--transformed-test", texts]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, command)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
