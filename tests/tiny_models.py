@@ -9,39 +9,14 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-WORDS = [
-    "a",
-    "the",
-    "boy",
-    "girl",
-    "man",
-    "woman",
-    "dog",
-    "cat",
-    "kid",
-    "guy",
-    "street",
-    "sofa",
-    "couch",
-    "park",
-    "is",
-    "on",
-    "in",
-    "at",
-    "runs",
-    "sleeps",
-    "sits",
-    "eats",
-    "big",
-    "small",
-    "red",
-    "blue",
-    "not",
-    "nobody",
-    "somebody",
-    "outside",
-    "inside",
-]
+WORDS = tuple(
+    word
+    for words in (
+        "a the boy girl man woman dog cat kid guy street sofa couch park is on in at runs sleeps",
+        "sits eats big small red blue not nobody somebody outside inside",
+    )
+    for word in words.split()
+)
 LABELS = ("entailment", "neutral", "contradiction")
 
 
