@@ -102,7 +102,7 @@ def _spread(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Template:
+class Template:
     """What stands around the texts of an input: one piece before, between and behind them."""
 
     ids: tuple[NDArray[np.int32], ...]
@@ -111,10 +111,30 @@ class _Template:
 
     @property
     def n_special(self) -> int:
+        """Number of tokens that are not the texts'."""
         return sum(len(piece) for piece in self.ids)
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give it as plain arrays."""
+        return {
+            "special_ids": np.concatenate(self.ids),
+            "special_type_ids": np.concatenate(self.type_ids),
+            "special_lengths": np.array([len(piece) for piece in self.ids], dtype=np.int64),
+            "text_types": np.array(self.text_types, dtype=np.uint8),
+        }
+
     @classmethod
-    def learn(cls, tokenizer: Tokenizer, n_texts: int, path: Path) -> _Template:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Template:
+        """Make it again."""
+        cuts = np.cumsum(arrays["special_lengths"])[:-1]
+        return cls(
+            ids=tuple(np.split(np.asarray(arrays["special_ids"]), cuts)),
+            type_ids=tuple(np.split(np.asarray(arrays["special_type_ids"]), cuts)),
+            text_types=tuple(int(kind) for kind in arrays["text_types"]),
+        )
+
+    @classmethod
+    def learn(cls, tokenizer: Tokenizer, n_texts: int, path: Path) -> Template:
         """Read it off an input that the tokenizer makes."""
         probe = tokenizer.encode(*("a", "b")[:n_texts])
         pieces: list[tuple[list[int], list[int]]] = [([], [])]
@@ -219,48 +239,117 @@ class TextTokenizer:
         values = np.concatenate(parts) if parts else np.zeros(0, np.int32)
         return Ragged(values=values, offsets=_offsets_of(lengths))
 
-    def join(self, texts: Sequence[Ragged], rows: Sequence[NDArray[np.int64]]) -> TokenStore:
-        """Put inputs together from the tokens of their texts.
+    def template(self, n_texts: int) -> Template:
+        """Say what stands around the texts of an input of one text or two.
 
-        Parameters
-        ----------
-        texts
-            Tokens of the distinct texts of each column, one or two columns.
-        rows
-            int64, shape (n,) each: which text of its column an input takes.
-
-        Returns
-        -------
-        TokenStore
-            n rows. Inputs that are too long lose tokens at the end of the longer text, as the
-            tokenizers library's ``longest_first`` takes them away.
+        Raises
+        ------
+        InputError
+            If the tokenizer cannot join them.
         """
-        template = _Template.learn(self._tokenizer, len(texts), self._path)
-        room = self.max_length - template.n_special
-        if room < len(texts):
+        return Template.learn(self._tokenizer, n_texts, self._path)
+
+    def join(self, texts: Sequence[Ragged], rows: Sequence[NDArray[np.int64]]) -> TokenStore:
+        """Put inputs together from the tokens of their texts; see :func:`join`."""
+        template = self.template(len(texts))
+        if self.max_length - template.n_special < len(texts):
             raise InputError(f"no text fits into {self.max_length} tokens", path=self._path)
-        lengths = [column.lengths[take] for column, take in zip(texts, rows, strict=True)]
-        lengths = _cut(lengths, room)
-        total = template.n_special + sum(lengths)
-        offsets = _offsets_of(np.asarray(total, dtype=np.int64))
-        ids = np.empty(offsets[-1], dtype=np.int32)
-        type_ids = np.empty(offsets[-1], dtype=np.uint8)
-        at = offsets[:-1].copy()
-        for place, (piece, kinds) in enumerate(zip(template.ids, template.type_ids, strict=True)):
-            for token, kind in zip(piece, kinds, strict=True):
-                ids[at] = token
-                type_ids[at] = kind
-                at += 1
-            if place == len(texts):
-                break
-            length = lengths[place]
-            column, take = texts[place], rows[place]
-            ends = _offsets_of(length)
-            target = _spread(at, length, ends)
-            ids[target] = column.values[_spread(column.offsets[take], length, ends)]
-            type_ids[target] = template.text_types[place]
-            at += length
-        return TokenStore(ids=ids, type_ids=type_ids, offsets=offsets)
+        return join(texts, rows, template, max_length=self.max_length)
+
+
+def join(
+    texts: Sequence[Ragged],
+    rows: Sequence[NDArray[np.int64]],
+    template: Template,
+    *,
+    max_length: int,
+) -> TokenStore:
+    """Put inputs together from the tokens of their texts.
+
+    Parameters
+    ----------
+    texts
+        Tokens of the distinct texts of each column, one or two columns.
+    rows
+        int64, shape (n,) each: which text of its column an input takes.
+    template
+        What stands around them.
+    max_length
+        Most tokens of an input; room for the template and a token of each text at least.
+
+    Returns
+    -------
+    TokenStore
+        n rows. Inputs that are too long lose tokens at the end of the longer text, as the
+        tokenizers library's ``longest_first`` takes them away.
+    """
+    lengths = [column.lengths[take] for column, take in zip(texts, rows, strict=True)]
+    lengths = _cut(lengths, max_length - template.n_special)
+    total = template.n_special + sum(lengths)
+    offsets = _offsets_of(np.asarray(total, dtype=np.int64))
+    ids = np.empty(offsets[-1], dtype=np.int32)
+    type_ids = np.empty(offsets[-1], dtype=np.uint8)
+    at = offsets[:-1].copy()
+    for place, (piece, kinds) in enumerate(zip(template.ids, template.type_ids, strict=True)):
+        for token, kind in zip(piece, kinds, strict=True):
+            ids[at] = token
+            type_ids[at] = kind
+            at += 1
+        if place == len(texts):
+            break
+        length = lengths[place]
+        column, take = texts[place], rows[place]
+        ends = _offsets_of(length)
+        target = _spread(at, length, ends)
+        ids[target] = column.values[_spread(column.offsets[take], length, ends)]
+        type_ids[target] = template.text_types[place]
+        at += length
+    return TokenStore(ids=ids, type_ids=type_ids, offsets=offsets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextRows:
+    """Inputs as choices among tokenised texts: a store whose rows can be cut to any length.
+
+    Attributes
+    ----------
+    texts
+        Tokens of the distinct texts.
+    codes
+        int64, shape (columns, rows): the texts of each row.
+    template
+        What stands around them.
+    """
+
+    texts: Ragged
+    codes: NDArray[np.int64]
+    template: Template
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the arrays that the store consists of."""
+        return {
+            "text_values": self.texts.values,
+            "text_offsets": self.texts.offsets,
+            "codes": self.codes,
+            **self.template.arrays(),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> TextRows:
+        """Make it again from arrays, which may be memory-mapped."""
+        return cls(
+            texts=Ragged(values=arrays["text_values"], offsets=arrays["text_offsets"]),
+            codes=arrays["codes"],
+            template=Template.from_arrays(arrays),
+        )
+
+    def tokens(self, rows: NDArray[np.int64], *, max_length: int) -> TokenStore:
+        """Put some rows together, at most so many tokens each."""
+        columns = [np.asarray(column)[rows] for column in self.codes]
+        return join([self.texts] * len(columns), columns, self.template, max_length=max_length)
 
 
 def _cut(lengths: Sequence[NDArray[np.int64]], room: int) -> list[NDArray[np.int64]]:
@@ -321,7 +410,7 @@ def encode_splits(
         distinct, row_of = np.unique(inputs, axis=1, return_inverse=True)
         row_of = row_of.reshape(-1).astype(np.int64)
         encoded[name] = EncodedSplit(
-            store=tokenizer.join([tokens] * n_columns, list(distinct)),
+            store=TextRows(texts=tokens, codes=distinct, template=tokenizer.template(n_columns)),
             original=row_of[:n],
             transformed=row_of[n:],
             labels=split.labels,

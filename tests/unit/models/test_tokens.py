@@ -8,7 +8,7 @@ pytest.importorskip("tokenizers")
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import SplitTexts
-from ietest_fast.models.tokens import TextTokenizer, encode_splits
+from ietest_fast.models.tokens import TextRows, TextTokenizer, encode_splits
 from tiny_models import make_tokenizer, random_texts
 
 STYLES = ("bert", "roberta", "xlnet")
@@ -84,7 +84,8 @@ def test_every_distinct_text_is_tokenised_once():
     assert sorted(tokenizer.texts) == sorted({*premises, *rephrased, *hypotheses})
     oracle = make_tokenizer()
     for name, split in encoded.items():
-        rows = _rows(split.store)
+        again = TextRows.from_arrays(split.store.arrays())
+        rows = _rows(again.tokens(np.arange(len(split.store)), max_length=64))
         for version, where in (("original", split.original), ("transformed", split.transformed)):
             texts = getattr(splits[name], version).to_pylist()
             for text, row in zip(texts, where, strict=True):
@@ -107,7 +108,8 @@ def test_partial_input_is_one_column():
     tokenizer = TextTokenizer(make_tokenizer(), max_length=64, path="x")
     encoded = encode_splits(tokenizer, {"train": split}, ("hypothesis",))["train"]
     expected = [make_tokenizer().encode(text).ids for text in texts["hypothesis"].to_pylist()]
-    assert [_rows(encoded.store)[row][0] for row in encoded.original] == expected
+    store = encoded.store.tokens(encoded.original, max_length=64)
+    assert [ids for ids, _ in _rows(store)] == expected
 
 
 def test_files_that_hold_no_tokenizer_are_refused(tmp_path):
