@@ -134,7 +134,14 @@ def _find_model(folder: Path) -> Path:
     raise InputError("there is no .onnx file in this folder, nor in its folder onnx", path=folder)
 
 
-def _read_json(path: Path | None) -> dict[str, Any]:
+def read_json(path: Path | None) -> dict[str, Any]:
+    """Read a JSON object; an empty one if there is no file.
+
+    Raises
+    ------
+    InputError
+        If the file is none.
+    """
     if path is None:
         return {}
     try:
@@ -221,8 +228,8 @@ class OnnxClassifier:
         token_budget: int | None = None,
         max_length: int | None = None,
     ) -> None:
-        config = _read_json(files.config)
-        tokenizer_config = _read_json(files.tokenizer_config)
+        config = read_json(files.config)
+        tokenizer_config = read_json(files.tokenizer_config)
         limit = find_max_length(config, tokenizer_config)
         if max_length is not None and max_length > limit:
             raise InputError(f"the model takes at most {limit} tokens, not {max_length}")

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+pytest.importorskip("torch", reason="needs the train extra")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.protocol import SplitTexts
+from ietest_fast.models.transformer import Transformer, order_batches
+from tiny_models import make_tokenizer, random_texts
+
+PARAMS = {
+    "epochs": 2,
+    "max_length": 20,
+    "learning_rate": 5e-3,
+    "weight_decay": 0.01,
+    "adam_epsilon": 1e-8,
+    "max_grad_norm": 1.0,
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    from transformers import BertConfig, BertModel
+
+    folder = tmp_path_factory.mktemp("bert")
+    tokenizer = make_tokenizer()
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=48,
+        pad_token_id=0,
+    )
+    BertModel(config).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def split(checkpoint):
+    n = 240
+    premise, hypothesis = random_texts(n, seed=1), random_texts(n, seed=2)
+    labels = np.array([("boy" in text) + ("dog" in text) for text in hypothesis], np.int8)
+    table = pa.table({"premise": premise, "hypothesis": hypothesis})
+    texts = SplitTexts(original=table, transformed=table, labels=labels)
+    model = Transformer(checkpoint=str(checkpoint))
+    return model.encode({"train": texts}, ("premise", "hypothesis"))["train"]
+
+
+def _fit(checkpoint, split, *, seed=1, options=None, **more):
+    model = Transformer(checkpoint=str(checkpoint), token_budget=300, **(options or {}))
+    fitted = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=seed, **more)
+    return fitted.predict_logits(split.store, split.original)
+
+
+def test_batches_of_an_epoch_hold_every_row_once_in_another_order_each_time():
+    lengths = np.random.default_rng(0).integers(3, 40, 5_000)
+    orders = []
+    for seed in (0, 0, 1):
+        batches = order_batches(lengths, token_budget=200, rng=np.random.default_rng(seed))
+        assert sorted(np.concatenate(batches).tolist()) == list(range(5_000))
+        assert all(len(rows) * lengths[rows].max() <= 200 for rows in batches)
+        orders.append([rows.tolist() for rows in batches])
+    assert orders[0] == orders[1] != orders[2]
+    # Little is padding.
+    used = sum(lengths[rows].sum() for rows in batches)
+    assert used / sum(len(rows) * lengths[rows].max() for rows in batches) > 0.9
+
+
+def test_the_same_seed_gives_the_same_classifier_and_another_another(checkpoint, split):
+    first = _fit(checkpoint, split)
+    assert (first == _fit(checkpoint, split)).all()
+    assert (first != _fit(checkpoint, split, seed=2)).any()
+
+
+def test_something_is_learnt(checkpoint, split):
+    model = Transformer(checkpoint=str(checkpoint), token_budget=300)
+    params = PARAMS | {"epochs": 12}
+    fitted = model.fit(split.resample(), None, params=params, n_classes=3, seed=1)
+    right = np.mean(fitted.predict(split.store, split.original) == split.labels)
+    assert right > np.bincount(split.labels).max() / len(split) + 0.1
+
+
+class _KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stop_after", [1, 9, 17])
+def test_a_killed_training_goes_on_to_the_same_end(
+    checkpoint, split, tmp_path, monkeypatch, stop_after
+):
+    from ietest_fast.models import transformer as module
+
+    whole = _fit(checkpoint, split)
+    steps = []
+    take = module._Training._step
+
+    def step(self, *args, **kwargs):
+        if len(steps) == stop_after:
+            raise _KilledError
+        steps.append(None)
+        take(self, *args, **kwargs)
+
+    file = tmp_path / "unfinished.pt"
+    options = {"checkpoint_minutes": 0.0}
+    with monkeypatch.context() as patched:
+        patched.setattr(module._Training, "_step", step)
+        with pytest.raises(_KilledError):
+            _fit(checkpoint, split, resume_from=file, options=options)
+    assert file.is_file()
+    counted = []
+    monkeypatch.setattr(
+        module._Training, "_step", lambda self, *a, **k: (counted.append(1), take(self, *a, **k))
+    )
+    assert (_fit(checkpoint, split, resume_from=file, options=options) == whole).all()
+    assert not file.exists()
+    # It did not begin anew.
+    total = len(counted) + stop_after
+    counted.clear()
+    _fit(checkpoint, split)
+    assert len(counted) == total
+
+
+def test_a_damaged_unfinished_training_is_named(checkpoint, split, tmp_path):
+    file = tmp_path / "unfinished.pt"
+    file.write_bytes(b"no training")
+    with pytest.raises(InputError, match=r"unfinished\.pt.*delete it"):
+        _fit(checkpoint, split, resume_from=file)
+
+
+def test_checkpoints_that_cannot_be_had_are_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    texts = pa.table({"text": ["a boy"]})
+    split = SplitTexts(original=texts, transformed=texts, labels=np.zeros(1, np.int8))
+    with pytest.raises(InputError, match="there is no such folder"):
+        Transformer(checkpoint=str(tmp_path / "none")).encode({"train": split}, ("text",))
+    with pytest.raises(InputError, match=r"could not be had from the hub.*name its folder"):
+        Transformer(checkpoint="nobody/nothing").encode({"train": split}, ("text",))
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(InputError, match="has no tokenizer"):
+        Transformer(checkpoint=str(tmp_path)).encode({"train": split}, ("text",))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "needs a checkpoint"),
+        ({"checkpoint": "x", "precision": "fp8"}, "precision must be"),
+        ({"checkpoint": "x", "token_budget": 0}, "token_budget"),
+        ({"checkpoint": "x", "warmup": 1.0}, "warmup"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(InputError, match=message):
+        Transformer(**options)
