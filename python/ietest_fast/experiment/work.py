@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 SPLITS = ("train", "valid", "test")
 
+UNFINISHED_TRAININGS = "unfinished"
+"""Folder of a run in which models that can be stopped keep what they have."""
+
 _CELL_KEY = b"ietest-fast.cell"
 
 # Smaller arrays are read whole: a mapping costs a page and a file handle.
@@ -238,6 +241,11 @@ class Workbench:
         return self._try_out(task) if isinstance(task, TrialTask) else self._fill_cell(task)
 
     def _fit(self, train: EncodedRows, valid: EncodedRows, task: Task, seed: int) -> Classifier:
+        more: dict[str, Any] = {}
+        if getattr(self._model, "resumes", False):
+            unfinished = self._folder / UNFINISHED_TRAININGS
+            unfinished.mkdir(exist_ok=True)
+            more["resume_from"] = unfinished / f"{task.identity}.pt"
         return self._model.fit(
             train,
             valid,
@@ -245,6 +253,7 @@ class Workbench:
             n_classes=self._context.n_classes,
             seed=seed,
             n_threads=self._context.n_threads,
+            **more,
         )
 
     def _try_out(self, task: TrialTask) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # name -> "module:class"; the class is called with the options of the configuration.
 _MODELS = {
     "bow-xgb": "ietest_fast.models.bag_of_words:BagOfWordsXGBoost",
+    "transformer": "ietest_fast.models.transformer:Transformer",
 }
 
 

@@ -255,6 +255,7 @@ class Transformer:
     """
 
     name = "transformer"
+    resumes = True
 
     def __init__(
         self,
