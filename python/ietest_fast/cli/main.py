@@ -14,7 +14,8 @@ import ietest_fast
 # name -> (module, the line that `ietest-fast --help` shows)
 COMMANDS = {
     "run": ("run", "Run the IE test: transform, retrain, compare, decide."),
-    "eval": ("eval", "Compare a finished model's predictions on two versions of a test set."),
+    "eval": ("eval", "Compare a finished model's answers on two versions of a test set."),
+    "export": ("export", "Write a fine-tuned classifier as an ONNX folder, and check it."),
     "test": ("test", "The paired test alone, from two outcome columns or four counts."),
     "power": ("power", "Plan a paired test: power, sample size, detectable difference."),
     "calibrate": ("calibrate", "Simulate null tables: which test keeps its level on such data?"),

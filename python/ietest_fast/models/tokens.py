@@ -208,6 +208,10 @@ class TextTokenizer:
             raise InputError(f"is no tokenizer, or a damaged one: {error}", path=path) from error
         return cls(tokenizer, max_length=max_length, path=path)
 
+    def save(self, path: Path) -> None:
+        """Write ``tokenizer.json``."""
+        self._tokenizer.save(str(path))
+
     def token_id(self, token: str) -> int | None:
         """Give the number of a token, None if there is no such token."""
         number: int | None = self._tokenizer.token_to_id(token)

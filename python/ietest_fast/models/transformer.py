@@ -110,7 +110,14 @@ class TrainingSettings:
     precision: str
 
 
-def _import_torch() -> Any:
+def import_torch() -> Any:
+    """Import torch, and silence transformers.
+
+    Raises
+    ------
+    InputError
+        If one of them is not installed.
+    """
     try:
         import torch
         import transformers
@@ -126,13 +133,13 @@ def _import_torch() -> Any:
 
 def choose_device() -> str:
     """Give ``cuda`` where there is a usable GPU, else ``cpu``."""
-    torch = _import_torch()
+    torch = import_torch()
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def multiplies_bf16_fast(device: str) -> bool:
     """Say whether a device has instructions for matrix products in bfloat16."""
-    torch = _import_torch()
+    torch = import_torch()
     if device == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     for name in ("_is_amx_tile_supported", "_is_avx512_bf16_supported"):
@@ -156,7 +163,7 @@ class TransformerClassifier:
 
     def predict_logits(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Give class scores, float32, shape (len(rows), n_classes); equal rows are run once."""
-        torch = _import_torch()
+        torch = import_torch()
         distinct, place_of = np.unique(rows, return_inverse=True)
         tokens = cast("TextRows", store).tokens(distinct, max_length=self._max_length)
         budget = 16_384 if self._device == "cuda" else 2048
@@ -165,7 +172,7 @@ class TransformerClassifier:
         with torch.inference_mode(), _autocast(self._device, self._use_bf16):
             for places in plan_batches(tokens.lengths, token_budget=budget):
                 batch = pad(tokens, places, self._padding)
-                logits = self._model(**_inputs(self._model, batch, self._device)).logits
+                logits = self._model(**model_inputs(self._model, batch, self._device)).logits
                 some = logits.float().cpu().numpy()
                 if scores is None:
                     scores = np.empty((len(distinct), some.shape[1]), dtype=np.float32)
@@ -187,12 +194,13 @@ class TransformerClassifier:
 
 
 def _autocast(device: str, use_bf16: bool) -> Any:
-    torch = _import_torch()
+    torch = import_torch()
     return torch.autocast(device, dtype=torch.bfloat16, enabled=use_bf16)
 
 
-def _inputs(model: Any, batch: Batch, device: str) -> dict[str, Any]:
-    torch = _import_torch()
+def model_inputs(model: Any, batch: Batch, device: str) -> dict[str, Any]:
+    """Give a batch as the tensors that a model takes."""
+    torch = import_torch()
     inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
     if getattr(model.config, "type_vocab_size", 0) > 1 or model.config.model_type == "xlnet":
         inputs["token_type_ids"] = batch.token_type_ids
@@ -284,7 +292,7 @@ class Transformer:
     @property
     def backend(self) -> str:
         """Torch and transformers with their versions, and the device."""
-        torch = _import_torch()
+        torch = import_torch()
         import transformers
 
         return (
@@ -361,7 +369,7 @@ class Transformer:
             A file for an unfinished training: read if it is there, written now and then, removed
             at the end. None to keep none.
         """
-        torch = _import_torch()
+        torch = import_torch()
         torch.set_num_threads(n_threads)
         params = normalise_params(params, _SEARCH_SPACE)
         device = choose_device()
@@ -412,7 +420,7 @@ class _Training:
         padding: Padding,
         seed: int,
     ) -> None:
-        torch = _import_torch()
+        torch = import_torch()
         self.model = model
         self.padding = padding
         self._params = params
@@ -479,13 +487,13 @@ class _Training:
     def _step(
         self, tokens: TokenStore, rows: NDArray[np.int64], labels: NDArray[np.int64], *, rate: float
     ) -> None:
-        torch = _import_torch()
+        torch = import_torch()
         for group in self._optimizer.param_groups:
             group["lr"] = rate * float(self._params["learning_rate"])
         batch = pad(tokens, rows, self.padding)
         with _autocast(self._device, self._use_bf16):
             output = self.model(
-                **_inputs(self.model, batch, self._device),
+                **model_inputs(self.model, batch, self._device),
                 labels=torch.from_numpy(labels).to(self._device),
             )
         output.loss.backward()
@@ -496,7 +504,7 @@ class _Training:
         self._optimizer.zero_grad(set_to_none=True)
 
     def _save(self, path: Path, done: int) -> None:
-        torch = _import_torch()
+        torch = import_torch()
         from ietest_fast.atomic import write_file
 
         state = {
@@ -509,7 +517,7 @@ class _Training:
         write_file(path, lambda file: torch.save(state, file))
 
     def _load(self, path: Path) -> int:
-        torch = _import_torch()
+        torch = import_torch()
         try:
             state = torch.load(path, map_location=self._device, weights_only=True)
             self.model.load_state_dict(state["model"])
@@ -538,7 +546,7 @@ def find_checkpoint(name: str) -> Path:
         return folder
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise InputError("there is no such folder", path=folder)
-    _import_torch()
+    import_torch()
     from huggingface_hub import snapshot_download
 
     try:
@@ -567,7 +575,7 @@ def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokeni
             f"{', '.join(_VOCABULARIES)}",
             path=folder,
         )
-    _import_torch()
+    import_torch()
     from transformers import AutoTokenizer
 
     try:
@@ -601,7 +609,7 @@ def _read_settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _load_model(folder: Path, n_classes: int) -> Any:
-    torch = _import_torch()
+    torch = import_torch()
     from transformers import AutoModelForSequenceClassification
 
     try:
@@ -613,3 +621,32 @@ def _load_model(folder: Path, n_classes: int) -> Any:
         )
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
+
+
+def load_classifier(folder: str | Path) -> Any:
+    """Load a fine-tuned classifier, ready to predict.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded, or has no trained head.
+    """
+    torch = import_torch()
+    from transformers import AutoModelForSequenceClassification
+
+    folder = Path(folder)
+    if not (folder / "config.json").is_file():
+        raise InputError("there is no config.json: this is no checkpoint", path=folder)
+    try:
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
+    missing = [name for name in report["missing_keys"] if "position_ids" not in name]
+    if missing:
+        raise InputError(
+            f"this is no fine-tuned classifier: it has no weights for {', '.join(sorted(missing))}",
+            path=folder,
+        )
+    return model.eval()

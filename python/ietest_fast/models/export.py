@@ -1,0 +1,209 @@
+"""Fine-tuned classifiers as ONNX folders, in the layout that Optimum writes, checked before use."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.batching import pad, plan_batches
+from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.transformer import (
+    import_torch,
+    load_classifier,
+    load_tokenizer,
+    model_inputs,
+    read_padding,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.models.tokens import TokenStore
+
+Precision = Literal["fp32", "fp16", "int8"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+
+_OPSET = 18
+_TOKEN_BUDGET = 2048
+
+# Copied beside the model where the checkpoint has them.
+_COMPANIONS = (
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "added_tokens.json",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportCheck:
+    """How an exported model differs from the one in PyTorch.
+
+    Attributes
+    ----------
+    n
+        Inputs on which both were run.
+    largest_difference
+        Of the logits, in absolute value.
+    n_flipped
+        Inputs with another label.
+    """
+
+    n: int
+    largest_difference: float
+    n_flipped: int
+
+
+def export_onnx(
+    checkpoint: str | Path, target: str | Path, *, precision: Precision = "fp32"
+) -> Path:
+    """Write a classifier as an ONNX folder: model.onnx, config.json, tokenizer.json and the rest.
+
+    Parameters
+    ----------
+    checkpoint
+        Folder of a fine-tuned classifier.
+    target
+        A folder that does not exist yet; it appears when it is complete.
+    precision
+        ``fp32``; ``fp16``, weights and arithmetic of half precision, for GPUs; ``int8``, weights
+        of 8 bits and activations quantised as they come, for processors.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    InputError
+        If the checkpoint is no classifier, or the target exists.
+    """
+    checkpoint, target = Path(checkpoint), Path(target)
+    if precision not in PRECISIONS:
+        raise InputError(f"the precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
+    if target.exists():
+        raise InputError("is there already; name a folder that is not", path=target)
+    if not target.parent.is_dir():
+        raise InputError("there is no such folder", path=target.parent)
+    model = load_classifier(checkpoint)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
+        folder = Path(room) / "whole"
+        folder.mkdir()
+        _write_graph(model, checkpoint, folder / "model.onnx")
+        if precision == "int8":
+            _quantise(folder / "model.onnx")
+        elif precision == "fp16":
+            _halve(folder / "model.onnx")
+        _write_companions(model, checkpoint, folder)
+        folder.rename(target)
+    return target
+
+
+def check_export(
+    checkpoint: str | Path, folder: str | Path, texts: Sequence[Sequence[str]]
+) -> ExportCheck:
+    """Run a checkpoint in PyTorch and its export in ONNX Runtime on the same texts.
+
+    Parameters
+    ----------
+    checkpoint, folder
+        What was exported, and to where.
+    texts
+        One or two columns of n texts.
+    """
+    exported = OnnxClassifier.load(folder)
+    tokens = [exported.tokenizer.tokenise(list(column)) for column in texts]
+    rows = np.arange(len(texts[0]), dtype=np.int64)
+    store = exported.tokenizer.join(tokens, [rows] * len(tokens))
+    ours = exported.predict_logits(store, rows)
+    theirs = _torch_logits(Path(checkpoint), store)
+    return ExportCheck(
+        n=len(rows),
+        largest_difference=float(np.abs(ours - theirs).max(initial=0.0)),
+        n_flipped=int((ours.argmax(axis=1) != theirs.argmax(axis=1)).sum()),
+    )
+
+
+def _torch_logits(checkpoint: Path, store: TokenStore) -> NDArray[np.float32]:
+    torch = import_torch()
+    model = load_classifier(checkpoint)
+    padding = read_padding(checkpoint)
+    logits = np.empty((len(store), model.config.num_labels), dtype=np.float32)
+    with torch.inference_mode():
+        for rows in plan_batches(store.lengths, token_budget=_TOKEN_BUDGET):
+            batch = pad(store, rows, padding)
+            logits[rows] = model(**model_inputs(model, batch, "cpu")).logits.numpy()
+    return logits
+
+
+def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
+    torch = import_torch()
+    tokenizer = load_tokenizer(checkpoint)
+    tokens = [tokenizer.tokenise(["a b c", "a"])]
+    store = tokenizer.join(tokens, [np.arange(2, dtype=np.int64)])
+    # Two rows of different lengths, so that neither size is taken for a constant.
+    batch = pad(store, np.arange(2, dtype=np.int64), read_padding(checkpoint), multiple_of=4)
+    inputs = model_inputs(model, batch, "cpu")
+    dims = {0: torch.export.Dim("batch"), 1: torch.export.Dim("sequence")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter talks about its own insides
+        program = torch.onnx.export(
+            model,
+            args=(),
+            kwargs=inputs,
+            input_names=list(inputs),
+            output_names=["logits"],
+            dynamic_shapes=dict.fromkeys(inputs, dims),
+            dynamo=True,
+            opset_version=_OPSET,
+            verbose=False,
+        )
+        program.save(str(path))
+
+
+def _quantise(path: Path) -> None:
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    model = onnx.load(str(path))
+    # The exporter's shapes of intermediate results do not survive what quantisation does to them.
+    model.graph.ClearField("value_info")
+    quantize_dynamic(model, path, weight_type=QuantType.QInt8, per_channel=True)
+
+
+def _halve(path: Path) -> None:
+    import onnx
+    from onnxruntime.transformers.float16 import convert_float_to_float16
+
+    model = convert_float_to_float16(onnx.load(str(path)), keep_io_types=True)
+    onnx.save(model, str(path))
+
+
+def _write_companions(model: Any, checkpoint: Path, folder: Path) -> None:
+    for name in _COMPANIONS:
+        if (checkpoint / name).is_file():
+            shutil.copyfile(checkpoint / name, folder / name)
+    if not (folder / "tokenizer.json").is_file():
+        load_tokenizer(checkpoint).save(folder / "tokenizer.json")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    # transformers leaves names out that are LABEL_0, LABEL_1, ...
+    config.setdefault("id2label", {str(i): name for i, name in model.config.id2label.items()})
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
