@@ -162,7 +162,10 @@ def test_values_of_the_wrong_type_in_toml_are_told(ietest, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "nope"], "model.name: no model is called 'nope'; there are bow-xgb, or"),
+        (
+            ["--model", "nope"],
+            "model.name: no model is called 'nope'; there are bow-xgb, transformer, or",
+        ),
         (["--model", "nope", "--search", "x"], "model.name: no model is called 'nope'; there are"),
         (
             ["--model-option", "nope=1"],
@@ -296,3 +299,10 @@ def test_the_demo_runs(ietest, tmp_path):
     for rho in result["rhos"]:
         assert 0.55 < rho["accuracy_original"]["mean"] < 0.85
     assert time.monotonic() - begin < 180
+
+
+def test_models_that_cannot_be_kept_are_refused_before_anything_is_trained(ietest, tmp_path):
+    arguments = ["--demo-sizes", "60,30,30", "--keep-models", "--out", str(tmp_path / "run")]
+    _, errors = ietest("run", "--demo", *PARAMS, *arguments, status=1)
+    assert "classifiers of the model 'bow-xgb' cannot be kept" in errors
+    assert not list((tmp_path / "run" / "cells").glob("*"))

@@ -150,6 +150,7 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option(
     "--param", multiple=True, metavar="NAME=VALUE", help="Hyperparameter; no search then."
 )
+@click.option("--keep-models", is_flag=True, help="Keep every cell's classifier, if it can be.")
 @click.option("--rho", metavar="LIST", help='"0,0.5,1" or first:last:step.  [default: 0:1:0.25]')
 @click.option("--n-resamples", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
 @click.option("--alpha", type=SignificanceLevel(0.5), help="Significance level.  [default: 0.05]")
@@ -289,5 +290,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                     "n_threads",
                 )
             },
+            # A flag that is not given leaves the file's word.
+            "keep_models": options["keep_models"] or None,
         }
     )

@@ -364,6 +364,8 @@ class RunConfig(_Section):
         Cells trained at the same time; None for as many as the cores hold.
     n_threads
         Threads of each. No result depends on these two.
+    keep_models
+        Whether the classifiers of all cells are kept, in the run's folder ``models``.
     """
 
     data: DataConfig
@@ -378,6 +380,7 @@ class RunConfig(_Section):
     n_replicates: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
     n_jobs: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
     n_threads: Annotated[int, Field(ge=1, le=MOST_THREADS)] = 1
+    keep_models: Annotated[bool, Field(strict=True)] = False
 
     @field_validator("alpha")
     @classmethod

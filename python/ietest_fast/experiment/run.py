@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 import ietest_fast
+from ietest_fast.errors import InputError
 from ietest_fast.experiment.data import (
     PlannedTransformation,
     Splits,
@@ -182,6 +183,8 @@ def _encode(
     texts: TransformedSplits,
     model: Model,
 ) -> WorkContext:
+    if config.keep_models and not getattr(model, "saves", False):
+        raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
     key = identify(
         {
             **splits.fingerprints(),
@@ -204,6 +207,8 @@ def _encode(
         n_classes=splits.n_classes,
         seed=config.seed,
         n_threads=config.n_threads,
+        label_names=splits.train.label_names,
+        keep_models=config.keep_models,
     )
 
 

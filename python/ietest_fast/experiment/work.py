@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +18,7 @@ from ietest_fast.experiment.store import CELLS, CellRecord
 from ietest_fast.models import EncodedRows, EncodedSplit, load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from ietest_fast.models.protocol import Params
 
 SPLITS = ("train", "valid", "test")
+
+MODELS = "models"
+"""Folder of a run in which classifiers are kept."""
 
 UNFINISHED_TRAININGS = "unfinished"
 """Folder of a run in which models that can be stopped keep what they have."""
@@ -111,6 +115,10 @@ class WorkContext:
         The run's seed.
     n_threads
         Threads of a task.
+    label_names
+        Names of the labels.
+    keep_models
+        Whether the classifiers of cells are kept.
     """
 
     folder: str
@@ -120,6 +128,8 @@ class WorkContext:
     n_classes: int
     seed: int
     n_threads: int
+    label_names: Sequence[str]
+    keep_models: bool = False
 
 
 def save_encoded(
@@ -256,6 +266,13 @@ class Workbench:
             **more,
         )
 
+    def _keep(self, classifier: Classifier, task: CellTask) -> None:
+        save = classifier.save  # type: ignore[attr-defined]  # the run has asked the model
+        folder = self._folder / MODELS / f"rho-{task.rho:g}-m-{task.m}"
+        if folder.exists():  # of a run that was killed before the cell was finished
+            shutil.rmtree(folder)
+        write_folder(folder, lambda room: save(room, label_names=tuple(self._context.label_names)))
+
     def _try_out(self, task: TrialTask) -> dict[str, Any]:
         valid = self._valid.resample()
         seed = trial_seed(self._context.seed, number=task.number)
@@ -273,6 +290,8 @@ class Workbench:
         train, valid = self._train.resample(train_mask), self._valid.resample(valid_mask)
         seed = training_seed(self._context.seed, rho=task.rho, m=task.m)
         classifier = self._fit(train, valid, task, seed)
+        if self._context.keep_models:
+            self._keep(classifier, task)
         original, transformed = match(classifier, self._test)
         metrics = {
             "valid_accuracy": _accuracy(classifier, valid),

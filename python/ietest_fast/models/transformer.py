@@ -6,6 +6,7 @@ like length and are cut by a budget of tokens, so that hardly anything is paddin
 
 from __future__ import annotations
 
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,14 @@ _VOCABULARIES = (
     "sentencepiece.bpe.model",
 )
 
+_TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "merges.txt",
+    "added_tokens.json",
+)
+
 # Of so many batches' worth of shuffled rows those of like length are put together.
 _BATCHES_SORTED_TOGETHER = 50
 
@@ -153,9 +162,17 @@ class TransformerClassifier:
     """A fine-tuned transformer."""
 
     def __init__(
-        self, model: Any, *, padding: Padding, max_length: int, device: str, use_bf16: bool
+        self,
+        model: Any,
+        *,
+        checkpoint: Path,
+        padding: Padding,
+        max_length: int,
+        device: str,
+        use_bf16: bool,
     ) -> None:
         self._model = model
+        self._checkpoint = checkpoint
         self._padding = padding
         self._max_length = max_length
         self._device = device
@@ -180,6 +197,23 @@ class TransformerClassifier:
         if scores is None:
             return np.empty((0, self._model.config.num_labels), dtype=np.float32)
         return scores[place_of]
+
+    def save(self, folder: Path, *, label_names: Sequence[str]) -> None:
+        """Write a checkpoint that anything built on transformers loads, tokenizer included.
+
+        Parameters
+        ----------
+        folder
+            An empty folder.
+        label_names
+            In the order of the labels' codes.
+        """
+        self._model.config.id2label = dict(enumerate(label_names))
+        self._model.config.label2id = {name: i for i, name in enumerate(label_names)}
+        self._model.save_pretrained(folder)
+        for name in (*_TOKENIZER_FILES, *_VOCABULARIES):
+            if (self._checkpoint / name).is_file():
+                shutil.copyfile(self._checkpoint / name, folder / name)
 
     def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Predict class probabilities, float32, shape (len(rows), n_classes)."""
@@ -264,6 +298,7 @@ class Transformer:
 
     name = "transformer"
     resumes = True
+    saves = True
 
     def __init__(
         self,
@@ -399,6 +434,7 @@ class Transformer:
             )
         return TransformerClassifier(
             training.model,
+            checkpoint=folder,
             padding=training.padding,
             max_length=max_length,
             device=device,

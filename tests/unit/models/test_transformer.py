@@ -162,3 +162,29 @@ def test_checkpoints_that_cannot_be_had_are_told(tmp_path, monkeypatch):
 def test_options_are_checked(options, message):
     with pytest.raises(InputError, match=message):
         Transformer(**options)
+
+
+def test_a_run_keeps_its_classifiers_and_is_the_same_twice(checkpoint, tmp_path):
+    from ietest_fast.cli.main import main
+
+    results = []
+    for name in ("a", "b"):
+        arguments = ["run", "--demo", "--demo-sizes", "90,30,40", "--rho", "0,1", "-M", "2"]
+        arguments += ["--model", "transformer", "--model-option", f"checkpoint={checkpoint}"]
+        for key, value in PARAMS.items():
+            arguments += ["--param", f"{key}={value}"]
+        with pytest.raises(SystemExit) as stop:
+            main([*arguments, "--keep-models", "--out", str(tmp_path / name)])
+        assert not stop.value.code
+        results.append((tmp_path / name / "results.json").read_bytes())
+        assert not list((tmp_path / name / "unfinished").iterdir())
+    assert results[0] == results[1]
+    from ietest_fast.models.transformer import load_classifier
+
+    kept = sorted(path.name for path in (tmp_path / "a" / "models").iterdir())
+    assert kept == ["rho-0-m-0", "rho-0-m-1", "rho-1-m-0", "rho-1-m-1"]
+    first, second = (load_classifier(tmp_path / "a" / "models" / name) for name in kept[:2])
+    assert first.config.id2label == {0: "entailment", 1: "neutral", 2: "contradiction"}
+    # Another m is another classifier.
+    pairs = zip(first.parameters(), second.parameters(), strict=True)
+    assert any((one != other).any() for one, other in pairs)
