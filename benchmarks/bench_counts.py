@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
+from benchmarks.limits import machine_limits, words_note
 from benchmarks.timing import Comparison, interleaved, seconds
-from ietest_fast.random import philox_key, philox_words
 from ietest_fast.stats import PairedCounts, cochran_q_test, estimate
 
 N, N_MIXED = 10_000, 600
@@ -85,14 +85,11 @@ def measure() -> list[Comparison]:
     def multinomial(n_threads: int) -> object:
         return cochran_q_test(TABLE, n_resamples=big, n_threads=n_threads)
 
-    words, key = 1_000_000, philox_key(0)
-    one, two, peer, bare = interleaved(
+    one, two, peer = interleaved(
         lambda: multinomial(1),
         lambda: multinomial(2),
         lambda: numpy_multinomial(small),
-        lambda: philox_words(key, words, n_threads=1),
     )
-    word = bare / words
     numba_run, n_threads = make_numba_resample()
     few = 400
 
@@ -100,6 +97,7 @@ def measure() -> list[Comparison]:
         return cochran_q_test(TABLE, method="resample", n_resamples=few, n_threads=n_threads)
 
     ours, numba_time = interleaved(resample, lambda: numba_run(few))
+    alone = seconds(lambda: cochran_q_test(TABLE, method="resample", n_resamples=few, n_threads=1))
     exact = seconds(lambda: cochran_q_test(TABLE, method="exact"))
     counts = PairedCounts(7_614, 614, 292, 1_304)
     interval, scipy_time = interleaved(
@@ -112,7 +110,7 @@ def measure() -> list[Comparison]:
             ours_seconds=one / big,
             peer=label,
             peer_seconds=peer / small,
-            note=f"8 words of Philox, the bare loop: {8 * word * 1e9:.0f} ns",
+            note=words_note(8, one / big, machine_limits()),
         ),
         Comparison(
             path="Cochran multinomial replicate, v = 3, 2 threads",
@@ -125,7 +123,7 @@ def measure() -> list[Comparison]:
             ours_seconds=ours / few,
             peer="numba prange",
             peer_seconds=numba_time / few,
-            note=f"n words of Philox on one thread: {N * word * 1e6:.0f} µs",
+            note=words_note(N, alone / few, machine_limits()),
         ),
         Comparison(path="Cochran exact law, v = 3, 600 mixed texts", ours_seconds=exact),
         Comparison(

@@ -6,17 +6,13 @@ thread, which other work on the machine disturbs least, and the fraction of the 
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.limits import machine_limits, words_note
 from benchmarks.timing import Comparison, interleaved, seconds
 from ietest_fast.stats import clustered_test, joint_test, paired_score_test
 
@@ -26,24 +22,6 @@ if TYPE_CHECKING:
 N = 10_000
 N_CLUSTERS = 3_300
 M = 5
-ROOT = Path(__file__).parents[1]
-
-
-def machine_limits() -> dict[str, float] | None:
-    """Compile and run limits.cpp; None without a compiler."""
-    compiler = shutil.which("c++")
-    if compiler is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "limits"
-        source = ROOT / "benchmarks" / "limits.cpp"
-        include = f"-I{ROOT / 'cpp' / 'include'}"
-        subprocess.run(
-            [compiler, "-std=c++20", "-O3", include, str(source), "-o", str(program)], check=True
-        )
-        done = subprocess.run([str(program)], check=True, capture_output=True, text=True)
-    limits: dict[str, float] = json.loads(done.stdout)
-    return limits
 
 
 def processor_seconds(*calls: Callable[[], object], rounds: int = 3) -> list[float]:
@@ -217,13 +195,6 @@ def measure() -> list[Comparison]:
     return lines + _measure_clusters(limits) + _measure_joint(limits)
 
 
-def _words_note(words: float, seconds: float, limits: dict[str, float] | None) -> str:
-    note = f"processor time on 1 thread: {seconds * 1e9:.0f} ns"
-    if limits is None:
-        return note
-    return note + f", {words / seconds / limits['philox_words']:.0%} of a bare Philox loop's words"
-
-
 def _measure_clusters(limits: dict[str, float] | None) -> list[Comparison]:
     a, b, clusters = make_clusters()
     sums = np.bincount(clusters, weights=a.astype(float) - b)
@@ -239,7 +210,7 @@ def _measure_clusters(limits: dict[str, float] | None) -> list[Comparison]:
     extras = 2 * np.sqrt(nonzero * (2 - nonzero / N_CLUSTERS))
     words = 1 + 2 * n_types + extras * (1 + 1 / 64)
     path = "clustered binary, 10⁴ in 3,300 clusters, 2 threads"
-    note = f"{n_types} types; " + _words_note(words, one / big, limits)
+    note = f"{n_types} types; " + words_note(words, one / big, limits)
     return [
         Comparison(path=path, ours_seconds=two / big, goal=1e-6, note=note),
         Comparison(
@@ -266,7 +237,7 @@ def _measure_joint(limits: dict[str, float] | None) -> list[Comparison]:
     extras = 2 * np.sqrt(nonzero * (2 - nonzero / N))
     words = 1 + 2 * result.n_types + extras * (1 + 1 / 64)
     path = "joint max-|t|, M = 5, n = 10⁴, 2 threads"
-    note = f"{result.n_types} types; " + _words_note(words, one / big, limits)
+    note = f"{result.n_types} types; " + words_note(words, one / big, limits)
     return [
         Comparison(path=path, ours_seconds=two / big, goal=2e-6, note=note),
         Comparison(

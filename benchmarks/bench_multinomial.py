@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.limits import machine_limits, words_note
 from benchmarks.timing import Comparison, interleaved, seconds
 from ietest_fast.stats import PairedCounts, paired_test
 
@@ -38,6 +39,7 @@ def measure() -> list[Comparison]:
             ours_seconds=one / big,
             peer=peer,
             peer_seconds=numpy_time / small,
+            note=words_note(1, one / big, machine_limits()),
         ),
         Comparison(
             path="multinomial replicate, 2 threads",

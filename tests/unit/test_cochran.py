@@ -196,6 +196,7 @@ def test_no_mixed_text_is_no_evidence(method: str) -> None:
     assert (result.p_value, result.p_paper, result.p_asymptotic) == (1, 1, 1)
 
 
+@pytest.mark.peer
 def test_tables_of_any_library_are_taken() -> None:
     table = random_table(30, 3, 2)
     expected = cochran_q_test(table, versions=["x", "y", "z"], seed=4)

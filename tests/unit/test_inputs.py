@@ -36,7 +36,8 @@ def _makers():
     yield "chunked", lambda values: pa.chunked_array([values[:1], values[1:]])
     for library, name in (("pandas", "Series"), ("polars", "Series")):
         module = pytest.importorskip  # resolved in the test, so that one absence skips one case
-        yield library, (lambda values, m=module, lib=library, n=name: getattr(m(lib), n)(values))
+        make = lambda values, m=module, lib=library, n=name: getattr(m(lib), n)(values)  # noqa: E731
+        yield pytest.param(library, make, marks=[pytest.mark.peer] if library == "polars" else [])
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,9 @@ def test_a_classifier_without_any_difference_has_p_1() -> None:
     assert nothing.p_max_t == nothing.p_min_p == (1, 1, 1)
 
 
-@pytest.mark.parametrize("name", ["pandas", "polars", "arrow", "dict"])
+@pytest.mark.parametrize(
+    "name", ["pandas", pytest.param("polars", marks=pytest.mark.peer), "arrow", "dict"]
+)
 def test_tables_of_every_library_are_taken(name: str) -> None:
     library = {"dict": dict, "arrow": pa.table}.get(name)
     if library is None:
@@ -191,7 +193,9 @@ def test_tables_of_every_library_are_taken(name: str) -> None:
     assert json.loads(joint.to_json())["names"] == ["bow", "bert"]
 
 
-@pytest.mark.parametrize("name", ["pandas", "polars", "arrow", "dict"])
+@pytest.mark.parametrize(
+    "name", ["pandas", pytest.param("polars", marks=pytest.mark.peer), "arrow", "dict"]
+)
 def test_columns_are_paired_by_name_where_both_have_the_same(name: str) -> None:
     library = {"dict": dict, "arrow": pa.table}.get(name)
     if library is None:

@@ -380,7 +380,7 @@ def test_a_negative_seed_is_told(method: str) -> None:
         ("builtins", "list"),
         ("numpy", "array"),
         ("pandas", "Series"),
-        ("polars", "Series"),
+        pytest.param("polars", "Series", marks=pytest.mark.peer),
         ("pyarrow", "array"),
     ],
 )

@@ -408,7 +408,9 @@ def test_cluster_sums_are_added_by_label() -> None:
     assert sums.ravel().tolist() == [10.0, 5.0]
 
 
-@pytest.mark.parametrize("name", ["list", "pandas", "polars", "arrow"])
+@pytest.mark.parametrize(
+    "name", ["list", "pandas", pytest.param("polars", marks=pytest.mark.peer), "arrow"]
+)
 def test_columns_of_every_library_are_taken(name: str) -> None:
     library = {"list": list, "arrow": pa.array}.get(name)
     if library is None:

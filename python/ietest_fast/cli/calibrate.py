@@ -227,7 +227,7 @@ def _estimate(
 ) -> Setting:
     import numpy as np
 
-    from ietest_fast.models.predictions import read_measurements
+    from ietest_fast.models.measurements import read_measurements
     from ietest_fast.stats import intra_cluster_correlation
     from ietest_fast.stats.resampling import to_squarable
 

@@ -22,7 +22,7 @@ from ietest_fast.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ietest_fast.models.predictions import Measurements
+    from ietest_fast.models.measurements import Measurements
     from ietest_fast.stats import EstimateResult, PairedCounts, PairedTestResult
     from ietest_fast.stats.result import Result
 
@@ -91,7 +91,7 @@ def command(
             raise InputError(f"a paired test needs at least two pairs, not {table.n}")
         tested = _test_counts(table, alpha=alpha, options=options)
     else:
-        from ietest_fast.models.predictions import read_measurements
+        from ietest_fast.models.measurements import read_measurements
 
         assert file is not None  # noqa: S101 - one of the two is given
         given = read_measurements(

@@ -504,9 +504,7 @@ class _ScoreLaw:
     ) -> NDArray[np.float64]:
         """Draw a table, given the correlations of Z within clusters and between classifiers."""
         n, m = shape
-        seed, table = counter
-        start = np.array([0, table, _SCORES, 0], dtype=np.uint64)
-        rng = np.random.Generator(np.random.Philox(key=philox_key(seed), counter=start))
+        rng = _generator(*counter, stream=_SCORES)
 
         def draw(rows: int) -> NDArray[np.float64]:
             own = rng.standard_normal((rows, m))
@@ -553,6 +551,12 @@ class _ScoreLaw:
         return np.square(coefficients)
 
 
+def _generator(seed: int, table: int, *, stream: int) -> np.random.Generator:
+    """Give the random numbers of one table."""
+    start = np.array([0, table, stream, 0], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=philox_key(seed), counter=start))
+
+
 def _draw(
     shape: tuple[int, int],
     psi: float,
@@ -564,9 +568,7 @@ def _draw(
     counter: tuple[int, int],
 ) -> NDArray[np.int8]:
     n, m = shape
-    seed, table = counter
-    start = np.array([0, table, _DEPENDENT, 0], dtype=np.uint64)
-    rng = np.random.Generator(np.random.Philox(key=philox_key(seed), counter=start))
+    rng = _generator(*counter, stream=_DEPENDENT)
 
     def draw(rows: int) -> NDArray[np.int8]:
         own = _signs(rng.random((rows, m)), psi)

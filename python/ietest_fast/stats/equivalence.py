@@ -22,6 +22,7 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.power import MAX_PLANNED_PAIRS, first_reaching, pairs_to_decide
 from ietest_fast.stats.resampling import (
     RELATIVE_ROUNDING,
     design_effect,
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 #: The probability of a verdict that ``n_to_decide`` aims at.
 POWER_TO_DECIDE = 0.8
-
-#: No more pairs than this are ever asked for.
-MOST_PAIRS = 10**8
 
 
 class Verdict(enum.StrEnum):
@@ -139,8 +137,6 @@ class EquivalenceResult(Result):
         if self.verdict is not Verdict.UNDECIDED:
             return None
         if self.counts is not None and self.n_clusters is None:
-            from ietest_fast.stats.power import pairs_to_decide
-
             return pairs_to_decide(
                 self.counts, margin=self.margin, alpha=self.alpha, power=POWER_TO_DECIDE
             )
@@ -192,7 +188,7 @@ class EquivalenceResult(Result):
             return f"{said} Some {self.n_to_decide:,} pairs like these would decide (power 80%)."
         if self._planned is not None:
             return f"{said} More pairs may decide; how many cannot be said from these."
-        return f"{said} Not even {MOST_PAIRS:,} pairs like these would decide (power 80%)."
+        return f"{said} Not even {MAX_PLANNED_PAIRS:,} pairs like these would decide (power 80%)."
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, and the verdict."""
@@ -490,14 +486,14 @@ def _pairs_to_decide(
 
     tails = (np.arange(200) + 0.5) / 200
 
-    def decides(n: int) -> bool:
+    def probability(n: int) -> float:
         df = n * units_per_pair - 1
         if df < 1:
-            return False
+            return 0.0
         centre, edge = math.sqrt(n) * abs(delta), math.sqrt(n) * margin
         t_zero, t_margin = -stdtrit(df, alpha / 2) * on_zero, -stdtrit(df, alpha) * on_margin
         if spread == 0:  # nor does s vary
-            return bool(centre > t_zero or centre < edge - t_margin)
+            return float(centre > t_zero or centre < edge - t_margin)
         s = np.sqrt(chdtri(df, tails) / df)
         outer = t_zero * s
         inner = np.clip(edge - t_margin * s, 0, outer)
@@ -505,15 +501,6 @@ def _pairs_to_decide(
             ndtr((outer - middle) / spread) - ndtr((inner - middle) / spread)
             for middle in (centre, -centre)
         )
-        return 1 - float(np.mean(undecided)) >= POWER_TO_DECIDE
+        return 1 - float(np.mean(undecided))
 
-    if not decides(MOST_PAIRS):
-        return None
-    below, above = 1, MOST_PAIRS
-    while above - below > 1:
-        middle = (below + above) // 2
-        if decides(middle):
-            above = middle
-        else:
-            below = middle
-    return above
+    return first_reaching(probability, POWER_TO_DECIDE, 1, MAX_PLANNED_PAIRS)

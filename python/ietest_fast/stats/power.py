@@ -569,7 +569,7 @@ def pairs_to_decide(
     def likely(n: int) -> float:
         return _normal_verdict_probability(n, psi, delta, **options)
 
-    rough = _first_reaching(likely, power, 1, MAX_PLANNED_PAIRS)
+    rough = first_reaching(likely, power, 1, MAX_PLANNED_PAIRS)
     if rough is None or rough * psi > _MAX_ENUMERATED_DISCORDANT:
         return rough
 
@@ -696,7 +696,7 @@ def _verdict_tooth(psi: float, margin: float, n: int) -> int:
     return math.ceil(min(n, max(differs, 4 / margin)))
 
 
-def _first_reaching(
+def first_reaching(
     probability: Callable[[int], float], goal: float, below: int, above: int, *, step: int = 1
 ) -> int | None:
     """Halve until a step is left; None if not even the upper end reaches the goal."""
@@ -730,7 +730,7 @@ def _settle(
     while below > 0 and probability(below) >= goal:
         below -= 1 + below // 25
     step = max(1, rough // 500)
-    found = _first_reaching(probability, goal, below, above, step=step) or above
+    found = first_reaching(probability, goal, below, above, step=step) or above
     while True:
         tooth = width(found)
         stride = max(1, tooth // n_points)

@@ -154,7 +154,7 @@ def sort_into_types(units: NDArray[np.float64]) -> UnitTypes:
         # No test depends on the unit of the scores; a power of 2 rounds nothing, and keeps the
         # squares of very large and very small scores within a double's range. Each column has a
         # unit of its own: what is small beside one classifier's scores is not so beside another's.
-        units = np.ldexp(units, -np.frexp(np.abs(units).max(axis=0))[1])
+        units = np.column_stack([to_squarable(column)[0] for column in units.T])
     sums = np.array(
         [[math.fsum(column), math.fsum(column * column)] for column in units.T]
     ).reshape(n_columns, 2)

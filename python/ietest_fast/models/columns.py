@@ -1,0 +1,121 @@
+"""Named columns of files of values: Parquet, CSV, TSV or JSONL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from ietest_fast.corpus.streams import BatchReader
+
+_MOST_SHOWN = 60
+
+
+def read_columns(
+    path: str | Path, columns: Sequence[str], *, types_of: Literal["start", "file"] = "start"
+) -> pa.Table:
+    """Read named columns of a Parquet, CSV, TSV or JSONL file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Their names.
+    types_of
+        As for :func:`ietest_fast.corpus.streams.open_batches`; where the start of a file does not
+        tell the types, all of it is asked.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column, has no rows, or a value is a list or an object.
+    """
+    import pyarrow as pa
+
+    from ietest_fast.corpus.streams import TypesChangeError, open_batches
+
+    names = list(dict.fromkeys(columns))
+    try:
+        with open_batches(path, columns=names, types_of=types_of) as reader:
+            batches = list(reader)
+    except TypesChangeError:
+        with open_batches(path, columns=names, types_of="file") as reader:
+            batches = list(reader)
+    table = pa.Table.from_batches(batches) if batches else None
+    if table is None or table.num_rows == 0:
+        raise InputError("the file has no rows", path=path)
+    for place, name in enumerate(table.column_names):
+        plain = _decode(table.column(place), name, path)
+        _check_values(plain, name, path)
+        table = table.set_column(place, name, plain)
+    mixed = [name for name in names if pa.types.is_large_string(table.column(name).type)]
+    if mixed and reader.format.kind == "jsonl":
+        _check_json_values(reader, mixed)
+    return table.select(names)
+
+
+def _check_json_values(reader: BatchReader, names: Sequence[str]) -> None:
+    """Refuse lists and objects in columns of several types, where they have become texts."""
+    from ietest_fast.corpus.formats import json_records
+
+    for number, record in json_records(reader.path, reader.format):
+        for name in names:
+            value = record.get(name)
+            if isinstance(value, (list, dict)):
+                kind = "a list" if isinstance(value, list) else "an object"
+                raise InputError(
+                    f"{show_value(value)} is {kind}; expected text, numbers or true and false",
+                    path=reader.path,
+                    row=f"line {number}",
+                    column=name,
+                )
+
+
+def show_value(value: object) -> str:
+    """Give a value of a file as messages show it, which is not at any length."""
+    shown = repr(value) if isinstance(value, (str, bytes)) else str(value)
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+
+
+def _decode(column: pa.ChunkedArray, name: str, path: str | Path) -> pa.ChunkedArray:
+    """Give the values of categories, and texts as texts, however the file keeps them."""
+    import pyarrow as pa
+
+    from ietest_fast.corpus.formats import check_utf8
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_string_view(kind):
+        kind = pa.string()
+    if kind == column.type:
+        return column
+    decoded = column.cast(kind)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        check_utf8(Path(path), decoded, name)
+    return decoded
+
+
+def _check_values(column: pa.ChunkedArray, name: str, path: str | Path) -> None:
+    import pyarrow as pa
+
+    kind = column.type
+    bytes_of_any_kind = (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+    if pa.types.is_nested(kind) or bytes_of_any_kind:
+        raise InputError(
+            f"values are of type {kind}; expected text, numbers or true and false",
+            path=path,
+            column=name,
+        )

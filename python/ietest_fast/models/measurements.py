@@ -1,0 +1,310 @@
+"""Outcomes and scores measured elsewhere, read from the columns of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.columns import read_columns, show_value
+from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_TRUE = frozenset({"true", "t", "yes", "right", "correct"})
+_FALSE = frozenset({"false", "f", "no", "wrong", "incorrect"})
+
+# What Python and Arrow take for numbers beside these (1_000, other scripts' digits) is a mistake.
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_LONG_INTEGER = r"^[+-]?[0-9]{16,}$"
+_MOST_DIGITS = 16  # of 2**53
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Measurements:
+    """Columns of one file that a paired test compares.
+
+    Attributes
+    ----------
+    columns
+        By name, each of shape (n,): bool if they hold outcomes, float64 if they hold scores.
+    are_scores
+        Whether they hold scores.
+    clusters
+        Shape (n,), labels; None without a column of clusters.
+    """
+
+    columns: dict[str, NDArray[np.bool_] | NDArray[np.float64]]
+    are_scores: bool
+    clusters: NDArray[Any] | None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(next(iter(self.columns.values())).size)
+
+
+def read_measurements(
+    path: str | Path,
+    names: Sequence[str],
+    *,
+    clusters: str | None = None,
+    scores: bool | None = None,
+) -> Measurements:
+    """Read the columns of outcomes or scores that a paired test compares.
+
+    Parameters
+    ----------
+    path
+        Parquet, CSV, TSV or JSONL.
+    names
+        The columns, each once.
+    clusters
+        A column that says to which cluster a row belongs.
+    scores
+        True to take all columns for scores, False for outcomes, None to find out: a column with a
+        number that is neither 0 nor 1 holds scores.
+
+    Raises
+    ------
+    InputError
+        If a column is named twice, a value is missing or of the wrong kind (a NaN, a word), some
+        columns hold outcomes and others scores, all scores of a column are equal, or there are
+        fewer than two rows. Names the column and the row.
+    """
+    for name in names:
+        if list(names).count(name) > 1:
+            raise InputError(
+                "this column stands for two versions; two are expected", path=path, column=name
+            )
+    if clusters is not None and clusters in names:
+        raise InputError(
+            "this column holds what is compared; clusters need one of their own",
+            path=path,
+            column=clusters,
+        )
+    wanted = [*names, *([] if clusters is None else [clusters])]
+    table = read_columns(path, wanted)
+    if table.num_rows < 2:
+        raise InputError(f"a paired test needs at least two rows, not {table.num_rows}", path=path)
+    if scores is None:
+        scores = _hold_scores(table, names, path)
+    if scores and any(_may_be_rounded(table.column(name)) for name in names):
+        table = read_columns(path, wanted, types_of="file")
+    read: Any = _as_scores if scores else _as_outcomes
+    return Measurements(
+        columns={name: read(table, name, path) for name in names},
+        are_scores=scores,
+        clusters=None if clusters is None else _as_labels(table, clusters, path),
+    )
+
+
+def _hold_scores(table: pa.Table, names: Sequence[str], path: str | Path) -> bool:
+    """Find out whether columns hold scores: numbers, some of which are neither 0 nor 1.
+
+    Raises
+    ------
+    InputError
+        If one holds outcomes and another scores; names the first score.
+    """
+    rows = {name: np.flatnonzero(_are_scores(table.column(name))) for name in names}
+    score = next((name for name in names if rows[name].size), None)
+    if score is None:
+        return False
+    others = [name for name in names if not rows[name].size]
+    outcomes = [name for name in others if not _find_outcomes(table.column(name))[1].size]
+    if outcomes:
+        row = int(rows[score][0])
+        raise InputError(
+            f"{show_value(table.column(score)[row].as_py())} is a score ({rows[score].size} of "
+            f"{table.num_rows} values are neither 0 nor 1), but column {outcomes[0]!r} holds "
+            "outcomes; both must be of one kind (--scores takes 0 and 1 for scores, too)",
+            path=path,
+            row=f"row {row}",
+            column=score,
+        )
+    return True
+
+
+def _are_scores(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Say of each value whether it is a finite number but neither 0 nor 1."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(column.type):
+        return np.zeros(len(column), dtype=np.bool_)
+    values = _as_numbers(column)
+    return np.asarray(np.isfinite(values) & (values != 0) & (values != 1))
+
+
+def _as_words(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Give texts and decimals as words without blanks around them; None for other types."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return pc.utf8_trim_whitespace(column)
+    return None
+
+
+def _as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Give every value as a number; NaN for what is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = _as_words(column)
+    if words is None:
+        try:
+            numbers = column.cast(pa.float64(), safe=False)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return np.full(len(column), np.nan)
+    else:
+        words = pc.if_else(pc.match_substring_regex(words, _NUMBER), words, None)
+        try:
+            numbers = words.cast(pa.float64())
+        except pa.ArrowInvalid:  # it does not know all of them, such as +1: one by one
+            return np.array(
+                [np.nan if word is None else float(word) for word in words.to_pylist()],
+                dtype=np.float64,
+            )
+    values: NDArray[np.float64] = numbers.to_numpy().astype(np.float64)
+    return values
+
+
+def _are_large_integers(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Say of each value whether it is an integer that a float may round."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = _as_words(column)
+    large = np.zeros(len(column), dtype=np.bool_)
+    if words is not None:
+        long = pc.fill_null(pc.match_substring_regex(words, _LONG_INTEGER), False).to_numpy()
+        large[long] = [_is_large(word) for word in words.filter(long).to_pylist()]
+    elif pa.types.is_integer(column.type) and column.type.bit_width == 64:
+        beyond = pc.greater(column, pa.scalar(MAX_INTEGER, column.type))
+        if pa.types.is_signed_integer(column.type):
+            below = pc.less(column, pa.scalar(-MAX_INTEGER, column.type))
+            beyond = pc.or_(beyond, below)
+        large[:] = pc.fill_null(beyond, False).to_numpy()
+    return large
+
+
+def _is_large(integer: str) -> bool:
+    digits = integer.lstrip("+-").lstrip("0")
+    return len(digits) > _MOST_DIGITS or int(digits or "0") > MAX_INTEGER
+
+
+def _may_be_rounded(column: pa.ChunkedArray) -> bool:
+    """Whether there may have been a large integer among floats, which has become one."""
+    import pyarrow as pa
+
+    if not pa.types.is_float64(column.type):
+        return False
+    with np.errstate(invalid="ignore"):
+        return bool((np.abs(_as_numbers(column)) >= MAX_INTEGER).any())
+
+
+def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float64]:
+    column = table.column(name)
+    values = _as_numbers(column)
+    large = _are_large_integers(column)
+    bad = np.flatnonzero(~is_score(values) | large)
+    if bad.size:
+        row = int(bad[0])
+        value = column[row].as_py()
+        if value is None:
+            what = "a score is missing"
+        elif large[row]:
+            what = f"{show_value(value)} is an integer beyond 2**53, which a float may round"
+        elif np.isfinite(values[row]):
+            what = f"{show_value(value)} is too large, {MAX_SCORE:.4g} is the most"
+        else:
+            what = f"{show_value(value)} is no finite number"
+        raise InputError(
+            f"{what}; expected a number in every row ({bad.size} of {values.size} are something "
+            "else)",
+            path=path,
+            row=f"row {row}",
+            column=name,
+        )
+    if values.min() == values.max():
+        raise InputError(
+            f"every score is {values[0]:g}: a constant column cannot be compared",
+            path=path,
+            column=name,
+        )
+    return values
+
+
+def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.column(name)
+    words = _as_words(column)
+    lack = pc.is_null(column, nan_is_null=True).to_numpy()
+    if words is not None:
+        lack = lack | pc.fill_null(pc.equal(words, ""), False).to_numpy()
+    missing = np.flatnonzero(lack)
+    if missing.size:
+        raise InputError(
+            f"{missing.size} of {len(column)} rows belong to no cluster",
+            path=path,
+            row=f"row {int(missing[0])}",
+            column=name,
+        )
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0, column.type))  # -0 is 0
+    encoded = column.combine_chunks().dictionary_encode()
+    if len(encoded.dictionary) < 2:
+        raise InputError(
+            "all rows belong to one cluster; at least two are needed", path=path, column=name
+        )
+    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False))
+
+
+def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.bool_]:
+    column = table.column(name)
+    right, bad = _find_outcomes(column)
+    if bad.size:
+        row = int(bad[0])
+        value = column[row].as_py()
+        what = "a value is missing" if value is None else f"{show_value(value)} is no outcome"
+        raise InputError(
+            f"{what}; expected 0 or 1, or true or false, in every row "
+            f"({bad.size} of {right.size} are something else)",
+            path=path,
+            row=f"row {row}",
+            column=name,
+        )
+    return right
+
+
+def _find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Say of each value whether it is a right one, and in which rows there is no outcome."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(column.type) and column.null_count == 0:
+        return np.asarray(column.to_numpy(), dtype=np.bool_), np.empty(0, dtype=np.int64)
+    if pa.types.is_temporal(column.type):  # as a word a duration of 1 s is 1
+        return np.zeros(len(column), dtype=np.bool_), np.arange(len(column))
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
+    encoded = words.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    # The last is for what is missing; 1.00 and 0e0 are outcomes, too.
+    distinct = pa.array([*encoded.dictionary.to_pylist(), None], pa.string())
+    numbers = _as_numbers(pa.chunked_array([distinct]))
+    said = distinct.to_pylist()
+    right = (numbers == 1) | np.array([word in _TRUE for word in said], dtype=np.bool_)
+    wrong = (numbers == 0) | np.array([word in _FALSE for word in said], dtype=np.bool_)
+    return right[codes], np.flatnonzero(~right[codes] & ~wrong[codes])
