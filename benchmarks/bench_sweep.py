@@ -25,7 +25,8 @@ from benchmarks.timing import Comparison
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.config import TransformationConfig
 from ietest_fast.experiment.data import plan_transformation, read_splits, transform_splits
-from ietest_fast.experiment.work import CellTask, Workbench, WorkContext, read_matched, save_encoded
+from ietest_fast.experiment.matching import read_matched
+from ietest_fast.experiment.work import CellTask, Workbench, WorkContext, save_encoded
 from ietest_fast.models import load_model
 from ietest_fast.stats import MatchedSample, paired_test
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ietest_fast.experiment.identity import training_seed
-from ietest_fast.experiment.work import read_cell_artefact
+from ietest_fast.experiment.matching import read_cell_artefact
 from toys import CELLS, FIT_LOG
 
 TESTS = Path(__file__).parents[1]

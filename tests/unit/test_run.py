@@ -240,19 +240,21 @@ def test_other_settings_need_another_folder(finished):
 
 def test_the_search_is_kept_and_its_best_is_used(tmp_path):
     result = _run(tmp_path, model={"search": 3}, rho=[0], n_resamples=1)
-    assert [trial.number for trial in result.trials] == [0, 1, 2]
-    best = max(result.trials, key=lambda trial: (trial.valid_accuracy, -trial.number))
-    assert result.params == best.params
+    search = result.searches.shared
+    assert search is not None
+    assert [trial.number for trial in search.trials] == [0, 1, 2]
+    best = max(search.trials, key=lambda trial: (trial.valid_accuracy, -trial.number))
+    assert search.params == best.params
     again = _run(tmp_path, model={"search": 3}, rho=[0], n_resamples=1)
-    assert again.trials == result.trials
+    assert again.searches == result.searches
     starts = [i for kind, i, e, _ in _events(tmp_path, result) if (kind, e) == ("trial", "started")]
     assert len(starts) == len(set(starts)) == 3
 
 
 def test_a_preset_takes_the_place_of_the_search(tmp_path):
     result = _run(tmp_path, model={"search": "table7-mnli"}, rho=[0], n_resamples=1)
-    assert result.params["n_estimators"] == 29
-    assert result.trials == ()
+    assert result.searches.params((0.0, 0))["n_estimators"] == 29
+    assert result.searches.shared.trials == ()
     assert result.rhos[0].accuracy_original.sd is None
 
 

@@ -150,6 +150,15 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option(
     "--param", multiple=True, metavar="NAME=VALUE", help="Hyperparameter; no search then."
 )
+@click.option(
+    "--search-per-resample", is_flag=True, help="Search anew on every resample (Alternative 3)."
+)
+@click.option(
+    "--voters", type=int, help="Classifiers for each resample, that vote (Alternative 2)."
+)
+@click.option(
+    "--input", metavar="COLUMN", help="Show the model this column only: premise, hypothesis."
+)
 @click.option("--keep-models", is_flag=True, help="Keep every cell's classifier, if it can be.")
 @click.option("--rho", metavar="LIST", help='"0,0.5,1" or first:last:step.  [default: 0:1:0.25]')
 @click.option("--n-resamples", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
@@ -275,6 +284,10 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "options": _pairs(options["model_option"], "--model-option"),
                 "search": None if search is None else _number_or_text(search),
                 "params": _pairs(options["param"], "--param"),
+                # A flag that is not given leaves the file's word.
+                "search_per_resample": options["search_per_resample"] or None,
+                "n_voters": options["voters"],
+                "input": options["input"],
             },
             **{
                 name: options[name]
@@ -290,7 +303,6 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                     "n_threads",
                 )
             },
-            # A flag that is not given leaves the file's word.
             "keep_models": options["keep_models"] or None,
         }
     )

@@ -271,12 +271,22 @@ class ModelConfig(_Section):
         The search's budget B, or the name of a preset such as ``"table7-snli"``; 10 where absent.
     params
         Hyperparameters, instead of a search.
+    search_per_resample
+        Whether each resample gets a search of its own (the paper's Alternative 3), instead of one
+        on the untransformed data for all.
+    n_voters
+        Classifiers trained on each resample, whose majority vote is tested (Alternative 2).
+    input
+        The one column of texts that the model sees; all where absent.
     """
 
     name: str = "bow-xgb"
     options: Annotated[dict[str, Any], Field(validate_default=True)] = {}
     search: Any = None
     params: dict[str, Any] | None = None
+    search_per_resample: bool = False
+    n_voters: Annotated[int, Field(ge=1, le=1001)] = 1
+    input: str | None = None
 
     @field_validator("name")
     @classmethod
@@ -328,6 +338,15 @@ class ModelConfig(_Section):
         from ietest_fast.models.protocol import normalise_params
 
         return normalise_params(value, model.search_space)
+
+    @field_validator("search_per_resample")
+    @classmethod
+    def _has_search(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("params") is not None:
+            raise ValueError("params leave nothing to search for")
+        if value and isinstance(info.data.get("search"), str):
+            raise ValueError("a preset leaves nothing to search for")
+        return value
 
     @property
     def budget(self) -> int | None:
@@ -455,6 +474,9 @@ class RunConfig(_Section):
                 "options": dict(sorted(model.options.items())),
                 "params": model.params,
                 "search": model.search if model.budget is None else model.budget,
+                "search_per_resample": model.search_per_resample,
+                "n_voters": model.n_voters,
+                "input": model.input,
             },
             "rho": list(self.rho),
             "n_resamples": self.n_resamples,

@@ -43,19 +43,30 @@ def _seed(seed: int, *address: int) -> int:
     return int(state[0]) >> 1
 
 
-def training_seed(seed: int, *, rho: float, m: int) -> int:
-    """Give the training seed of the cell (rho, m), 0 <= seed < 2**31; each cell has its own."""
-    return _seed(seed, _TRAINING, m, *_words_of(rho))
+def training_seed(seed: int, *, rho: float, m: int, voter: int = 0) -> int:
+    """Give the training seed of the cell (rho, m), 0 <= seed < 2**31; each cell has its own.
+
+    So has each of several classifiers that vote in a cell.
+    """
+    return _seed(seed, _TRAINING, m, *_words_of(rho), *_unless_zero(voter))
 
 
-def trial_seed(seed: int, *, number: int) -> int:
-    """Give the training seed of a trial of the search."""
-    return _seed(seed, _TRIAL, number)
+def _unless_zero(voter: int) -> tuple[int, ...]:
+    return () if voter == 0 else (voter,)
 
 
-def search_seed(seed: int) -> int:
-    """Give the seed of the sampler of hyperparameters."""
-    return _seed(seed, _SEARCH)
+def trial_seed(seed: int, *, number: int, address: tuple[float, int] | None = None) -> int:
+    """Give the training seed of a trial of the search, of that at a resample (rho, m) if given."""
+    return _seed(seed, _TRIAL, number, *_words_of_address(address))
+
+
+def search_seed(seed: int, *, address: tuple[float, int] | None = None) -> int:
+    """Give the seed of the sampler of hyperparameters, of that at a resample (rho, m) if given."""
+    return _seed(seed, _SEARCH, *_words_of_address(address))
+
+
+def _words_of_address(address: tuple[float, int] | None) -> tuple[int, ...]:
+    return () if address is None else (address[1], *_words_of(address[0]))
 
 
 def bootstrap_seed(seed: int, *, rho: float, m: int) -> int:

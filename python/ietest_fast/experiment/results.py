@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ietest_fast.experiment.search import Trial
+    from ietest_fast.experiment.search import Searches
     from ietest_fast.stats import Interval
 
 RESULTS = "results.json"
@@ -285,10 +285,8 @@ class RunResult:
         Rows, what was dropped, how much the transformation changed, by split.
     transformation
         Name, fingerprint and what it did to the test set.
-    params
-        The hyperparameters used.
-    trials
-        The search; empty where the hyperparameters were given.
+    searches
+        The hyperparameters used, and how they were found.
     rhos
         One test for each rho, in the order of the configuration.
     signature
@@ -301,8 +299,7 @@ class RunResult:
     versions: Mapping[str, str]
     data: Mapping[str, Any]
     transformation: Mapping[str, Any]
-    params: Mapping[str, Any]
-    trials: tuple[Trial, ...]
+    searches: Searches
     rhos: tuple[RhoResult, ...]
     signature: str
 
@@ -349,17 +346,7 @@ class RunResult:
             "versions": dict(self.versions),
             "data": dict(self.data),
             "transformation": dict(self.transformation),
-            "search": {
-                "params": dict(self.params),
-                "trials": [
-                    {
-                        "number": trial.number,
-                        "valid_accuracy": trial.valid_accuracy,
-                        "params": trial.params,
-                    }
-                    for trial in self.trials
-                ],
-            },
+            "search": self.searches.to_dict(),
             "reject": self.reject,
             "robustness": {
                 "snr": _finite(every.snr),

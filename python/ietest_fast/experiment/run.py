@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,21 +19,14 @@ from ietest_fast.experiment.data import (
     read_splits,
     transform_splits,
 )
-from ietest_fast.experiment.executors import Executor, Outcome, make_executor
+from ietest_fast.experiment.executors import make_executor
 from ietest_fast.experiment.identity import CELL_SCHEME, bootstrap_seed, identify
+from ietest_fast.experiment.matching import read_matched
 from ietest_fast.experiment.results import CellResult, RhoResult, RunResult, Sensitivity
-from ietest_fast.experiment.search import Trial, best_trial, draw_candidates
 from ietest_fast.experiment.signature import sign
 from ietest_fast.experiment.store import CellRecord, RunStore
-from ietest_fast.experiment.work import (
-    CellTask,
-    Task,
-    TrialTask,
-    WorkContext,
-    check_encoded,
-    read_matched,
-    save_encoded,
-)
+from ietest_fast.experiment.work import WorkContext, check_encoded, save_encoded
+from ietest_fast.experiment.workshop import Progress, Workshop, fill_cells, find_params
 from ietest_fast.models import load_model
 from ietest_fast.stats import (
     MatchedSample,
@@ -49,16 +41,13 @@ from ietest_fast.stats import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.config import RunConfig
-    from ietest_fast.models import Model
-    from ietest_fast.models.protocol import Params
+    from ietest_fast.models import Model, SplitTexts
     from ietest_fast.transform import Transformation
 
 # The laws of larger test sets take too long to enumerate for a remark.
 _MOST_PAIRS_FOR_POWER = 10**6
-
-# stage, how much of it is done, how much there is (0 if that is not known)
-Progress = Callable[[str, int, int], None]
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -129,9 +118,9 @@ def run(
         base = _cell_base(settings, texts)
         executor = make_executor(context, n_jobs=config.n_jobs)
         try:
-            workshop = _Workshop(store=store, executor=executor, tell=tell)
-            params, trials = _choose_params(config, model, base, workshop)
-            records = _fill_cells(config, params, base, workshop)
+            workshop = Workshop(store=store, executor=executor, tell=tell)
+            searches = find_params(config, model, base, workshop)
+            records = fill_cells(config, searches, base, workshop)
         finally:
             executor.close()
         signer = _signer(config, splits, texts, settings)
@@ -150,8 +139,7 @@ def run(
                 "test_edits": texts.test_edits,
                 "n_test_reworded": texts.n_test_reworded,
             },
-            params=params,
-            trials=trials,
+            searches=searches,
             rhos=rhos,
             signature=signer(every_cell, config.rho),
         )
@@ -185,19 +173,21 @@ def _encode(
 ) -> WorkContext:
     if config.keep_models and not getattr(model, "saves", False):
         raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
+    columns = _seen_columns(config, splits)
+    changed = _find_changed(splits.test, texts.texts["test"], columns)
     key = identify(
         {
             **splits.fingerprints(),
             "transformation": texts.fingerprint,
             "model": model.name,
             "options": model.options,
+            "columns": columns,
             "scheme": CELL_SCHEME,
         }
     )
     kept = folder / "encoded" / key[:16]
     if not kept.is_dir():
-        encoded = model.encode(texts.texts, splits.train.text_columns)
-        save_encoded(kept, encoded, texts.changed["test"])
+        save_encoded(kept, model.encode(texts.texts, columns), changed)
     check_encoded(kept, model)
     return WorkContext(
         folder=str(folder.resolve()),
@@ -208,8 +198,39 @@ def _encode(
         seed=config.seed,
         n_threads=config.n_threads,
         label_names=splits.train.label_names,
+        n_voters=config.model.n_voters,
         keep_models=config.keep_models,
     )
+
+
+def _seen_columns(config: RunConfig, splits: Splits) -> tuple[str, ...]:
+    """Give the columns of texts that the model sees."""
+    only, columns = config.model.input, splits.train.text_columns
+    if only is None:
+        return columns
+    if only not in columns:
+        raise InputError(
+            f"model.input: {only!r} is no column of texts; there are {', '.join(columns)}",
+            path=splits.train.source,
+        )
+    return (only,)
+
+
+def _find_changed(test: Corpus, texts: SplitTexts, columns: Sequence[str]) -> NDArray[np.bool_]:
+    """Say of which test rows the model sees something changed, shape (n,)."""
+    import pyarrow.compute as pc
+
+    changed = np.zeros(len(test), dtype=bool)
+    for name in columns:
+        differs = pc.not_equal(texts.original[name], texts.transformed[name])
+        changed |= differs.to_numpy(zero_copy_only=False)
+    if not changed.any():
+        raise InputError(
+            f"the transformation leaves every {columns[0]} of the test set as it is, so there is "
+            "nothing to test",
+            path=test.source,
+        )
+    return changed
 
 
 def _cell_base(settings: Mapping[str, Any], texts: TransformedSplits) -> dict[str, Any]:
@@ -221,92 +242,11 @@ def _cell_base(settings: Mapping[str, Any], texts: TransformedSplits) -> dict[st
         "version": ietest_fast.__version__,
         "data": {name: data[name] for name in ("train", "valid", "test")},
         "transformation": texts.fingerprint,
-        "model": {name: model[name] for name in ("name", "options", "backend")},
+        "model": {
+            name: model[name] for name in ("name", "options", "backend", "input", "n_voters")
+        },
         "seed": settings["seed"],
     }
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Workshop:
-    """Where tasks are done and recorded."""
-
-    store: RunStore
-    executor: Executor
-    tell: Progress
-
-    def work_through(
-        self,
-        stage: str,
-        tasks: Sequence[Task],
-        done: Container[str],
-        record: Callable[[Outcome], None],
-    ) -> None:
-        """Do the tasks that are not done yet, and record each as it comes."""
-        left = [task for task in tasks if task.identity not in done]
-        n_done = len(tasks) - len(left)
-        self.tell(stage, n_done, len(tasks))
-        if not left:
-            return
-        for outcome in self.executor.run(left, self._log):
-            record(outcome)
-            n_done += 1
-            self.tell(stage, n_done, len(tasks))
-
-    def _log(self, task: Task, event: str, detail: str | None) -> None:
-        self.store.log(task.kind, task.identity, event, detail)
-
-
-def _choose_params(
-    config: RunConfig, model: Model, base: Mapping[str, Any], workshop: _Workshop
-) -> tuple[Params, tuple[Trial, ...]]:
-    if config.model.params is not None:
-        return dict(config.model.params), ()
-    budget = config.model.budget
-    if budget is None:
-        return dict(model.presets[config.model.search]), ()
-    candidates = draw_candidates(model.search_space, budget=budget, seed=config.seed)
-    tasks = [
-        TrialTask(
-            identity=identify({**base, "kind": "trial", "number": number, "params": params}),
-            params=params,
-            number=number,
-        )
-        for number, params in enumerate(candidates)
-    ]
-    store = workshop.store
-
-    def record(outcome: Outcome) -> None:
-        task = cast("TrialTask", outcome.task)
-        trial = Trial(number=task.number, params=task.params, **outcome.result)
-        store.finish_trial(task.identity, trial, outcome.seconds)
-
-    workshop.work_through("search", tasks, store.trials(), record)
-    done = store.trials()
-    trials = tuple(done[task.identity] for task in tasks)
-    return dict(best_trial(trials).params), trials
-
-
-def _fill_cells(
-    config: RunConfig, params: Params, base: Mapping[str, Any], workshop: _Workshop
-) -> dict[tuple[float, int], CellRecord]:
-    tasks = {
-        (rho, m): CellTask(
-            identity=identify({**base, "kind": "cell", "params": params, "rho": rho, "m": m}),
-            params=params,
-            rho=rho,
-            m=m,
-        )
-        for rho in config.rho
-        for m in range(config.n_resamples)
-    }
-    store = workshop.store
-
-    def record(outcome: Outcome) -> None:
-        store.finish_cell(CellRecord(**{**outcome.result, "seconds": outcome.seconds}))
-
-    workshop.work_through("train", list(tasks.values()), store.cells(), record)
-    done = store.cells()
-    return {address: done[task.identity] for address, task in tasks.items()}
 
 
 def _test(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from ietest_fast.experiment.identity import search_seed
 from ietest_fast.models.protocol import FloatRange, IntegerRange, Params, SearchSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,62 @@ class Trial:
     valid_accuracy: float
 
 
-def draw_candidates(space: SearchSpace, *, budget: int, seed: int) -> list[Params]:
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """Where hyperparameters come from.
+
+    Attributes
+    ----------
+    params
+        Those that are used.
+    trials
+        What was tried; empty where they were given.
+    """
+
+    params: Params
+    trials: tuple[Trial, ...] = ()
+
+    @classmethod
+    def of(cls, trials: tuple[Trial, ...]) -> Search:
+        """Choose the best of some trials."""
+        return cls(params=best_trial(trials).params, trials=trials)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it, ready for JSON."""
+        return {"params": dict(self.params), "trials": [asdict(trial) for trial in self.trials]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searches:
+    """Where the hyperparameters of each cell come from.
+
+    Attributes
+    ----------
+    shared
+        One search for all cells; None if each has its own.
+    own
+        By cell (rho, m); empty if there is one for all.
+    """
+
+    shared: Search | None
+    own: Mapping[tuple[float, int], Search]
+
+    def params(self, address: tuple[float, int]) -> Params:
+        """Give the hyperparameters of a cell."""
+        search = self.own[address] if self.shared is None else self.shared
+        return dict(search.params)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of them, ready for JSON."""
+        if self.shared is not None:
+            return self.shared.to_dict()
+        own = [{"rho": rho, "m": m, **each.to_dict()} for (rho, m), each in self.own.items()]
+        return {"per_resample": own}
+
+
+def draw_candidates(
+    space: SearchSpace, *, budget: int, seed: int, address: tuple[float, int] | None = None
+) -> list[Params]:
     """Draw hyperparameters with Optuna's random sampler.
 
     A random sampler does not look at results, so all candidates can be drawn beforehand and tried
@@ -45,6 +100,8 @@ def draw_candidates(space: SearchSpace, *, budget: int, seed: int) -> list[Param
         Number of candidates, B.
     seed
         The run's seed.
+    address
+        The resample (rho, m) to search on; None for the search on the untransformed data.
 
     Returns
     -------
@@ -66,7 +123,8 @@ def draw_candidates(space: SearchSpace, *, budget: int, seed: int) -> list[Param
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=search_seed(seed)))
+        sampler = optuna.samplers.RandomSampler(seed=search_seed(seed, address=address))
+        study = optuna.create_study(sampler=sampler)
         drawn = [study.ask(distributions).params for _ in range(budget)]
     finally:
         optuna.logging.set_verbosity(verbosity)

@@ -236,7 +236,7 @@ class RunStore:
             raise StoreError(f"{self.folder / DATABASE}: cannot be written: {error}") from error
 
     def _adopt_artefacts(self) -> None:
-        from ietest_fast.experiment.work import read_cell_artefact
+        from ietest_fast.experiment.matching import read_cell_artefact
 
         known = {row[0] for row in self._database.execute("SELECT artefact FROM cells")}
         for path in sorted((self.folder / CELLS).glob("*.parquet")):

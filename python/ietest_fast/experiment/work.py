@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,17 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import hash_file, reading, write_file, write_folder
+from ietest_fast.experiment.artefacts import reading, write_folder
 from ietest_fast.experiment.identity import training_seed, trial_seed
+from ietest_fast.experiment.matching import (
+    Ballot,
+    cast_ballot,
+    matched_table,
+    predict_labels,
+    read_cell_artefact,
+    vote,
+    write_cell_artefact,
+)
 from ietest_fast.experiment.resample import DataGeneratingProcess
-from ietest_fast.experiment.store import CELLS, CellRecord
+from ietest_fast.experiment.store import CELLS
 from ietest_fast.models import EncodedRows, EncodedSplit, load_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.models import Classifier, Model
@@ -33,8 +39,6 @@ MODELS = "models"
 
 UNFINISHED_TRAININGS = "unfinished"
 """Folder of a run in which models that can be stopped keep what they have."""
-
-_CELL_KEY = b"ietest-fast.cell"
 
 # Smaller arrays are read whole: a mapping costs a page and a file handle.
 _MAP_FROM_BYTES = 1 << 16
@@ -52,21 +56,31 @@ class TrialTask:
         Hyperparameters.
     number
         From 0, in the order of drawing.
+    rho, m
+        The resample to try it on (the paper's Alternative 3); None for the untransformed data.
     """
 
     identity: str
     params: Params
     number: int
+    rho: float | None = None
+    m: int | None = None
     kind: Literal["trial"] = "trial"
+
+    @property
+    def address(self) -> tuple[float, int] | None:
+        """The resample, if it is tried on one."""
+        return None if self.rho is None or self.m is None else (self.rho, self.m)
 
     def describe(self) -> str:
         """Name the task in a message."""
-        return f"trial {self.number}"
+        where = "" if self.rho is None else f" of rho={self.rho:g}, m={self.m}"
+        return f"trial {self.number}{where}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellTask:
-    """The cell (rho, m): a classifier to be trained on a resample, and matched.
+    """The cell (rho, m): a classifier, or a vote of several, of one resample, and its answers.
 
     Attributes
     ----------
@@ -117,6 +131,8 @@ class WorkContext:
         Threads of a task.
     label_names
         Names of the labels.
+    n_voters
+        Classifiers of a cell, which vote.
     keep_models
         Whether the classifiers of cells are kept.
     """
@@ -129,6 +145,7 @@ class WorkContext:
     seed: int
     n_threads: int
     label_names: Sequence[str]
+    n_voters: int = 1
     keep_models: bool = False
 
 
@@ -203,30 +220,6 @@ def check_encoded(folder: Path, model: Model) -> None:
                 arrays["changed"]
 
 
-def match(classifier: Classifier, test: EncodedSplit) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Predict both versions of the test set (eq. 9), in one go.
-
-    Where both versions are encoded alike the prediction is made once.
-
-    Returns
-    -------
-    tuple of ndarray
-        Predictions on the originals and on the transformed texts, int8, shape (n,) each.
-    """
-    n = len(test)
-    differs = np.flatnonzero(test.original != test.transformed)
-    stacked = np.concatenate((test.original, test.transformed[differs]))
-    predicted = np.asarray(classifier.predict(test.store, stacked), dtype=np.int8)
-    original = predicted[:n]
-    transformed = original.copy()
-    transformed[differs] = predicted[n:]
-    return original, transformed
-
-
-def _accuracy(classifier: Classifier, rows: EncodedRows) -> float:
-    return float(np.mean(classifier.predict(rows.store, rows.rows) == rows.labels))
-
-
 class Workbench:
     """The encoded data of a run and its model, ready for tasks."""
 
@@ -250,12 +243,12 @@ class Workbench:
         """
         return self._try_out(task) if isinstance(task, TrialTask) else self._fill_cell(task)
 
-    def _fit(self, train: EncodedRows, valid: EncodedRows, task: Task, seed: int) -> Classifier:
+    def _fit(
+        self, train: EncodedRows, valid: EncodedRows, task: Task, seed: int, name: str
+    ) -> Classifier:
         more: dict[str, Any] = {}
         if getattr(self._model, "resumes", False):
-            unfinished = self._folder / UNFINISHED_TRAININGS
-            unfinished.mkdir(exist_ok=True)
-            more["resume_from"] = unfinished / f"{task.identity}.pt"
+            more["resume_from"] = self._unfinished(f"{name}.pt")
         return self._model.fit(
             train,
             valid,
@@ -266,35 +259,50 @@ class Workbench:
             **more,
         )
 
-    def _keep(self, classifier: Classifier, task: CellTask) -> None:
+    def _unfinished(self, name: str) -> Path:
+        folder = self._folder / UNFINISHED_TRAININGS
+        folder.mkdir(exist_ok=True)
+        return folder / name
+
+    def _keep(self, classifier: Classifier, name: str) -> None:
         save = classifier.save  # type: ignore[attr-defined]  # the run has asked the model
-        folder = self._folder / MODELS / f"rho-{task.rho:g}-m-{task.m}"
+        folder = self._folder / MODELS / name
         if folder.exists():  # of a run that was killed before the cell was finished
             shutil.rmtree(folder)
         write_folder(folder, lambda room: save(room, label_names=tuple(self._context.label_names)))
 
+    def _masks(self, rho: float, m: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        draw = self._process.mask
+        return (
+            draw("train", rho=rho, m=m, n=len(self._train)),
+            draw("valid", rho=rho, m=m, n=len(self._valid)),
+        )
+
     def _try_out(self, task: TrialTask) -> dict[str, Any]:
-        valid = self._valid.resample()
-        seed = trial_seed(self._context.seed, number=task.number)
-        classifier = self._fit(self._train.resample(), valid, task, seed)
-        return {"valid_accuracy": _accuracy(classifier, valid)}
+        address = task.address
+        masks = (None, None) if address is None else self._masks(*address)
+        train, valid = self._train.resample(masks[0]), self._valid.resample(masks[1])
+        seed = trial_seed(self._context.seed, number=task.number, address=address)
+        classifier = self._fit(train, valid, task, seed, task.identity)
+        predicted = classifier.predict(valid.store, valid.rows)
+        return {"valid_accuracy": float(np.mean(predicted == valid.labels))}
 
     def _fill_cell(self, task: CellTask) -> dict[str, Any]:
         path = self._folder / CELLS / f"{task.identity}.parquet"
         if path.is_file():
             # A worker died after its work was done, before it could say so.
             return asdict(read_cell_artefact(path))
-        draw = self._process.mask
-        train_mask = draw("train", rho=task.rho, m=task.m, n=len(self._train))
-        valid_mask = draw("valid", rho=task.rho, m=task.m, n=len(self._valid))
+        train_mask, valid_mask = self._masks(task.rho, task.m)
         train, valid = self._train.resample(train_mask), self._valid.resample(valid_mask)
-        seed = training_seed(self._context.seed, rho=task.rho, m=task.m)
-        classifier = self._fit(train, valid, task, seed)
-        if self._context.keep_models:
-            self._keep(classifier, task)
-        original, transformed = match(classifier, self._test)
+        n_voters = self._context.n_voters
+        if n_voters == 1:
+            classifier = self._train_voter(task, train, valid, voter=0)
+            labels = predict_labels(classifier, self._test, valid)
+        else:
+            voters = range(n_voters)
+            labels = vote([self._ballot(task, train, valid, voter=voter) for voter in voters])
         metrics = {
-            "valid_accuracy": _accuracy(classifier, valid),
+            "valid_accuracy": float(np.mean(labels.valid == valid.labels)),
             "train_transformed": int(train_mask.sum()),
             "valid_transformed": int(valid_mask.sum()),
         }
@@ -305,70 +313,33 @@ class Workbench:
             "m": task.m,
             "metrics": metrics,
         }
-        table = _matched_table(self._test.labels, original, transformed, self._changed)
-        _write_cell_artefact(path, table, record)
+        table = matched_table(self._test.labels, labels.original, labels.transformed, self._changed)
+        write_cell_artefact(path, table, record)
+        for voter in range(n_voters if n_voters > 1 else 0):
+            self._ballot_path(task, voter).unlink(missing_ok=True)
         return asdict(read_cell_artefact(path))
 
+    def _train_voter(
+        self, task: CellTask, train: EncodedRows, valid: EncodedRows, *, voter: int
+    ) -> Classifier:
+        seed = training_seed(self._context.seed, rho=task.rho, m=task.m, voter=voter)
+        classifier = self._fit(train, valid, task, seed, f"{task.identity}-{voter}")
+        if self._context.keep_models:
+            several = "" if self._context.n_voters == 1 else f"-voter-{voter}"
+            self._keep(classifier, f"rho-{task.rho:g}-m-{task.m}{several}")
+        return classifier
 
-def _matched_table(
-    gold: NDArray[np.int8],
-    original: NDArray[np.int8],
-    transformed: NDArray[np.int8],
-    changed: NDArray[np.bool_],
-) -> pa.Table:
-    import pyarrow as pa
+    def _ballot_path(self, task: CellTask, voter: int) -> Path:
+        return self._unfinished(f"{task.identity}-{voter}.npz")
 
-    return pa.table(
-        {
-            "row": np.arange(len(gold), dtype=np.int64),
-            "gold": np.asarray(gold),
-            "original": original,
-            "transformed": transformed,
-            "original_correct": original == gold,
-            "transformed_correct": transformed == gold,
-            "changed": np.asarray(changed),
-        }
-    )
-
-
-def _write_cell_artefact(path: Path, table: pa.Table, record: Mapping[str, Any]) -> None:
-    import pyarrow.parquet as pq
-
-    # The record travels inside, so that a run killed before its row was written can add the row.
-    described = table.replace_schema_metadata({_CELL_KEY: json.dumps(record).encode()})
-    write_file(path, lambda temporary: pq.write_table(described, temporary, compression="zstd"))
-
-
-def read_cell_artefact(path: Path) -> CellRecord:
-    """Read what a cell's artefact says of itself.
-
-    Raises
-    ------
-    StoreError
-        If the file is no artefact of a cell, or damaged.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        record = json.loads(pq.read_schema(path).metadata[_CELL_KEY])
-        return CellRecord(**record, artefact=path.name, sha256=hash_file(path), seconds=None)
-    except (pa.ArrowInvalid, KeyError, TypeError, ValueError) as error:
-        raise StoreError(
-            f"{path}: is damaged or no matched sample of a cell; delete it and run again"
-        ) from error
-
-
-def read_matched(path: Path, *, sha256: str) -> pa.Table:
-    """Read a cell's matched sample: row, gold, both predictions, both outcomes, changed.
-
-    Raises
-    ------
-    StoreError
-        If the file is not the one that was written.
-    """
-    import pyarrow.parquet as pq
-
-    if hash_file(path) != sha256:
-        raise StoreError(f"{path}: has changed since it was written; run into another folder")
-    return pq.read_table(path)
+    def _ballot(
+        self, task: CellTask, train: EncodedRows, valid: EncodedRows, *, voter: int
+    ) -> Ballot:
+        """Train one of several classifiers, or read what it said before the run was killed."""
+        path = self._ballot_path(task, voter)
+        if path.is_file():
+            return Ballot.read(path)
+        classifier = self._train_voter(task, train, valid, voter=voter)
+        ballot = cast_ballot(classifier, self._test, valid)
+        ballot.write(path)
+        return ballot
