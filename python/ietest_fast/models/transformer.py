@@ -7,10 +7,8 @@ like length and are cut by a budget of tokens, so that hardly anything is paddin
 from __future__ import annotations
 
 import shutil
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -32,6 +30,15 @@ from ietest_fast.models.protocol import (
     normalise_params,
 )
 from ietest_fast.models.tokens import TextRows, TextTokenizer, encode_splits
+from ietest_fast.models.training import (
+    Schedule,
+    Training,
+    autocast,
+    choose_device,
+    import_torch,
+    multiplies_bf16_fast,
+    plan_epochs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +46,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.models.batching import Batch, Padding
-    from ietest_fast.models.tokens import TokenStore
 
 # Tables 8 to 12: one space for all. Lengths are multiples of 10.
 _SEARCH_SPACE: SearchSpace = {
@@ -96,9 +102,6 @@ _TOKENIZER_FILES = (
     "added_tokens.json",
 )
 
-# Of so many batches' worth of shuffled rows those of like length are put together.
-_BATCHES_SORTED_TOGETHER = 50
-
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
@@ -117,45 +120,6 @@ class TrainingSettings:
     token_budget: int
     warmup: float
     precision: str
-
-
-def import_torch() -> Any:
-    """Import torch, and silence transformers.
-
-    Raises
-    ------
-    InputError
-        If one of them is not installed.
-    """
-    try:
-        import torch
-        import transformers
-    except ImportError as error:
-        raise InputError(
-            "transformers are trained by torch and transformers, which are not installed: "
-            "pip install 'ietest-fast[train]'"
-        ) from error
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    return torch
-
-
-def choose_device() -> str:
-    """Give ``cuda`` where there is a usable GPU, else ``cpu``."""
-    torch = import_torch()
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def multiplies_bf16_fast(device: str) -> bool:
-    """Say whether a device has instructions for matrix products in bfloat16."""
-    torch = import_torch()
-    if device == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    for name in ("_is_amx_tile_supported", "_is_avx512_bf16_supported"):
-        supported = getattr(torch.cpu, name, None)
-        if supported is not None and supported():
-            return True
-    return False
 
 
 class TransformerClassifier:
@@ -186,7 +150,7 @@ class TransformerClassifier:
         budget = 16_384 if self._device == "cuda" else 2048
         scores: NDArray[np.float32] | None = None
         self._model.eval()
-        with torch.inference_mode(), _autocast(self._device, self._use_bf16):
+        with torch.inference_mode(), autocast(self._device, use_bf16=self._use_bf16):
             for places in plan_batches(tokens.lengths, token_budget=budget):
                 batch = pad(tokens, places, self._padding)
                 logits = self._model(**model_inputs(self._model, batch, self._device)).logits
@@ -227,11 +191,6 @@ class TransformerClassifier:
         return labels
 
 
-def _autocast(device: str, use_bf16: bool) -> Any:
-    torch = import_torch()
-    return torch.autocast(device, dtype=torch.bfloat16, enabled=use_bf16)
-
-
 def model_inputs(model: Any, batch: Batch, device: str) -> dict[str, Any]:
     """Give a batch as the tensors that a model takes."""
     torch = import_torch()
@@ -242,36 +201,6 @@ def model_inputs(model: Any, batch: Batch, device: str) -> dict[str, Any]:
         name: torch.from_numpy(array).to(device, non_blocking=True)
         for name, array in inputs.items()
     }
-
-
-def order_batches(
-    lengths: NDArray[np.int64], *, token_budget: int, rng: np.random.Generator
-) -> list[NDArray[np.int64]]:
-    """Cut one epoch's rows into batches of like length, in random order.
-
-    Parameters
-    ----------
-    lengths
-        Shape (n,).
-    token_budget
-        Padded tokens of a batch.
-    rng
-        Decides on the order.
-
-    Returns
-    -------
-    list of ndarray
-        Every row in one batch.
-    """
-    shuffled = rng.permutation(len(lengths))
-    together = max(1, int(_BATCHES_SORTED_TOGETHER * token_budget / max(1.0, lengths.mean())))
-    batches = []
-    for begin in range(0, len(shuffled), together):
-        rows = shuffled[begin : begin + together]
-        batches += [
-            rows[places] for places in plan_batches(lengths[rows], token_budget=token_budget)
-        ]
-    return [batches[i] for i in rng.permutation(len(batches))]
 
 
 class Transformer:
@@ -412,161 +341,63 @@ class Transformer:
         use_bf16 = precision == "bf16" or (precision == "auto" and multiplies_bf16_fast(device))
         folder = find_checkpoint(self._checkpoint)
         max_length = min(int(params["max_length"]), read_max_length(folder))
-        store = cast("TextRows", train.store)
-        tokens = store.tokens(np.asarray(train.rows), max_length=max_length)
+        padding = read_padding(folder)
+        tokens = cast("TextRows", train.store).tokens(np.asarray(train.rows), max_length=max_length)
+        labels = torch.from_numpy(np.asarray(train.labels, dtype=np.int64)).to(device)
         devices = [torch.cuda.current_device()] if device == "cuda" else []
         with torch.random.fork_rng(devices=devices):
             torch.manual_seed(seed)
-            training = _Training(
-                model=_load_model(folder, n_classes).to(device),
-                params=params,
-                settings=self._settings,
+            model = _load_model(folder, n_classes).to(device)
+
+            def loss(rows: NDArray[np.int64]) -> Any:
+                inputs = model_inputs(model, pad(tokens, rows, padding), device)
+                with autocast(device, use_bf16=use_bf16):
+                    return model(**inputs, labels=labels[torch.from_numpy(rows).to(device)]).loss
+
+            Training(
+                module=model,
+                loss=loss,
+                optimizer=_make_optimizer(model, params),
+                schedule=Schedule(
+                    learning_rate=float(params["learning_rate"]), warmup=self._settings.warmup
+                ),
+                max_grad_norm=float(params["max_grad_norm"]),
                 device=device,
-                use_bf16=use_bf16,
-                padding=read_padding(folder),
-                seed=seed,
-            )
-            training.run(
-                tokens,
-                np.asarray(train.labels, dtype=np.int64),
+            ).run(
+                plan_epochs(
+                    tokens.lengths,
+                    epochs=int(params["epochs"]),
+                    token_budget=self._settings.token_budget,
+                    seed=seed,
+                ),
                 resume_from=resume_from,
                 every_seconds=self._checkpoint_seconds,
             )
         return TransformerClassifier(
-            training.model,
+            model,
             checkpoint=folder,
-            padding=training.padding,
+            padding=padding,
             max_length=max_length,
             device=device,
             use_bf16=use_bf16,
         )
 
 
-class _Training:
-    """One fine-tuning, which can be stopped between two steps and taken up again."""
-
-    def __init__(
-        self,
-        *,
-        model: Any,
-        params: Params,
-        settings: TrainingSettings,
-        device: str,
-        use_bf16: bool,
-        padding: Padding,
-        seed: int,
-    ) -> None:
-        torch = import_torch()
-        self.model = model
-        self.padding = padding
-        self._params = params
-        self._settings = settings
-        self._device = device
-        self._use_bf16 = use_bf16
-        self._seed = seed
-        # Neither biases nor the scales of normalisations decay.
-        weights = [p for p in model.parameters() if p.requires_grad]
-        groups = [
-            {
-                "params": [p for p in weights if p.ndim > 1],
-                "weight_decay": float(params["weight_decay"]),
-            },
-            {"params": [p for p in weights if p.ndim <= 1], "weight_decay": 0.0},
-        ]
-        self._optimizer = torch.optim.AdamW(
-            groups,
-            lr=float(params["learning_rate"]),
-            eps=float(params["adam_epsilon"]),
-            fused=True,
-        )
-
-    def run(
-        self,
-        tokens: TokenStore,
-        labels: NDArray[np.int64],
-        *,
-        resume_from: Path | None,
-        every_seconds: float,
-    ) -> None:
-        done = 0
-        if resume_from is not None and resume_from.is_file():
-            done = self._load(resume_from)
-        epochs = int(self._params["epochs"])
-        # The number of batches does not depend on their order but by a few at the borders.
-        plans = [
-            order_batches(
-                tokens.lengths,
-                token_budget=self._settings.token_budget,
-                rng=np.random.default_rng([self._seed, epoch]),
-            )
-            for epoch in range(epochs)
-        ]
-        n_steps = sum(len(plan) for plan in plans)
-        saved = time.monotonic()
-        self.model.train()
-        for step, rows in enumerate(rows for plan in plans for rows in plan):
-            if step < done:
-                continue
-            self._step(tokens, rows, labels[rows], rate=self._rate(step, n_steps))
-            if resume_from is not None and time.monotonic() - saved >= every_seconds:
-                self._save(resume_from, step + 1)
-                saved = time.monotonic()
-        if resume_from is not None:
-            resume_from.unlink(missing_ok=True)
-
-    def _rate(self, step: int, n_steps: int) -> float:
-        n_warmup = int(self._settings.warmup * n_steps)
-        if step < n_warmup:
-            return (step + 1) / n_warmup
-        return (n_steps - step) / max(1, n_steps - n_warmup)
-
-    def _step(
-        self, tokens: TokenStore, rows: NDArray[np.int64], labels: NDArray[np.int64], *, rate: float
-    ) -> None:
-        torch = import_torch()
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate * float(self._params["learning_rate"])
-        batch = pad(tokens, rows, self.padding)
-        with _autocast(self._device, self._use_bf16):
-            output = self.model(
-                **model_inputs(self.model, batch, self._device),
-                labels=torch.from_numpy(labels).to(self._device),
-            )
-        output.loss.backward()
-        torch.nn.utils.clip_grad_norm_(
-            self.model.parameters(), float(self._params["max_grad_norm"])
-        )
-        self._optimizer.step()
-        self._optimizer.zero_grad(set_to_none=True)
-
-    def _save(self, path: Path, done: int) -> None:
-        torch = import_torch()
-        from ietest_fast.atomic import write_file
-
-        state = {
-            "done": done,
-            "model": self.model.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
-            "torch": torch.get_rng_state(),
-            "cuda": torch.cuda.get_rng_state() if self._device == "cuda" else None,
-        }
-        write_file(path, lambda file: torch.save(state, file))
-
-    def _load(self, path: Path) -> int:
-        torch = import_torch()
-        try:
-            state = torch.load(path, map_location=self._device, weights_only=True)
-            self.model.load_state_dict(state["model"])
-            self._optimizer.load_state_dict(state["optimizer"])
-            torch.set_rng_state(state["torch"].cpu())
-            if state["cuda"] is not None:
-                torch.cuda.set_rng_state(state["cuda"].cpu())
-            return int(state["done"])
-        except (OSError, RuntimeError, KeyError, ValueError, EOFError, UnpicklingError) as error:
-            raise InputError(
-                f"this unfinished training cannot be read; delete it to begin anew: {error}",
-                path=path,
-            ) from error
+def _make_optimizer(model: Any, params: Params) -> Any:
+    """Make AdamW; neither biases nor the scales of normalisations decay."""
+    torch = import_torch()
+    weights = [p for p in model.parameters() if p.requires_grad]
+    decay = float(params["weight_decay"])
+    groups = [
+        {"params": [p for p in weights if p.ndim > 1], "weight_decay": decay},
+        {"params": [p for p in weights if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(
+        groups,
+        lr=float(params["learning_rate"]),
+        eps=float(params["adam_epsilon"]),
+        fused=True,
+    )
 
 
 def find_checkpoint(name: str) -> Path:

@@ -11,7 +11,8 @@ pytest.importorskip("transformers", reason="needs the train extra")
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import SplitTexts
-from ietest_fast.models.transformer import Transformer, order_batches
+from ietest_fast.models.training import order_batches
+from ietest_fast.models.transformer import Transformer
 from tiny_models import make_tokenizer, random_texts
 
 PARAMS = {
@@ -98,11 +99,11 @@ class _KilledError(Exception):
 def test_a_killed_training_goes_on_to_the_same_end(
     checkpoint, split, tmp_path, monkeypatch, stop_after
 ):
-    from ietest_fast.models import transformer as module
+    from ietest_fast.models import training as module
 
     whole = _fit(checkpoint, split)
     steps = []
-    take = module._Training._step
+    take = module.Training._step
 
     def step(self, *args, **kwargs):
         if len(steps) == stop_after:
@@ -113,13 +114,13 @@ def test_a_killed_training_goes_on_to_the_same_end(
     file = tmp_path / "unfinished.pt"
     options = {"checkpoint_minutes": 0.0}
     with monkeypatch.context() as patched:
-        patched.setattr(module._Training, "_step", step)
+        patched.setattr(module.Training, "_step", step)
         with pytest.raises(_KilledError):
             _fit(checkpoint, split, resume_from=file, options=options)
     assert file.is_file()
     counted = []
     monkeypatch.setattr(
-        module._Training, "_step", lambda self, *a, **k: (counted.append(1), take(self, *a, **k))
+        module.Training, "_step", lambda self, *a, **k: (counted.append(1), take(self, *a, **k))
     )
     assert (_fit(checkpoint, split, resume_from=file, options=options) == whole).all()
     assert not file.exists()

@@ -1,0 +1,242 @@
+"""What all classifiers trained by torch share: devices, batches, and a loop that can be resumed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pickle import UnpicklingError
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.batching import plan_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+# Of so many batches' worth of shuffled rows those of like length are put together.
+_BATCHES_SORTED_TOGETHER = 50
+
+
+def import_torch() -> Any:
+    """Import torch, and silence transformers.
+
+    Raises
+    ------
+    InputError
+        If one of them is not installed.
+    """
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise InputError(
+            "transformers are trained by torch and transformers, which are not installed: "
+            "pip install 'ietest-fast[train]'"
+        ) from error
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    return torch
+
+
+def choose_device() -> str:
+    """Give ``cuda`` where there is a usable GPU, else ``cpu``."""
+    torch = import_torch()
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def multiplies_bf16_fast(device: str) -> bool:
+    """Say whether a device has instructions for matrix products in bfloat16."""
+    torch = import_torch()
+    if device == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    for name in ("_is_amx_tile_supported", "_is_avx512_bf16_supported"):
+        supported = getattr(torch.cpu, name, None)
+        if supported is not None and supported():
+            return True
+    return False
+
+
+def autocast(device: str, *, use_bf16: bool) -> Any:
+    """Compute matrix products in bfloat16 where that is asked for; weights stay float32."""
+    torch = import_torch()
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=use_bf16)
+
+
+def order_batches(
+    lengths: NDArray[np.int64], *, token_budget: int, rng: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """Cut one epoch's rows into batches of like length, in random order.
+
+    Parameters
+    ----------
+    lengths
+        Shape (n,).
+    token_budget
+        Padded tokens of a batch.
+    rng
+        Decides on the order.
+
+    Returns
+    -------
+    list of ndarray
+        Every row in one batch.
+    """
+    shuffled = rng.permutation(len(lengths))
+    together = max(1, int(_BATCHES_SORTED_TOGETHER * token_budget / max(1.0, lengths.mean())))
+    batches = []
+    for begin in range(0, len(shuffled), together):
+        rows = shuffled[begin : begin + together]
+        batches += [
+            rows[places] for places in plan_batches(lengths[rows], token_budget=token_budget)
+        ]
+    return [batches[i] for i in rng.permutation(len(batches))]
+
+
+def plan_epochs(
+    lengths: NDArray[np.int64], *, epochs: int, token_budget: int, seed: int
+) -> list[NDArray[np.int64]]:
+    """Give the batches of several epochs, each epoch in an order of its own."""
+    return [
+        rows
+        for epoch in range(epochs)
+        for rows in order_batches(
+            lengths, token_budget=token_budget, rng=np.random.default_rng([seed, epoch])
+        )
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """How large the steps of a training are.
+
+    Attributes
+    ----------
+    learning_rate
+        The largest.
+    warmup
+        Share of the steps in which it climbs.
+    decays
+        Whether it then falls linearly to 0, or stays.
+    """
+
+    learning_rate: float
+    warmup: float = 0.0
+    decays: bool = True
+
+    def rate(self, step: int, n_steps: int) -> float:
+        """Give the learning rate of a step, counted from 0."""
+        n_warmup = int(self.warmup * n_steps)
+        if step < n_warmup:
+            return self.learning_rate * (step + 1) / n_warmup
+        if not self.decays:
+            return self.learning_rate
+        return self.learning_rate * (n_steps - step) / max(1, n_steps - n_warmup)
+
+
+@dataclass(kw_only=True)
+class Training:
+    """One training, which can be stopped between two steps and taken up again.
+
+    Attributes
+    ----------
+    module
+        The network.
+    loss
+        Gives the mean loss of some rows, a tensor.
+    optimizer
+        Over the network's weights.
+    schedule
+        Of the learning rate.
+    max_grad_norm
+        Gradients are scaled down to this Euclidean length.
+    device
+        Where the network is.
+    """
+
+    module: Any
+    loss: Callable[[NDArray[np.int64]], Any]
+    optimizer: Any
+    schedule: Schedule
+    max_grad_norm: float
+    device: str
+
+    def run(
+        self,
+        batches: Sequence[NDArray[np.int64]],
+        *,
+        resume_from: Path | None,
+        every_seconds: float,
+    ) -> None:
+        """Take a step on each batch.
+
+        Parameters
+        ----------
+        batches
+            Rows, of all epochs.
+        resume_from
+            A file for an unfinished training: read if it is there, written now and then, removed
+            at the end. None to keep none.
+        every_seconds
+            How often it is written.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read.
+        """
+        done = 0
+        if resume_from is not None and resume_from.is_file():
+            done = self._load(resume_from)
+        saved = time.monotonic()
+        self.module.train()
+        for step in range(done, len(batches)):
+            self._step(batches[step], rate=self.schedule.rate(step, len(batches)))
+            if resume_from is not None and time.monotonic() - saved >= every_seconds:
+                self._save(resume_from, step + 1)
+                saved = time.monotonic()
+        self.module.eval()
+        if resume_from is not None:
+            resume_from.unlink(missing_ok=True)
+
+    def _step(self, rows: NDArray[np.int64], *, rate: float) -> None:
+        torch = import_torch()
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.loss(rows).backward()
+        torch.nn.utils.clip_grad_norm_(self.module.parameters(), self.max_grad_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def _save(self, path: Path, done: int) -> None:
+        torch = import_torch()
+        from ietest_fast.atomic import write_file
+
+        state = {
+            "done": done,
+            "model": self.module.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "torch": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
+        }
+        write_file(path, lambda file: torch.save(state, file))
+
+    def _load(self, path: Path) -> int:
+        torch = import_torch()
+        try:
+            state = torch.load(path, map_location=self.device, weights_only=True)
+            self.module.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            torch.set_rng_state(state["torch"].cpu())
+            if state["cuda"] is not None:
+                torch.cuda.set_rng_state(state["cuda"].cpu())
+            return int(state["done"])
+        except (OSError, RuntimeError, KeyError, ValueError, EOFError, UnpicklingError) as error:
+            raise InputError(
+                f"this unfinished training cannot be read; delete it to begin anew: {error}",
+                path=path,
+            ) from error
