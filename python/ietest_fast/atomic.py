@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 from typing import TYPE_CHECKING, BinaryIO
@@ -96,3 +97,9 @@ def sync_folder(path: Path) -> None:
     """Force a folder's entries to the disk; without effect where a folder cannot be opened."""
     if os.name == "posix":
         sync_file(path)
+
+
+def hash_file(path: Path) -> str:
+    """Give the sha256 of a file, 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from contextlib import contextmanager, suppress
@@ -126,9 +125,3 @@ def sweep_unfinished(folder: Path) -> list[Path]:
         else:
             path.unlink(missing_ok=True)
     return left
-
-
-def hash_file(path: Path) -> str:
-    """Give the sha256 of a file, 64 hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

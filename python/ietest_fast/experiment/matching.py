@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.atomic import hash_file
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import hash_file, reading, write_file
+from ietest_fast.experiment.artefacts import reading, write_file
 from ietest_fast.experiment.store import CellRecord
 
 if TYPE_CHECKING:

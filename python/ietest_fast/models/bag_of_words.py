@@ -1,4 +1,4 @@
-"""Bag of words and gradient boosting: the paper's baseline (section 4.4, appendix B, Table 7).
+"""Bag of words and trees: the paper's baseline (section 4.4, appendix B, Table 7), and a forest.
 
 Words are counted as the published baseline counts them: "premise hypothesis" as one text, lower
 case, runs of two and more word characters. The vocabulary is that of the training set in both its
@@ -8,7 +8,7 @@ versions; in a resample some of its columns are empty, which changes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -302,27 +302,25 @@ class BagOfWordsClassifier:
         return labels
 
 
-class BagOfWordsXGBoost:
-    """Word counts (or TF-IDF) and XGBoost's ``multi:softprob``.
+class _BagOfWords:
+    """Word counts (or TF-IDF) and trees of XGBoost's ``multi:softprob``.
 
-    Parameters
-    ----------
-    weighting
-        ``"count"`` (the paper's text) or ``"tfidf"`` (the published code): scikit-learn's default
-        TF-IDF, its idf learnt anew from each resample.
-
-    Notes
-    -----
-    Columns that no tree could ever use (words in a single row of the resample) are left out of
-    training; trees are the same without them, but for which columns ``colsample_bytree`` draws.
+    Subclasses say which trees, and what is searched over.
     """
 
-    name = "bow-xgb"
+    _SPACE: ClassVar[SearchSpace]
+    _ALLOWED: ClassVar[Mapping[str, Interval]]
+    _PRESETS: ClassVar[Mapping[str, Params]]
 
     def __init__(self, weighting: str = "count") -> None:
         if weighting not in {"count", "tfidf"}:
             raise InputError(f'weighting must be "count" or "tfidf", not {weighting!r}')
         self._weighting = weighting
+
+    @staticmethod
+    def _plant(params: Params) -> tuple[Params, int]:
+        """Give XGBoost's parameters, and its number of boosting rounds."""
+        raise NotImplementedError
 
     @property
     def backend(self) -> str:
@@ -338,17 +336,17 @@ class BagOfWordsXGBoost:
 
     @property
     def search_space(self) -> SearchSpace:
-        """Table 7."""
-        return _SEARCH_SPACE
+        """The hyperparameters and their ranges."""
+        return self._SPACE
 
     @property
     def presets(self) -> Mapping[str, Params]:
-        """The values that Table 7 gives as best for SNLI and MNLI."""
-        return _PRESETS
+        """Known good hyperparameters by name."""
+        return self._PRESETS
 
     def check_params(self, params: Mapping[str, Any]) -> list[str]:
         """Say what is wrong with some hyperparameters, each with its name."""
-        return check_against_space(params, _SEARCH_SPACE, allowed=_ALLOWED)
+        return check_against_space(params, self._SPACE, allowed=self._ALLOWED)
 
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
@@ -405,8 +403,7 @@ class BagOfWordsXGBoost:
 
         counts = _select(train.store, train.rows)
         features = _Features.learn(counts, tfidf=self._weighting == "tfidf")
-        params = normalise_params(params, _SEARCH_SPACE)
-        booster_params = {name: value for name, value in params.items() if name != "n_estimators"}
+        tree_params, n_rounds = self._plant(normalise_params(params, self._SPACE))
         # Counts have few values, so histograms are small. TF-IDF has nearly as many values as
         # entries: there the exact search over sorted entries is two to three times as fast.
         exact = features.idf is not None
@@ -416,7 +413,7 @@ class BagOfWordsXGBoost:
         )
         booster = xgb.train(
             {
-                **booster_params,
+                **tree_params,
                 "objective": "multi:softprob",
                 "num_class": n_classes,
                 "tree_method": "exact" if exact else "hist",
@@ -425,6 +422,78 @@ class BagOfWordsXGBoost:
                 "verbosity": 0,
             },
             data,
-            num_boost_round=int(params["n_estimators"]),
+            num_boost_round=n_rounds,
         )
         return BagOfWordsClassifier(booster, features)
+
+
+class BagOfWordsXGBoost(_BagOfWords):
+    """Word counts (or TF-IDF) and gradient boosting.
+
+    Parameters
+    ----------
+    weighting
+        ``"count"`` (the paper's text) or ``"tfidf"`` (the published code): scikit-learn's default
+        TF-IDF, its idf learnt anew from each resample.
+
+    Notes
+    -----
+    Columns that no tree could ever use (words in a single row of the resample) are left out of
+    training; trees are the same without them, but for which columns ``colsample_bytree`` draws.
+    """
+
+    name = "bow-xgb"
+    _SPACE = _SEARCH_SPACE
+    _ALLOWED = _ALLOWED
+    _PRESETS = _PRESETS
+
+    @staticmethod
+    def _plant(params: Params) -> tuple[Params, int]:
+        trees = dict(params)
+        return trees, int(trees.pop("n_estimators"))
+
+
+class BagOfWordsForest(_BagOfWords):
+    """Word counts (or TF-IDF) and a random forest, the baseline of the thesis's chapter 3.
+
+    Parameters
+    ----------
+    weighting
+        As for :class:`BagOfWordsXGBoost`.
+
+    Notes
+    -----
+    The forest is XGBoost's: each tree sees a share `subsample` of the rows, drawn without
+    replacement, and each split a share `colsample_bynode` of the words; trees are averaged in log
+    odds, and splits are chosen by the second-order gain instead of Gini's index.
+    """
+
+    name = "bow-rf"
+    _SPACE: ClassVar[SearchSpace] = {
+        "n_estimators": IntegerRange(low=50, high=200),
+        "max_depth": IntegerRange(low=10, high=40),
+        "subsample": FloatRange(low=0.5, high=0.9, step=0.05),
+        "colsample_bynode": FloatRange(low=0.05, high=0.5, step=0.05),
+    }
+    _ALLOWED: ClassVar[Mapping[str, Interval]] = {
+        "n_estimators": Interval(low=1),
+        "max_depth": Interval(low=1),
+        "subsample": Interval(low=0, high=1, low_included=False),
+        "colsample_bynode": Interval(low=0, high=1, low_included=False),
+    }
+    _PRESETS: ClassVar[Mapping[str, Params]] = {
+        # A bootstrap sample holds 63% of the rows.
+        "default": {
+            "n_estimators": 100,
+            "max_depth": 30,
+            "subsample": 0.63,
+            "colsample_bynode": 0.1,
+        }
+    }
+
+    @staticmethod
+    def _plant(params: Params) -> tuple[Params, int]:
+        trees = dict(params)
+        trees["num_parallel_tree"] = trees.pop("n_estimators")
+        # One round of full step, and leaves that are hardly shrunk: the mean of grown trees.
+        return {**trees, "learning_rate": 1.0, "reg_lambda": 1e-5}, 1

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 # name -> "module:class"; the class is called with the options of the configuration.
 _MODELS = {
     "bow-xgb": "ietest_fast.models.bag_of_words:BagOfWordsXGBoost",
+    "bow-rf": "ietest_fast.models.bag_of_words:BagOfWordsForest",
+    "align": "ietest_fast.models.alignment:Alignment",
+    "cbow": "ietest_fast.models.networks:PairCBOW",
+    "bilstm": "ietest_fast.models.networks:PairBiLSTM",
+    "rnn": "ietest_fast.models.networks:RecurrentNetwork",
+    "gru": "ietest_fast.models.networks:GatedRecurrentUnits",
+    "lstm": "ietest_fast.models.networks:LongShortTermMemory",
     "transformer": "ietest_fast.models.transformer:Transformer",
 }
 

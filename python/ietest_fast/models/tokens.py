@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import EncodedSplit
 
 if TYPE_CHECKING:
@@ -374,8 +375,20 @@ def _cut(lengths: Sequence[NDArray[np.int64]], room: int) -> list[NDArray[np.int
     ]
 
 
+class Tokeniser(Protocol):
+    """Makes numbers of texts."""
+
+    def tokenise(self, texts: Sequence[str]) -> Ragged:
+        """Tokenise texts, a row for each."""
+        ...
+
+    def template(self, n_texts: int) -> Template:
+        """Say what stands around the texts of an input."""
+        ...
+
+
 def encode_splits(
-    tokenizer: TextTokenizer, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
+    tokenizer: Tokeniser, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
 ) -> dict[str, EncodedSplit]:
     """Tokenise both versions of every split, each distinct text once.
 
@@ -393,30 +406,15 @@ def encode_splits(
     dict
         Equal inputs of a split share a row of its store, whichever version they come from.
     """
-    import pyarrow as pa
-
-    # Premises and hypotheses may be the same texts: one dictionary for all.
-    arrays = [
-        table[name].cast(pa.large_string()).combine_chunks()
-        for split in splits.values()
-        for table in (split.original, split.transformed)
-        for name in text_columns
-    ]
-    pooled = pa.concat_arrays(arrays).dictionary_encode()
-    tokens = tokenizer.tokenise(pooled.dictionary.to_pylist())
-    codes = np.asarray(pooled.indices, dtype=np.int64)
-    encoded = {}
-    for name, split in splits.items():
-        n, n_columns = split.original.num_rows, len(text_columns)
-        here, codes = np.split(codes, [2 * n_columns * n])
-        # One column an input, the originals before the transformed.
-        inputs = here.reshape(2, n_columns, n).transpose(1, 0, 2).reshape(n_columns, 2 * n)
-        distinct, row_of = np.unique(inputs, axis=1, return_inverse=True)
-        row_of = row_of.reshape(-1).astype(np.int64)
-        encoded[name] = EncodedSplit(
-            store=TextRows(texts=tokens, codes=distinct, template=tokenizer.template(n_columns)),
-            original=row_of[:n],
-            transformed=row_of[n:],
-            labels=split.labels,
+    distinct, inputs = pool_texts(splits, text_columns)
+    texts = tokenizer.tokenise(distinct.to_pylist())
+    template = tokenizer.template(len(text_columns))
+    return {
+        name: EncodedSplit(
+            store=TextRows(texts=texts, codes=each.codes, template=template),
+            original=each.original,
+            transformed=each.transformed,
+            labels=splits[name].labels,
         )
-    return encoded
+        for name, each in inputs.items()
+    }

@@ -1,0 +1,312 @@
+"""Word alignment by edit distance: the ALIGN baseline of Naik et al. (2018).
+
+After MacCartney's bag-of-words alignment (2009): each word of the hypothesis is aligned with the
+premise's word that is most like it in spelling. How well that works is summed up for each kind of
+word, and a logistic regression weighs the kinds; Naik et al. weight words by their part of speech
+where MacCartney weights them by how rare they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.pooling import pool_texts
+from ietest_fast.models.protocol import (
+    EncodedRows,
+    EncodedSplit,
+    FloatRange,
+    Interval,
+    Params,
+    RowStore,
+    SearchSpace,
+    SplitTexts,
+    check_against_space,
+    normalise_params,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.lexicon.tagging import TokenTags
+
+# Kinds of words that weigh alike; the last one takes what is in none, but for marks and blanks.
+_KINDS = (("NOUN", "PROPN"), ("VERB",), ("ADJ", "ADV"), ("NUM",))
+_PASSED_OVER = ("PUNCT", "SPACE", "SYM")
+N_KINDS = len(_KINDS) + 1
+
+_SEARCH_SPACE: SearchSpace = {"l2": FloatRange(low=1e-5, high=0.1)}
+_ALLOWED: Mapping[str, Interval] = {"l2": Interval(low=0)}
+_PRESETS: Mapping[str, Params] = {"default": {"l2": 1e-3}}
+
+# Pairs whose words are compared at once; their products fit into some 100 MB.
+_PAIRS_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alignments:
+    """How well the words of each hypothesis are found in its premise.
+
+    Attributes
+    ----------
+    features
+        float32, shape (rows, 2 * :data:`N_KINDS`): for each kind of word the mean similarity, then
+        for each kind the least; 1 where a hypothesis has no such word.
+    """
+
+    features: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the arrays that the store consists of."""
+        return {"features": self.features}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Words:
+    """The words of n texts: numbers of words and of their kinds, text after text."""
+
+    offsets: NDArray[np.int64]
+    word: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    spelling: list[str]
+
+    @classmethod
+    def read(cls, texts: Sequence[str], tags: TokenTags) -> _Words:
+        from ietest_fast.lexicon.tagging import UPOS
+
+        kind_of = np.full(len(UPOS), N_KINDS - 1)
+        for kind, names in enumerate(_KINDS):
+            kind_of[[UPOS.index(name) for name in names]] = kind
+        kind_of[[UPOS.index(name) for name in _PASSED_OVER]] = -1
+        kinds = kind_of[tags.pos]
+        number_of: dict[str, int] = {}
+        words = np.empty(len(tags.start), dtype=np.int64)
+        spans = np.stack((tags.start, tags.end), axis=1).tolist()
+        for i, text in enumerate(texts):
+            data = text.encode()
+            for place in range(tags.offsets[i], tags.offsets[i + 1]):
+                begin, end = spans[place]
+                word = data[begin:end].decode().lower()
+                words[place] = number_of.setdefault(word, len(number_of))
+        kept = kinds >= 0
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return cls(
+            offsets=before[tags.offsets],
+            word=words[kept],
+            kind=kinds[kept],
+            spelling=list(number_of),
+        )
+
+
+def similarity(a: str, b: str) -> float:
+    """Say how like two words are: 1 less the edit distance over the length of the longer."""
+    from ietest_fast.runtime import load_core
+
+    distance = load_core().text.edit_distance(a, b)
+    return 1.0 - distance / max(len(a), len(b), 1)
+
+
+def _align(
+    words: _Words, premise: NDArray[np.int64], hypothesis: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Give the features of some pairs of texts."""
+    n_premise = words.offsets[premise + 1] - words.offsets[premise]
+    n_hypothesis = words.offsets[hypothesis + 1] - words.offsets[hypothesis]
+    # One row for each word of each hypothesis ...
+    pair = np.repeat(np.arange(len(premise)), n_hypothesis)
+    place = _spread(words.offsets[hypothesis], n_hypothesis)
+    # ... and one entry for each word of the premise that it is compared with.
+    row = np.repeat(np.arange(len(pair)), n_premise[pair])
+    against = words.word[_spread(words.offsets[premise][pair], n_premise[pair])]
+    key = words.word[place][row] * len(words.spelling) + against
+    distinct, which = np.unique(key, return_inverse=True)
+    found = np.array(
+        [
+            similarity(words.spelling[a], words.spelling[b])
+            for a, b in zip(*divmod(distinct, len(words.spelling)), strict=True)
+        ]
+    )
+    best = np.zeros(len(pair))
+    np.maximum.at(best, row, found[which] if len(found) else found)
+    kind = words.kind[place]
+    cell = pair * N_KINDS + kind
+    shape = (len(premise), N_KINDS)
+    count = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    total = np.bincount(cell, weights=best, minlength=shape[0] * shape[1]).reshape(shape)
+    mean = np.where(count > 0, total / np.maximum(count, 1), 1.0)
+    least = np.ones(shape[0] * shape[1])
+    np.minimum.at(least, cell, best)
+    return np.concatenate((mean, least.reshape(shape)), axis=1).astype(np.float32)
+
+
+def _spread(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give ``begin, begin + 1, ...`` of all, one behind the other."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int64) + np.repeat(begins - (ends - lengths), lengths)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignmentClassifier:
+    """A fitted multinomial logistic regression over alignments.
+
+    Attributes
+    ----------
+    mean, scale
+        float64, shape (features,): features are standardised.
+    weights
+        float64, shape (features + 1, n_classes), the last row the intercepts.
+    """
+
+    mean: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Predict class probabilities, float32, shape (len(rows), n_classes)."""
+        from ietest_fast.models.evaluation import softmax
+
+        features = _standardise(cast("Alignments", store).features[rows], self.mean, self.scale)
+        return softmax((features @ self.weights).astype(np.float32))
+
+    def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Predict labels, int8, shape (len(rows),); of equally likely ones the lowest."""
+        labels: NDArray[np.int8] = self.predict_proba(store, rows).argmax(axis=1).astype(np.int8)
+        return labels
+
+
+def _standardise(
+    features: NDArray[np.float32], mean: NDArray[np.float64], scale: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    standard = (features - mean) / scale
+    return np.concatenate((standard, np.ones((len(features), 1))), axis=1)
+
+
+class Alignment:
+    """Word alignment by edit distance and a logistic regression over kinds of words.
+
+    Parameters
+    ----------
+    tagger
+        A spaCy pipeline that tells the kinds; the packaged one where absent.
+
+    Notes
+    -----
+    Training has one optimum: classifiers of one resample are the same whatever their seed.
+    """
+
+    name = "align"
+
+    def __init__(self, tagger: str = "") -> None:
+        from ietest_fast.lexicon import Tagger
+
+        self._tagger_name = tagger or None
+        self._fingerprint = Tagger.load(self._tagger_name).fingerprint
+
+    @property
+    def backend(self) -> str:
+        """SciPy with its version."""
+        import scipy
+
+        return f"scipy {scipy.__version__}"
+
+    @property
+    def options(self) -> dict[str, str | int | float | bool]:
+        """The settings that are not searched over; the tagger counts by what is in it."""
+        return {"tagger": self._fingerprint}
+
+    @property
+    def search_space(self) -> SearchSpace:
+        """The weight of the squared Euclidean norm of the coefficients."""
+        return _SEARCH_SPACE
+
+    @property
+    def presets(self) -> Mapping[str, Params]:
+        """Hardly any shrinkage."""
+        return _PRESETS
+
+    def check_params(self, params: Mapping[str, Any]) -> list[str]:
+        """Say what is wrong with some hyperparameters, each with its name."""
+        return check_against_space(params, _SEARCH_SPACE, allowed=_ALLOWED)
+
+    def encode(
+        self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
+    ) -> dict[str, EncodedSplit]:
+        """Align every pair, in both versions; nothing is learnt for it.
+
+        Raises
+        ------
+        InputError
+            If texts are not pairs.
+        """
+        from ietest_fast.lexicon import Tagger
+
+        if len(text_columns) != 2:
+            raise InputError(
+                f"the model {self.name!r} compares two texts; it has {', '.join(text_columns)}"
+            )
+        distinct, inputs = pool_texts(splits, text_columns)
+        with Tagger.load(self._tagger_name) as tagger:
+            words = _Words.read(distinct.to_pylist(), tagger.tag(distinct))
+        encoded = {}
+        for name, each in inputs.items():
+            features = [
+                _align(words, *each.codes[:, begin : begin + _PAIRS_AT_ONCE])
+                for begin in range(0, each.codes.shape[1], _PAIRS_AT_ONCE)
+            ]
+            encoded[name] = EncodedSplit(
+                store=Alignments(features=np.concatenate(features)),
+                original=each.original,
+                transformed=each.transformed,
+                labels=splits[name].labels,
+            )
+        return encoded
+
+    def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> Alignments:
+        """Make a store again from its arrays."""
+        return Alignments(features=arrays["features"])
+
+    def fit(
+        self,
+        train: EncodedRows,
+        valid: EncodedRows | None,  # noqa: ARG002 - there is nothing to stop early
+        *,
+        params: Params,
+        n_classes: int,
+        seed: int,  # noqa: ARG002 - there is one optimum
+        n_threads: int = 1,
+    ) -> AlignmentClassifier:
+        """Minimise the mean log-loss plus l2 / 2 times the squared norm of the coefficients."""
+        from scipy.optimize import minimize
+        from scipy.special import logsumexp
+        from threadpoolctl import threadpool_limits
+
+        l2 = float(normalise_params(params, _SEARCH_SPACE)["l2"])
+        features = np.asarray(cast("Alignments", train.store).features[train.rows], np.float64)
+        mean, scale = features.mean(axis=0), features.std(axis=0)
+        scale[scale == 0.0] = 1.0
+        x = _standardise(features, mean, scale)
+        wanted = np.eye(n_classes)[train.labels]
+        shape = (x.shape[1], n_classes)
+
+        def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            weights = flat.reshape(shape)
+            scores = x @ weights
+            log_p = scores - logsumexp(scores, axis=1, keepdims=True)
+            penalised = weights.copy()
+            penalised[-1] = 0.0
+            value = -np.mean(np.sum(wanted * log_p, axis=1)) + l2 / 2 * np.sum(penalised**2)
+            gradient = x.T @ (np.exp(log_p) - wanted) / len(x) + l2 * penalised
+            return float(value), gradient.ravel()
+
+        with threadpool_limits(n_threads):
+            found = minimize(loss, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B")
+        return AlignmentClassifier(mean=mean, scale=scale, weights=found.x.reshape(shape))

@@ -1,0 +1,606 @@
+"""Recurrent networks and sums of word vectors, in torch: the papers' simpler neural baselines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+
+import numpy as np
+
+from ietest_fast.atomic import hash_file
+from ietest_fast.errors import InputError
+from ietest_fast.models.batching import plan_batches
+from ietest_fast.models.protocol import (
+    EncodedRows,
+    EncodedSplit,
+    FloatRange,
+    IntegerRange,
+    Interval,
+    Params,
+    RowStore,
+    SearchSpace,
+    SplitTexts,
+    check_against_space,
+    normalise_params,
+)
+from ietest_fast.models.training import (
+    Schedule,
+    Training,
+    choose_device,
+    import_torch,
+    plan_epochs,
+)
+from ietest_fast.models.words import PADDING, UNKNOWN, WordRows, encode_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.models.tokens import Ragged
+
+Cell = Literal["rnn", "gru", "lstm"]
+
+# Padded words of a batch that is only predicted.
+_WORDS_AT_ONCE = 8192
+
+# Longer texts lose their ends.
+_MOST_WORDS = 512
+
+_ALLOWED: Mapping[str, Interval] = {
+    "epochs": Interval(low=1),
+    "batch_size": Interval(low=1),
+    "learning_rate": Interval(low=0, high=1, low_included=False),
+    "embedding_size": Interval(low=1, high=4096),
+    "hidden_size": Interval(low=1, high=4096),
+    "n_layers": Interval(low=1, high=16),
+    "dropout": Interval(low=0, high=0.99),
+}
+
+# Chapter 3 of the thesis searches sizes of 10 to 500, 1 to 6 layers, batches of 32 to 128, and
+# rates and dropout from 0 to 1; the upper parts of the latter two train nothing.
+_SPACE: SearchSpace = {
+    "epochs": IntegerRange(low=2, high=10),
+    "batch_size": IntegerRange(low=32, high=128),
+    "learning_rate": FloatRange(low=1e-4, high=5e-3),
+    "embedding_size": IntegerRange(low=10, high=500),
+    "hidden_size": IntegerRange(low=10, high=500),
+    "n_layers": IntegerRange(low=1, high=6),
+    "dropout": FloatRange(low=0.0, high=0.7),
+}
+
+_DEFAULT: Params = {
+    "epochs": 6,
+    "batch_size": 32,
+    "learning_rate": 1e-3,
+    "embedding_size": 100,
+    "hidden_size": 128,
+    "n_layers": 1,
+    "dropout": 0.2,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Vocabulary:
+    """Which words a network knows, and where their vectors are.
+
+    Attributes
+    ----------
+    place_of
+        int64, shape (n_words,): the row of each word's vector; rare words share one.
+    n_rows
+        Number of vectors.
+    """
+
+    place_of: NDArray[np.int64]
+    n_rows: int
+
+    @classmethod
+    def learn(cls, store: WordRows, rows: NDArray[np.int64], *, min_count: int) -> _Vocabulary:
+        """Know the words that occur often enough in some rows, and those with given vectors."""
+        texts, counts = np.unique(store.rows.codes[:, rows], return_counts=True)
+        every = store.rows.texts
+        weights = np.repeat(counts, every.lengths[texts])
+        words = every.values[_positions(every, texts)]
+        occurs = np.bincount(words, weights=weights, minlength=store.n_words)
+        known = occurs >= min_count
+        if store.vectors.shape[1]:
+            known |= ~np.isnan(store.vectors[:, 0])
+        known[: UNKNOWN + 2] = True  # padding, unknown, separator
+        place_of = np.where(known, np.cumsum(known) - 1, UNKNOWN)
+        return cls(place_of=place_of.astype(np.int64), n_rows=int(known.sum()))
+
+
+def _positions(texts: Ragged, which: NDArray[np.int64]) -> NDArray[np.int64]:
+    lengths = texts.lengths[which]
+    ends = np.cumsum(lengths)
+    begins = np.repeat(texts.offsets[which] - (ends - lengths), lengths)
+    return np.arange(ends[-1] if len(ends) else 0, dtype=np.int64) + begins
+
+
+def _rectangle(
+    texts: Ragged, which: NDArray[np.int64], place_of: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give texts as a padded rectangle of vectors' rows, and their lengths, 1 at least."""
+    lengths = np.minimum(texts.lengths[which], _MOST_WORDS)
+    width = max(1, int(lengths.max()))
+    inside = np.arange(width) < lengths[:, None]
+    positions = texts.offsets[which][:, None] + np.arange(width)
+    words = np.full(inside.shape, PADDING, dtype=np.int64)
+    words[inside] = place_of[texts.values[positions[inside]]]
+    return words, np.maximum(lengths, 1)
+
+
+def _build(
+    *,
+    kind: str,
+    n_texts: int,
+    n_rows: int,
+    n_classes: int,
+    params: Params,
+    options: _Options,
+    vectors: NDArray[np.float32] | None,
+) -> Any:
+    """Make a network: words of each text in, class scores out."""
+    torch = import_torch()
+    nn = torch.nn
+    hidden = int(params["hidden_size"])
+    n_layers = int(params.get("n_layers", 1))
+    dropout = float(params["dropout"])
+    embedding_size = int(params["embedding_size"]) if vectors is None else vectors.shape[1]
+
+    class Network(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed = nn.Embedding(n_rows, embedding_size, padding_idx=PADDING)
+            nn.init.normal_(self.embed.weight, std=0.1)
+            with torch.no_grad():
+                self.embed.weight[PADDING] = 0.0
+                if vectors is not None:
+                    given = torch.from_numpy(vectors)
+                    has = ~given[:, 0].isnan()
+                    self.embed.weight[has] = given[has]
+            self.drop = nn.Dropout(dropout)
+            size = embedding_size
+            self.recur = None
+            if kind != "cbow":
+                layer = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}[kind]
+                self.recur = layer(
+                    embedding_size,
+                    hidden,
+                    num_layers=n_layers,
+                    bidirectional=options.bidirectional,
+                    dropout=dropout if n_layers > 1 else 0.0,
+                    batch_first=True,
+                )
+                size = hidden * (2 if options.bidirectional else 1)
+            if options.pairs:
+                features = size * (4 if n_texts == 2 else 1)
+                self.head = nn.Sequential(
+                    nn.Dropout(dropout),
+                    nn.Linear(features, hidden),
+                    nn.ReLU(),
+                    nn.Linear(hidden, hidden),
+                    nn.ReLU(),
+                    nn.Linear(hidden, n_classes),
+                )
+            else:
+                self.head = nn.Sequential(nn.Dropout(dropout), nn.Linear(size, n_classes))
+
+        def encode(self, words: Any, lengths: Any) -> Any:
+            embedded = self.drop(self.embed(words))
+            inside = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
+            if self.recur is None:
+                return (embedded * inside[:, :, None]).sum(dim=1)
+            packed = nn.utils.rnn.pack_padded_sequence(
+                embedded, lengths.cpu(), batch_first=True, enforce_sorted=False
+            )
+            states, last = self.recur(packed)
+            if options.pooling == "last":
+                final = last[0] if kind == "lstm" else last
+                final = final.view(n_layers, -1, len(words), hidden)[-1]
+                return torch.cat(list(final), dim=1)
+            states, _ = nn.utils.rnn.pad_packed_sequence(
+                states, batch_first=True, total_length=words.shape[1]
+            )
+            if options.pooling == "max":
+                return states.masked_fill(~inside[:, :, None], float("-inf")).amax(dim=1)
+            return (states * inside[:, :, None]).sum(dim=1) / lengths[:, None]
+
+        def forward(self, texts: Sequence[tuple[Any, Any]]) -> Any:
+            encoded = [self.encode(words, lengths) for words, lengths in texts]
+            if len(encoded) == 1:
+                return self.head(encoded[0])
+            u, v = encoded
+            return self.head(torch.cat([u, v, u - v, u * v], dim=1))
+
+    return Network()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    """What is not searched over.
+
+    Attributes
+    ----------
+    pairs
+        Whether the texts of a pair are encoded apart.
+    bidirectional
+        Of the recurrence.
+    pooling
+        ``"last"``, ``"mean"`` or ``"max"`` of the states.
+    min_count
+        Rarer words share a vector.
+    """
+
+    pairs: bool
+    bidirectional: bool
+    pooling: str
+    min_count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkClassifier:
+    """A trained network."""
+
+    network: Any
+    vocabulary: _Vocabulary
+    n_classes: int
+    pairs: bool
+    device: str
+
+    def _texts(
+        self, store: WordRows, rows: NDArray[np.int64]
+    ) -> list[tuple[Ragged, NDArray[np.int64]]]:
+        return _texts_of(store, rows, pairs=self.pairs)
+
+    def predict_logits(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Give class scores, float32, shape (len(rows), n_classes); equal rows are run once."""
+        torch = import_torch()
+        distinct, place_of = np.unique(rows, return_inverse=True)
+        texts = self._texts(cast("WordRows", store), distinct)
+        lengths = np.sum([column.lengths[which] for column, which in texts], axis=0)
+        scores = np.empty((len(distinct), self.n_classes), dtype=np.float32)
+        self.network.eval()
+        with torch.inference_mode():
+            for places in plan_batches(lengths, token_budget=_WORDS_AT_ONCE):
+                inputs = _inputs(texts, places, self.vocabulary, self.device)
+                scores[places] = self.network(inputs).float().cpu().numpy()
+        return scores[place_of]
+
+    def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Predict class probabilities, float32, shape (len(rows), n_classes)."""
+        from ietest_fast.models.evaluation import softmax
+
+        return softmax(self.predict_logits(store, rows))
+
+    def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Predict labels, int8, shape (len(rows),); of equally likely ones the lowest."""
+        labels: NDArray[np.int8] = self.predict_logits(store, rows).argmax(axis=1).astype(np.int8)
+        return labels
+
+
+def _texts_of(
+    store: WordRows, rows: NDArray[np.int64], *, pairs: bool
+) -> list[tuple[Ragged, NDArray[np.int64]]]:
+    """Give the texts of some rows: those of a pair apart, or as one sequence."""
+    if pairs:
+        return [(store.rows.texts, np.asarray(column)[rows]) for column in store.rows.codes]
+    tokens = store.rows.tokens(np.asarray(rows), max_length=_MOST_WORDS)
+    from ietest_fast.models.tokens import Ragged
+
+    whole = Ragged(values=tokens.ids, offsets=tokens.offsets)
+    return [(whole, np.arange(len(rows), dtype=np.int64))]
+
+
+def _inputs(
+    texts: Sequence[tuple[Ragged, NDArray[np.int64]]],
+    places: NDArray[np.int64],
+    vocabulary: _Vocabulary,
+    device: str,
+) -> list[tuple[Any, Any]]:
+    torch = import_torch()
+    rectangles = [_rectangle(column, which[places], vocabulary.place_of) for column, which in texts]
+    return [tuple(torch.from_numpy(x).to(device) for x in pair) for pair in rectangles]  # type: ignore[misc]
+
+
+class _Network:
+    """A family of networks over word vectors."""
+
+    name: ClassVar[str]
+    resumes = True
+    _KIND: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        pairs: bool,
+        bidirectional: bool,
+        pooling: str,
+        vectors: str,
+        min_count: int,
+        checkpoint_minutes: float,
+    ) -> None:
+        if pooling not in {"last", "mean", "max"}:
+            raise InputError(f'pooling must be "last", "mean" or "max", not {pooling!r}')
+        if min_count < 1:
+            raise InputError(f"min_count must be 1 or more, not {min_count}")
+        if vectors and not Path(vectors).is_file():
+            raise InputError("there is no such file of word vectors", path=vectors)
+        self._options = _Options(
+            pairs=pairs, bidirectional=bidirectional, pooling=pooling, min_count=min_count
+        )
+        self._vectors = Path(vectors) if vectors else None
+        self._checkpoint_seconds = 60 * checkpoint_minutes
+
+    @property
+    def backend(self) -> str:
+        """Torch with its version, and the device."""
+        torch = import_torch()
+        return f"torch {torch.__version__}, {choose_device()}"
+
+    @property
+    def options(self) -> dict[str, str | int | float | bool]:
+        """The settings that are not searched over; a file of vectors counts by what is in it."""
+        return {
+            "bidirectional": self._options.bidirectional,
+            "pooling": self._options.pooling,
+            "min_count": self._options.min_count,
+            "vectors": "" if self._vectors is None else hash_file(self._vectors),
+        }
+
+    @property
+    def search_space(self) -> SearchSpace:
+        """Near chapter 3 of the thesis; see the module's source for where it differs."""
+        left_out = {"n_layers"} if self._KIND == "cbow" else set()
+        if self._vectors is not None:
+            left_out.add("embedding_size")
+        return {name: domain for name, domain in _SPACE.items() if name not in left_out}
+
+    @property
+    def presets(self) -> Mapping[str, Params]:
+        """What does well on a few thousand pairs."""
+        return {"default": {name: _DEFAULT[name] for name in self.search_space}}
+
+    def check_params(self, params: Mapping[str, Any]) -> list[str]:
+        """Say what is wrong with some hyperparameters, each with its name."""
+        return check_against_space(params, self.search_space, allowed=_ALLOWED)
+
+    def encode(
+        self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
+    ) -> dict[str, EncodedSplit]:
+        """Give the words of every split numbers.
+
+        Raises
+        ------
+        InputError
+            If the training texts have no words, or the file of vectors is damaged.
+        """
+        return encode_words(splits, text_columns, vectors=self._vectors)
+
+    def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> WordRows:
+        """Make a store again from its arrays."""
+        return WordRows.from_arrays(arrays)
+
+    def fit(
+        self,
+        train: EncodedRows,
+        valid: EncodedRows | None,  # noqa: ARG002 - the number of epochs is a hyperparameter
+        *,
+        params: Params,
+        n_classes: int,
+        seed: int,
+        n_threads: int = 1,
+        resume_from: Path | None = None,
+    ) -> NetworkClassifier:
+        """Train a network with Adam.
+
+        Parameters
+        ----------
+        train, valid
+            The validation set is not used.
+        params
+            As in :attr:`search_space`.
+        n_classes
+            Number of labels.
+        seed
+            Of the weights, the order of batches and dropout.
+        n_threads
+            Threads of the processor.
+        resume_from
+            A file for an unfinished training; None to keep none.
+        """
+        torch = import_torch()
+        torch.set_num_threads(n_threads)
+        params = normalise_params(params, self.search_space)
+        device = choose_device()
+        store = cast("WordRows", train.store)
+        rows = np.asarray(train.rows)
+        vocabulary = _Vocabulary.learn(store, rows, min_count=self._options.min_count)
+        texts = _texts_of(store, rows, pairs=self._options.pairs)
+        lengths = np.sum([column.lengths[which] for column, which in texts], axis=0)
+        labels = torch.from_numpy(np.asarray(train.labels, dtype=np.int64)).to(device)
+        devices = [torch.cuda.current_device()] if device == "cuda" else []
+        with torch.random.fork_rng(devices=devices):
+            torch.manual_seed(seed)
+            network = _build(
+                kind=self._KIND,
+                n_texts=len(store.rows.codes),
+                n_rows=vocabulary.n_rows,
+                n_classes=n_classes,
+                params=params,
+                options=self._options,
+                vectors=self._known_vectors(store, vocabulary),
+            ).to(device)
+
+            def loss(some: NDArray[np.int64]) -> Any:
+                scores = network(_inputs(texts, some, vocabulary, device))
+                wanted = labels[torch.from_numpy(some).to(device)]
+                return torch.nn.functional.cross_entropy(scores, wanted)
+
+            rate = float(params["learning_rate"])
+            words_of_batch = max(1, round(int(params["batch_size"]) * lengths.mean()))
+            Training(
+                module=network,
+                loss=loss,
+                optimizer=torch.optim.Adam(network.parameters(), lr=rate, fused=True),
+                schedule=Schedule(learning_rate=rate, decays=False),
+                max_grad_norm=5.0,
+                device=device,
+            ).run(
+                plan_epochs(
+                    lengths, epochs=int(params["epochs"]), token_budget=words_of_batch, seed=seed
+                ),
+                resume_from=resume_from,
+                every_seconds=self._checkpoint_seconds,
+            )
+        return NetworkClassifier(
+            network=network,
+            vocabulary=vocabulary,
+            n_classes=n_classes,
+            pairs=self._options.pairs,
+            device=device,
+        )
+
+    @staticmethod
+    def _known_vectors(store: WordRows, vocabulary: _Vocabulary) -> NDArray[np.float32] | None:
+        if store.vectors.shape[1] == 0:
+            return None
+        vectors = np.full((vocabulary.n_rows, store.vectors.shape[1]), np.nan, np.float32)
+        vectors[vocabulary.place_of] = store.vectors
+        vectors[: UNKNOWN + 2] = np.nan  # rare words were written there
+        return vectors
+
+
+class _Sequence(_Network):
+    """A recurrent network over the texts as one sequence, as in chapter 3 of the thesis.
+
+    Parameters
+    ----------
+    bidirectional
+        Whether a second recurrence reads backwards.
+    pooling
+        ``"max"`` or ``"mean"`` of all states, or the ``"last"``, as in the thesis, from which some
+        thousand pairs are too few to learn.
+    vectors
+        A text file of word vectors, such as GloVe's; they are trained on. Random ones where absent.
+    min_count
+        Words that are rarer in a resample share one vector.
+    checkpoint_minutes
+        How often an unfinished training is saved.
+
+    Raises
+    ------
+    InputError
+        If an option is none.
+    """
+
+    def __init__(
+        self,
+        bidirectional: bool = False,
+        pooling: str = "max",
+        vectors: str = "",
+        min_count: int = 2,
+        checkpoint_minutes: float = 10.0,
+    ) -> None:
+        super().__init__(
+            pairs=False,
+            bidirectional=bidirectional,
+            pooling=pooling,
+            vectors=vectors,
+            min_count=min_count,
+            checkpoint_minutes=checkpoint_minutes,
+        )
+
+
+class RecurrentNetwork(_Sequence):
+    """Elman's recurrent network; see :class:`_Sequence` for the options."""
+
+    name = "rnn"
+    _KIND = "rnn"
+
+
+class GatedRecurrentUnits(_Sequence):
+    """Gated recurrent units; see :class:`_Sequence` for the options."""
+
+    name = "gru"
+    _KIND = "gru"
+
+
+class LongShortTermMemory(_Sequence):
+    """Long short-term memory; see :class:`_Sequence` for the options."""
+
+    name = "lstm"
+    _KIND = "lstm"
+
+
+class PairBiLSTM(_Network):
+    """Each text of a pair through one bidirectional LSTM, then a perceptron over both.
+
+    The baseline of Nangia et al. (2017) that Naik et al. test: features u, v, u - v and u * v, two
+    hidden layers.
+
+    Parameters
+    ----------
+    pooling
+        ``"mean"`` of the states, ``"max"`` (Conneau et al. 2017) or ``"last"``.
+    vectors, min_count, checkpoint_minutes
+        As for the recurrent networks.
+
+    Raises
+    ------
+    InputError
+        If an option is none.
+    """
+
+    name = "bilstm"
+    _KIND = "lstm"
+
+    def __init__(
+        self,
+        pooling: str = "mean",
+        vectors: str = "",
+        min_count: int = 2,
+        checkpoint_minutes: float = 10.0,
+    ) -> None:
+        super().__init__(
+            pairs=True,
+            bidirectional=True,
+            pooling=pooling,
+            vectors=vectors,
+            min_count=min_count,
+            checkpoint_minutes=checkpoint_minutes,
+        )
+
+
+class PairCBOW(_Network):
+    """Each text of a pair as the sum of its words' vectors, then a perceptron over both.
+
+    The CBOW baseline of Naik et al. (2018), with the head of :class:`PairBiLSTM`.
+
+    Parameters
+    ----------
+    vectors, min_count, checkpoint_minutes
+        As for the recurrent networks.
+
+    Raises
+    ------
+    InputError
+        If an option is none.
+    """
+
+    name = "cbow"
+    _KIND = "cbow"
+
+    def __init__(
+        self, vectors: str = "", min_count: int = 2, checkpoint_minutes: float = 10.0
+    ) -> None:
+        super().__init__(
+            pairs=True,
+            bidirectional=False,
+            pooling="mean",
+            vectors=vectors,
+            min_count=min_count,
+            checkpoint_minutes=checkpoint_minutes,
+        )

@@ -1,0 +1,72 @@
+"""Every distinct text once, and every distinct input as a choice among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.models.protocol import SplitTexts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PooledInputs:
+    """The inputs of one split.
+
+    Attributes
+    ----------
+    codes
+        int64, shape (columns, inputs): the texts of each distinct input.
+    original, transformed
+        int64, shape (n,): the input of each observation, in each version.
+    """
+
+    codes: NDArray[np.int64]
+    original: NDArray[np.int64]
+    transformed: NDArray[np.int64]
+
+
+def pool_texts(
+    splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
+) -> tuple[pa.Array, dict[str, PooledInputs]]:
+    """Find the distinct texts of all splits, and the distinct inputs of each.
+
+    Premises and hypotheses, originals and transformed texts share one list.
+
+    Parameters
+    ----------
+    splits
+        Both versions of each.
+    text_columns
+        Columns whose texts make an input.
+
+    Returns
+    -------
+    tuple
+        The distinct texts (large strings), and by split the inputs.
+    """
+    import pyarrow as pa
+
+    arrays = [
+        table[name].cast(pa.large_string()).combine_chunks()
+        for split in splits.values()
+        for name in text_columns
+        for table in (split.original, split.transformed)
+    ]
+    pooled = pa.concat_arrays(arrays).dictionary_encode()
+    codes = np.asarray(pooled.indices, dtype=np.int64)
+    inputs = {}
+    for name, split in splits.items():
+        n, n_columns = split.original.num_rows, len(text_columns)
+        here, codes = np.split(codes, [2 * n_columns * n])
+        distinct, row_of = np.unique(here.reshape(n_columns, 2 * n), axis=1, return_inverse=True)
+        row_of = row_of.reshape(-1).astype(np.int64)
+        inputs[name] = PooledInputs(codes=distinct, original=row_of[:n], transformed=row_of[n:])
+    return pooled.dictionary, inputs
