@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -15,7 +16,7 @@ import pytest
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from ietest_fast.cli.main import main
-from tiny_models import LABELS, make_onnx_folder
+from tiny_models import LABELS, make_onnx_folder, make_tokenizer
 
 PREMISES = ("The boy runs in the park", "A dog sleeps on the sofa", "The man sits on a couch")
 HYPOTHESES = ("A kid is outside", "Nobody eats", "The cat is in the street", "A big dog sleeps")
@@ -178,3 +179,78 @@ def test_no_torch_is_imported(model: Path, texts: Path) -> None:
         [sys.executable, "-c", code, *map(str, command)], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def _make_checkpoint(folder: Path) -> None:
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    tokenizer = make_tokenizer()
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=48,
+        pad_token_id=0,
+        id2label=dict(enumerate(LABELS)),
+        label2id={name: i for i, name in enumerate(LABELS)},
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        BertForSequenceClassification(config).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
+
+
+def test_a_checkpoint_is_run_by_torch_and_says_what_its_export_says(
+    tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch", reason="needs the train extra")
+    pytest.importorskip("transformers", reason="needs the train extra")
+    from ietest_fast.models.export import export_onnx
+
+    _make_checkpoint(tmp_path / "checkpoint")
+    export_onnx(tmp_path / "checkpoint", tmp_path / "exported")
+    tables = []
+    for name, how in (
+        ("fp32", ["--model", tmp_path / "checkpoint", "--precision", "fp32"]),
+        ("bf16", ["--model", tmp_path / "checkpoint", "--precision", "bf16"]),
+        ("onnx", ["--onnx", tmp_path / "exported"]),
+    ):
+        out = tmp_path / f"{name}.parquet"
+        status, said, err = run(
+            capsys, "eval", *how, "--test", texts, "--out", out, "--json", "--label-map",
+            ",".join(f"{label}={label}" for label in LABELS),
+        )  # fmt: skip
+        assert status == 0, err
+        found = json.loads(said)
+        assert found["backend"].startswith("onnxruntime" if name == "onnx" else "torch")
+        if name != "onnx":
+            assert found["backend"].endswith(f"{name})")
+        tables.append(pq.read_table(out))
+    fp32, bf16, onnx = (
+        np.array(table["p_original"].to_pylist(), dtype=np.float64) for table in tables
+    )
+    assert fp32 == pytest.approx(onnx, abs=1e-5)
+    assert fp32 == pytest.approx(bf16, abs=0.02)
+    assert (fp32 != bf16).any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "m", "--onnx", "o", "--test", "t"], "--onnx or --model, not both"),
+        (["--model", "m"], "a model needs a file of labelled texts"),
+        (["--model", "m", "--test", "t", "--provider", "x"], "--provider is for --onnx"),
+        (["--onnx", "m", "--test", "t", "--precision", "fp32"], "--precision is for --model"),
+        (["p.csv", "--precision", "fp32"], "say --onnx or --model"),
+    ],
+)
+def test_options_of_another_kind_of_model_are_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = run(capsys, "eval", *arguments)
+    assert status == 2
+    assert message in err

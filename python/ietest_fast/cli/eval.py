@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -23,7 +23,7 @@ from ietest_fast.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ietest_fast.models.evaluation import Evaluation
+    from ietest_fast.models.evaluation import Evaluation, TextClassifier
     from ietest_fast.models.predictions import Predictions
 
 _FILE = click.Path(path_type=Path)
@@ -54,9 +54,13 @@ _OF_MODELS = (
     "block-list",
     "text-columns",
     "provider",
+    "precision",
     "max-length",
     "out",
 )
+# Of one kind of model only.
+_OF_ONNX = ("tokenizer", "provider")
+_OF_CHECKPOINTS = ("precision",)
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = ("gold", "gold-column", "original-column", "transformed-column", "labels")
 
@@ -70,6 +74,11 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=_FILE,
             help="Run this model: a folder with model.onnx, tokenizer.json and config.json, or an "
             ".onnx file with these beside it.",
+        ),
+        click.option(
+            "--model",
+            metavar="CHECKPOINT",
+            help="Run this PyTorch checkpoint: a folder, or a name of the hub.",
         ),
         click.option("--test", type=_FILE, help="File of labelled texts to run the model on."),
         click.option(
@@ -107,6 +116,11 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--text-columns", metavar="A[,B]", help="Columns that hold texts."),
         click.option("--provider", help="Of ONNX Runtime.  [default: the best there is]"),
+        click.option(
+            "--precision",
+            type=click.Choice(["auto", "fp32", "bf16"]),
+            help="Of a PyTorch model's matrix products.  [default: bf16 where that is faster]",
+        ),
         click.option(
             "--max-length",
             type=click.IntRange(min=4),
@@ -153,6 +167,7 @@ def command(
     predictions: str | None,
     transformed: str | None,
     onnx: Path | None,
+    model: str | None,
     test: Path | None,
     alpha: float,
     as_json: bool,
@@ -162,9 +177,9 @@ def command(
 ) -> int:
     """Compare a model's answers on the original and the transformed version of a test set.
 
-    With --onnx and --test the model is run. Otherwise PREDICTIONS holds the predictions on the
-    original texts, TRANSFORMED those on the transformed texts; or one file holds both. Files are
-    CSV, TSV, JSONL or Parquet; labels are names or numbers.
+    With --test and --onnx or --model the model is run. Otherwise PREDICTIONS holds the predictions
+    on the original texts, TRANSFORMED those on the transformed texts; or one file holds both. Files
+    are CSV, TSV, JSONL or Parquet; labels are names or numbers.
     """
     check_margin(margin, alpha=alpha)
     check_resamples(options)
@@ -175,18 +190,23 @@ def command(
     from ietest_fast.stats.signature import sign_test
 
     given: Predictions | Evaluation
-    if onnx is None:
+    if onnx is None and model is None:
         if predictions is None:
             raise click.UsageError("give a file of PREDICTIONS, or a model by --onnx and --test")
-        check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx")
+        check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
         given = _read(predictions, transformed, options)
     else:
         if predictions is not None:
-            raise click.UsageError("--onnx runs a model; PREDICTIONS are of one that has been run")
+            raise click.UsageError(
+                "--onnx and --model run a model; PREDICTIONS are of one that has been run"
+            )
+        if onnx is not None and model is not None:
+            raise click.UsageError("--onnx or --model, not both")
         if test is None:
-            raise click.UsageError("--onnx needs a file of labelled texts: --test FILE")
+            raise click.UsageError("a model needs a file of labelled texts: --test FILE")
         check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
-        given = _run(onnx, test, options)
+        _check_out(options["out"])
+        given = _run(_load(onnx, model, options), test, options)
     if len(given.sample) < 2:
         raise InputError(
             f"a paired test needs at least two rows, not {len(given.sample)}",
@@ -244,31 +264,48 @@ def _read(predictions: str, transformed: str | None, options: dict[str, Any]) ->
     )
 
 
-def _run(onnx: Path, test: Path, options: dict[str, Any]) -> Evaluation:
-    """Transform the test set, run the model on both versions, write what was asked for."""
-    from ietest_fast.corpus import read_corpus
+def _check_out(path: Path | None) -> None:
+    """Find out before the work whether its result can be written."""
     from ietest_fast.corpus.streams import check_target
-    from ietest_fast.errors import InputError
-    from ietest_fast.models.evaluation import evaluate
+
+    if path is None:
+        return
+    check_target(path)
+    if path.suffix != ".parquet":
+        raise click.UsageError(f"--out is a Parquet file, not {path.name}")
+
+
+def _load(onnx: Path | None, model: str | None, options: dict[str, Any]) -> TextClassifier:
+    """Load the model that was asked for."""
+    from ietest_fast.models.checkpoint import CheckpointClassifier
     from ietest_fast.models.onnx import OnnxClassifier
 
+    common = {"n_threads": options["n_threads"], "max_length": options["max_length"]}
+    if onnx is None:
+        check_not_given(*_OF_ONNX, because="is for --onnx")
+        return CheckpointClassifier(
+            cast("str", model), precision=options["precision"] or "auto", **common
+        )
+    check_not_given(*_OF_CHECKPOINTS, because="is for --model")
+    return OnnxClassifier.load(
+        onnx,
+        tokenizer=options["tokenizer"],
+        providers=None if options["provider"] is None else [options["provider"]],
+        **common,
+    )
+
+
+def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluation:
+    """Transform the test set, run the model on both versions, write what was asked for."""
+    from ietest_fast.corpus import read_corpus
+    from ietest_fast.errors import InputError
+    from ietest_fast.models.evaluation import evaluate
+
     out: Path | None = options["out"]
-    if out is not None:
-        check_target(out)
-        if out.suffix != ".parquet":
-            raise click.UsageError(f"--out is a Parquet file, not {out.name}")
     id_column = options["id_column"]
     kept = () if id_column is None else (id_column,)
     columns = options["text_columns"]
     columns = None if columns is None else [name.strip() for name in columns.split(",")]
-    # A model that cannot be loaded should not wait for a corpus.
-    model = OnnxClassifier.load(
-        onnx,
-        tokenizer=options["tokenizer"],
-        providers=None if options["provider"] is None else [options["provider"]],
-        n_threads=options["n_threads"],
-        max_length=options["max_length"],
-    )
     corpus = read_corpus(test, text_columns=columns, keep_columns=kept)
     only = options["input"]
     if only is not None and only not in corpus.text_columns:
@@ -346,6 +383,7 @@ def _told(given: Predictions | Evaluation) -> dict[str, Any]:
         return {}
     return {
         "rows_transformed": int(given.changed.sum()),
+        "backend": given.backend,
         "inputs_run": given.scores.n_inputs,
         "tokens": given.scores.n_tokens,
         "seconds": given.scores.seconds,
@@ -361,7 +399,8 @@ def _tell(given: Predictions | Evaluation) -> None:
     n, scores = len(given.sample), given.scores
     click.echo(f"{int(given.changed.sum()):,} of {n:,} rows were transformed.")
     click.echo(
-        f"{scores.n_inputs:,} different inputs of {2 * n:,} were run in {scores.seconds:.1f} s "
+        f"{scores.n_inputs:,} different inputs of {2 * n:,} were run by {given.backend} "
+        f"in {scores.seconds:.1f} s "
         f"({2 * n / scores.seconds:,.0f} texts/s, "
         f"{scores.n_tokens / scores.seconds:,.0f} tokens/s)."
     )

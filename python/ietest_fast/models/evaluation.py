@@ -40,6 +40,11 @@ class TextClassifier(Protocol):
         """The model's tokenizer."""
         ...
 
+    @property
+    def backend(self) -> str:
+        """What runs it, with its version."""
+        ...
+
     def predict_logits(
         self,
         store: TokenStore,
@@ -218,6 +223,8 @@ class Evaluation:
         Rows that were not evaluated, by reason.
     scores
         The model's own scores, and what they took.
+    backend
+        What ran the model.
     warning
         What the user should know about the match of labels; None if there is nothing.
     """
@@ -232,6 +239,7 @@ class Evaluation:
     label_names: tuple[str, ...]
     dropped: dict[str, int]
     scores: VersionScores
+    backend: str
     warning: str | None
 
     @property
@@ -346,6 +354,7 @@ def evaluate(
         label_names=mapping.names,
         dropped=corpus.dropped,
         scores=scores,
+        backend=model.backend,
         warning=check_against_data(mapping, gold, labels[0]),
     )
 

@@ -13,28 +13,24 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.batching import pad, plan_batches
-from ietest_fast.models.onnx import OnnxClassifier
-from ietest_fast.models.transformer import (
-    import_torch,
+from ietest_fast.models.batching import pad
+from ietest_fast.models.checkpoint import (
     load_classifier,
     load_tokenizer,
     model_inputs,
     read_padding,
+    run_model,
 )
+from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.training import import_torch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from ietest_fast.models.tokens import TokenStore
 
 Precision = Literal["fp32", "fp16", "int8"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 _OPSET = 18
-_TOKEN_BUDGET = 2048
 
 # Copied beside the model where the checkpoint has them.
 _COMPANIONS = (
@@ -134,24 +130,18 @@ def check_export(
     rows = np.arange(len(texts[0]), dtype=np.int64)
     store = exported.tokenizer.join(tokens, [rows] * len(tokens))
     ours = exported.predict_logits(store, rows)
-    theirs = _torch_logits(Path(checkpoint), store)
+    theirs = run_model(
+        load_classifier(checkpoint),
+        store,
+        read_padding(Path(checkpoint)),
+        device="cpu",
+        use_bf16=False,
+    )
     return ExportCheck(
         n=len(rows),
         largest_difference=float(np.abs(ours - theirs).max(initial=0.0)),
         n_flipped=int((ours.argmax(axis=1) != theirs.argmax(axis=1)).sum()),
     )
-
-
-def _torch_logits(checkpoint: Path, store: TokenStore) -> NDArray[np.float32]:
-    torch = import_torch()
-    model = load_classifier(checkpoint)
-    padding = read_padding(checkpoint)
-    logits = np.empty((len(store), model.config.num_labels), dtype=np.float32)
-    with torch.inference_mode():
-        for rows in plan_batches(store.lengths, token_budget=_TOKEN_BUDGET):
-            batch = pad(store, rows, padding)
-            logits[rows] = model(**model_inputs(model, batch, "cpu")).logits.numpy()
-    return logits
 
 
 def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.batching import pad, plan_batches
-from ietest_fast.models.onnx import find_max_length, find_padding, read_json
+from ietest_fast.models.batching import pad
+from ietest_fast.models.checkpoint import (
+    PRECISIONS,
+    TOKENIZER_FILES,
+    chooses_bf16,
+    find_checkpoint,
+    load_tokenizer,
+    model_inputs,
+    read_max_length,
+    read_padding,
+    run_model,
+)
 from ietest_fast.models.protocol import (
     EncodedRows,
     EncodedSplit,
@@ -29,23 +38,23 @@ from ietest_fast.models.protocol import (
     check_against_space,
     normalise_params,
 )
-from ietest_fast.models.tokens import TextRows, TextTokenizer, encode_splits
+from ietest_fast.models.tokens import TextRows, encode_splits
 from ietest_fast.models.training import (
     Schedule,
     Training,
     autocast,
     choose_device,
     import_torch,
-    multiplies_bf16_fast,
     plan_epochs,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from ietest_fast.models.batching import Batch, Padding
+    from ietest_fast.models.batching import Padding
 
 # Tables 8 to 12: one space for all. Lengths are multiples of 10.
 _SEARCH_SPACE: SearchSpace = {
@@ -84,23 +93,6 @@ _PRESETS: dict[str, Params] = {
     "table12-roberta-large-snli": _preset(1, 140, 5e-5, 8.8e-3, 4e-8, 0.93),
     "table12-roberta-large-mnli": _preset(2, 150, 5e-5, 8.8e-3, 5e-7, 0.9),
 }
-
-# Files from which transformers makes a tokenizer where there is no tokenizer.json.
-_VOCABULARIES = (
-    "vocab.txt",
-    "vocab.json",
-    "spiece.model",
-    "tokenizer.model",
-    "sentencepiece.bpe.model",
-)
-
-_TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "merges.txt",
-    "added_tokens.json",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,22 +136,15 @@ class TransformerClassifier:
 
     def predict_logits(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Give class scores, float32, shape (len(rows), n_classes); equal rows are run once."""
-        torch = import_torch()
         distinct, place_of = np.unique(rows, return_inverse=True)
         tokens = cast("TextRows", store).tokens(distinct, max_length=self._max_length)
-        budget = 16_384 if self._device == "cuda" else 2048
-        scores: NDArray[np.float32] | None = None
-        self._model.eval()
-        with torch.inference_mode(), autocast(self._device, use_bf16=self._use_bf16):
-            for places in plan_batches(tokens.lengths, token_budget=budget):
-                batch = pad(tokens, places, self._padding)
-                logits = self._model(**model_inputs(self._model, batch, self._device)).logits
-                some = logits.float().cpu().numpy()
-                if scores is None:
-                    scores = np.empty((len(distinct), some.shape[1]), dtype=np.float32)
-                scores[places] = some
-        if scores is None:
-            return np.empty((0, self._model.config.num_labels), dtype=np.float32)
+        scores = run_model(
+            self._model,
+            tokens,
+            self._padding,
+            device=self._device,
+            use_bf16=self._use_bf16,
+        )
         return scores[place_of]
 
     def save(self, folder: Path, *, label_names: Sequence[str]) -> None:
@@ -175,7 +160,7 @@ class TransformerClassifier:
         self._model.config.id2label = dict(enumerate(label_names))
         self._model.config.label2id = {name: i for i, name in enumerate(label_names)}
         self._model.save_pretrained(folder)
-        for name in (*_TOKENIZER_FILES, *_VOCABULARIES):
+        for name in TOKENIZER_FILES:
             if (self._checkpoint / name).is_file():
                 shutil.copyfile(self._checkpoint / name, folder / name)
 
@@ -189,18 +174,6 @@ class TransformerClassifier:
         """Predict labels, int8, shape (len(rows),); of equally likely ones the lowest."""
         labels: NDArray[np.int8] = self.predict_logits(store, rows).argmax(axis=1).astype(np.int8)
         return labels
-
-
-def model_inputs(model: Any, batch: Batch, device: str) -> dict[str, Any]:
-    """Give a batch as the tensors that a model takes."""
-    torch = import_torch()
-    inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
-    if getattr(model.config, "type_vocab_size", 0) > 1 or model.config.model_type == "xlnet":
-        inputs["token_type_ids"] = batch.token_type_ids
-    return {
-        name: torch.from_numpy(array).to(device, non_blocking=True)
-        for name, array in inputs.items()
-    }
 
 
 class Transformer:
@@ -241,8 +214,8 @@ class Transformer:
             raise InputError(
                 'a transformer needs a checkpoint, such as --model-option checkpoint="roberta-base"'
             )
-        if precision not in {"auto", "fp32", "bf16"}:
-            raise InputError(f'precision must be "auto", "fp32" or "bf16", not {precision!r}')
+        if precision not in PRECISIONS:
+            raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, not {precision!r}")
         if token_budget < 1:
             raise InputError(f"token_budget must be 1 or more, not {token_budget}")
         if not 0 <= warmup < 1:
@@ -337,8 +310,7 @@ class Transformer:
         torch.set_num_threads(n_threads)
         params = normalise_params(params, _SEARCH_SPACE)
         device = choose_device()
-        precision = self._settings.precision
-        use_bf16 = precision == "bf16" or (precision == "auto" and multiplies_bf16_fast(device))
+        use_bf16 = chooses_bf16(self._settings.precision, device)
         folder = find_checkpoint(self._checkpoint)
         max_length = min(int(params["max_length"]), read_max_length(folder))
         padding = read_padding(folder)
@@ -400,81 +372,6 @@ def _make_optimizer(model: Any, params: Params) -> Any:
     )
 
 
-def find_checkpoint(name: str) -> Path:
-    """Give the folder of a checkpoint, fetched from the hub if it is no folder.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, and the hub has no such name or cannot be reached.
-    """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise InputError("there is no such folder", path=folder)
-    import_torch()
-    from huggingface_hub import snapshot_download
-
-    try:
-        fetched = snapshot_download(
-            name,
-            allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"],
-            etag_timeout=5,
-        )
-    except Exception as error:
-        raise InputError(
-            f"{name!r} is no folder, and could not be had from the hub "
-            f"({type(error).__name__}); fetch it where there is a network and name its folder"
-        ) from error
-    return Path(fetched)
-
-
-def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokenizer:
-    """Load a checkpoint's tokenizer, converted from its older formats if need be."""
-    limit = read_max_length(folder)
-    length = limit if max_length is None else min(limit, max_length)
-    if (folder / "tokenizer.json").is_file():
-        return TextTokenizer.load(folder / "tokenizer.json", max_length=length)
-    if not any((folder / name).is_file() for name in _VOCABULARIES):
-        raise InputError(
-            f"this checkpoint has no tokenizer: there is none of tokenizer.json, "
-            f"{', '.join(_VOCABULARIES)}",
-            path=folder,
-        )
-    import_torch()
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-    except Exception as error:
-        raise InputError(
-            f"this checkpoint has no tokenizer that can be loaded: {error}", path=folder
-        ) from error
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        raise InputError("this checkpoint's tokenizer has no fast version", path=folder)
-    return TextTokenizer(backend, max_length=length, path=folder)
-
-
-def read_max_length(folder: Path) -> int:
-    """Find how many tokens a checkpoint takes."""
-    return find_max_length(*_read_settings(folder))
-
-
-def read_padding(folder: Path) -> Padding:
-    """Find how a checkpoint's inputs are padded."""
-    return find_padding(*_read_settings(folder), load_tokenizer(folder))
-
-
-def _read_settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    settings = []
-    for name in ("config.json", "tokenizer_config.json"):
-        path = folder / name
-        settings.append(read_json(path if path.is_file() else None))
-    return settings[0], settings[1]
-
-
 def _load_model(folder: Path, n_classes: int) -> Any:
     torch = import_torch()
     from transformers import AutoModelForSequenceClassification
@@ -488,32 +385,3 @@ def _load_model(folder: Path, n_classes: int) -> Any:
         )
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
-
-
-def load_classifier(folder: str | Path) -> Any:
-    """Load a fine-tuned classifier, ready to predict.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, or has no trained head.
-    """
-    torch = import_torch()
-    from transformers import AutoModelForSequenceClassification
-
-    folder = Path(folder)
-    if not (folder / "config.json").is_file():
-        raise InputError("there is no config.json: this is no checkpoint", path=folder)
-    try:
-        model, report = AutoModelForSequenceClassification.from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True
-        )
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
-        raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
-    missing = [name for name in report["missing_keys"] if "position_ids" not in name]
-    if missing:
-        raise InputError(
-            f"this is no fine-tuned classifier: it has no weights for {', '.join(sorted(missing))}",
-            path=folder,
-        )
-    return model.eval()

@@ -11,10 +11,10 @@ pytest.importorskip("transformers", reason="needs the train extra")
 pytest.importorskip("onnxscript", reason="needs the train extra")
 
 from ietest_fast.errors import InputError
+from ietest_fast.models.checkpoint import load_classifier
 from ietest_fast.models.evaluation import score_versions
 from ietest_fast.models.export import check_export, export_onnx
 from ietest_fast.models.onnx import OnnxClassifier
-from ietest_fast.models.transformer import load_classifier
 from tiny_models import LABELS, make_tokenizer, random_texts
 
 STYLES = ("bert", "roberta", "albert", "distilbert")

@@ -27,6 +27,7 @@ PARAMS = {
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
+    import torch
     from transformers import BertConfig, BertModel
 
     folder = tmp_path_factory.mktemp("bert")
@@ -40,7 +41,9 @@ def checkpoint(tmp_path_factory):
         max_position_embeddings=48,
         pad_token_id=0,
     )
-    BertModel(config).save_pretrained(folder)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        BertModel(config).save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
     return folder
@@ -180,7 +183,7 @@ def test_a_run_keeps_its_classifiers_and_is_the_same_twice(checkpoint, tmp_path)
         results.append((tmp_path / name / "results.json").read_bytes())
         assert not list((tmp_path / name / "unfinished").iterdir())
     assert results[0] == results[1]
-    from ietest_fast.models.transformer import load_classifier
+    from ietest_fast.models.checkpoint import load_classifier
 
     kept = sorted(path.name for path in (tmp_path / "a" / "models").iterdir())
     assert kept == ["rho-0-m-0", "rho-0-m-1", "rho-1-m-0", "rho-1-m-1"]

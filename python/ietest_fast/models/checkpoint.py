@@ -1,0 +1,297 @@
+"""Checkpoints of transformers: finding them, reading what they say of themselves, running them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.batching import pad, plan_batches
+from ietest_fast.models.onnx import find_max_length, find_padding, read_json
+from ietest_fast.models.tokens import TextTokenizer
+from ietest_fast.models.training import (
+    autocast,
+    choose_device,
+    import_torch,
+    multiplies_bf16_fast,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.models.batching import Batch, Padding
+    from ietest_fast.models.tokens import TokenStore
+
+# Files from which transformers makes a tokenizer where there is no tokenizer.json.
+_VOCABULARIES = (
+    "vocab.txt",
+    "vocab.json",
+    "spiece.model",
+    "tokenizer.model",
+    "sentencepiece.bpe.model",
+)
+
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "merges.txt",
+    "added_tokens.json",
+    *_VOCABULARIES,
+)
+"""What belongs to a checkpoint's tokenizer."""
+
+PRECISIONS = ("auto", "fp32", "bf16")
+"""In which products of matrices are computed; ``auto`` is bf16 where that is faster."""
+
+# Padded tokens of a batch that is only predicted.
+_TOKEN_BUDGET = {"cuda": 16_384, "cpu": 2048}
+
+
+def chooses_bf16(precision: str, device: str) -> bool:
+    """Say whether matrix products are to be computed in bfloat16.
+
+    Raises
+    ------
+    InputError
+        If the precision is none of :data:`PRECISIONS`.
+    """
+    if precision not in PRECISIONS:
+        names = ", ".join(map(repr, PRECISIONS))
+        raise InputError(f"precision must be one of {names}, not {precision!r}")
+    return precision == "bf16" or (precision == "auto" and multiplies_bf16_fast(device))
+
+
+def find_checkpoint(name: str) -> Path:
+    """Give the folder of a checkpoint, fetched from the hub if it is no folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, and the hub has no such name or cannot be reached.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise InputError("there is no such folder", path=folder)
+    import_torch()
+    from huggingface_hub import snapshot_download
+
+    try:
+        fetched = snapshot_download(
+            name,
+            allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"],
+            etag_timeout=5,
+        )
+    except Exception as error:
+        raise InputError(
+            f"{name!r} is no folder, and could not be had from the hub "
+            f"({type(error).__name__}); fetch it where there is a network and name its folder"
+        ) from error
+    return Path(fetched)
+
+
+def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokenizer:
+    """Load a checkpoint's tokenizer, converted from its older formats if need be."""
+    limit = read_max_length(folder)
+    length = limit if max_length is None else min(limit, max_length)
+    if (folder / "tokenizer.json").is_file():
+        return TextTokenizer.load(folder / "tokenizer.json", max_length=length)
+    if not any((folder / name).is_file() for name in _VOCABULARIES):
+        raise InputError(
+            f"this checkpoint has no tokenizer: there is none of tokenizer.json, "
+            f"{', '.join(_VOCABULARIES)}",
+            path=folder,
+        )
+    import_torch()
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+    except Exception as error:
+        raise InputError(
+            f"this checkpoint has no tokenizer that can be loaded: {error}", path=folder
+        ) from error
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise InputError("this checkpoint's tokenizer has no fast version", path=folder)
+    return TextTokenizer(backend, max_length=length, path=folder)
+
+
+def read_max_length(folder: Path) -> int:
+    """Find how many tokens a checkpoint takes."""
+    return find_max_length(*_read_settings(folder))
+
+
+def read_padding(folder: Path) -> Padding:
+    """Find how a checkpoint's inputs are padded."""
+    return find_padding(*_read_settings(folder), load_tokenizer(folder))
+
+
+def _read_settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    settings = []
+    for name in ("config.json", "tokenizer_config.json"):
+        path = folder / name
+        settings.append(read_json(path if path.is_file() else None))
+    return settings[0], settings[1]
+
+
+def model_inputs(model: Any, batch: Batch, device: str) -> dict[str, Any]:
+    """Give a batch as the tensors that a model takes."""
+    torch = import_torch()
+    inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
+    if getattr(model.config, "type_vocab_size", 0) > 1 or model.config.model_type == "xlnet":
+        inputs["token_type_ids"] = batch.token_type_ids
+    return {
+        name: torch.from_numpy(array).to(device, non_blocking=True)
+        for name, array in inputs.items()
+    }
+
+
+def run_model(
+    model: Any,
+    store: TokenStore,
+    padding: Padding,
+    *,
+    device: str,
+    use_bf16: bool,
+    on_batch: Callable[[int], None] | None = None,
+) -> NDArray[np.float32]:
+    """Give the class scores of all rows of a store.
+
+    Parameters
+    ----------
+    model
+        A sequence classifier of transformers, on the device.
+    store
+        Token ids of n rows.
+    padding
+        Of the model's inputs.
+    device
+        ``cuda`` or ``cpu``.
+    use_bf16
+        Whether matrix products are computed in bfloat16.
+    on_batch
+        Told the number of rows of every batch that is done.
+
+    Returns
+    -------
+    ndarray
+        float32, shape (n, n_labels).
+    """
+    torch = import_torch()
+    scores = np.empty((len(store), model.config.num_labels), dtype=np.float32)
+    model.eval()
+    waiting: list[tuple[NDArray[np.int64], Any]] = []
+    with torch.inference_mode(), autocast(device, use_bf16=use_bf16):
+        for rows in plan_batches(store.lengths, token_budget=_TOKEN_BUDGET[device]):
+            inputs = model_inputs(model, pad(store, rows, padding), device)
+            logits = model(**inputs).logits
+            # A GPU works on while the next batch is put together; scores are fetched afterwards.
+            waiting.append((rows, logits if device == "cuda" else logits.float().numpy()))
+            if on_batch is not None:
+                on_batch(len(rows))
+        for rows, logits in waiting:
+            scores[rows] = logits.float().cpu().numpy() if device == "cuda" else logits
+    return scores
+
+
+class CheckpointClassifier:
+    """A finished classifier, run by PyTorch.
+
+    Parameters
+    ----------
+    checkpoint
+        A folder, or a name of the hub.
+    precision
+        One of :data:`PRECISIONS`.
+    n_threads
+        Threads of the processor; None for torch's own choice.
+    max_length
+        Longest input in tokens; None for what the model takes.
+
+    Raises
+    ------
+    InputError
+        If the checkpoint cannot be had or is no classifier.
+    """
+
+    def __init__(
+        self,
+        checkpoint: str,
+        *,
+        precision: str = "auto",
+        n_threads: int | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        torch = import_torch()
+        self._device = choose_device()
+        self._use_bf16 = chooses_bf16(precision, self._device)
+        folder = find_checkpoint(checkpoint)
+        limit = read_max_length(folder)
+        if max_length is not None and max_length > limit:
+            raise InputError(f"the model takes at most {limit} tokens, not {max_length}")
+        self._model = load_classifier(folder).to(self._device)
+        self.tokenizer = load_tokenizer(folder, max_length=max_length)
+        self._padding = read_padding(folder)
+        names: dict[int, str] = self._model.config.id2label
+        self.labels = tuple(names[i] for i in range(len(names)))
+        if n_threads is not None:
+            torch.set_num_threads(n_threads)
+
+    @property
+    def backend(self) -> str:
+        """Torch with its version, the device and the precision."""
+        torch = import_torch()
+        return f"torch {torch.__version__} ({self._device}, {'bf16' if self._use_bf16 else 'fp32'})"
+
+    def predict_logits(
+        self,
+        store: TokenStore,
+        rows: NDArray[np.int64],
+        *,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> NDArray[np.float32]:
+        """Give the class scores of some rows, float32, shape (len(rows), n_labels)."""
+        return run_model(
+            self._model,
+            store.take(rows),
+            self._padding,
+            device=self._device,
+            use_bf16=self._use_bf16,
+            on_batch=on_batch,
+        )
+
+
+def load_classifier(folder: str | Path) -> Any:
+    """Load a fine-tuned classifier, ready to predict.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded, or has no trained head.
+    """
+    torch = import_torch()
+    from transformers import AutoModelForSequenceClassification
+
+    folder = Path(folder)
+    if not (folder / "config.json").is_file():
+        raise InputError("there is no config.json: this is no checkpoint", path=folder)
+    try:
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
+    missing = [name for name in report["missing_keys"] if "position_ids" not in name]
+    if missing:
+        raise InputError(
+            f"this is no fine-tuned classifier: it has no weights for {', '.join(sorted(missing))}",
+            path=folder,
+        )
+    return model.eval()
