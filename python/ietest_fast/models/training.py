@@ -212,13 +212,23 @@ class Training:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
 
+    def _weights(self) -> list[Any]:
+        """Give what is trained; frozen weights are those that the training began with."""
+        return [weight for weight in self.module.parameters() if weight.requires_grad]
+
+    def _set_weights(self, values: Sequence[Any]) -> None:
+        torch = import_torch()
+        with torch.no_grad():
+            for weight, value in zip(self._weights(), values, strict=True):
+                weight.copy_(value)
+
     def _save(self, path: Path, done: int) -> None:
         torch = import_torch()
         from ietest_fast.atomic import write_file
 
         state = {
             "done": done,
-            "model": self.module.state_dict(),
+            "weights": [weight.detach() for weight in self._weights()],
             "optimizer": self.optimizer.state_dict(),
             "torch": torch.get_rng_state(),
             "cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
@@ -229,7 +239,7 @@ class Training:
         torch = import_torch()
         try:
             state = torch.load(path, map_location=self.device, weights_only=True)
-            self.module.load_state_dict(state["model"])
+            self._set_weights(state["weights"])
             self.optimizer.load_state_dict(state["optimizer"])
             torch.set_rng_state(state["torch"].cpu())
             if state["cuda"] is not None:

@@ -7,12 +7,14 @@ like length and are cut by a budget of tokens, so that hardly anything is paddin
 from __future__ import annotations
 
 import shutil
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.models.adapters import AdapterSettings, SharedEncoder
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
     PRECISIONS,
@@ -107,15 +109,38 @@ class TrainingSettings:
         Share of the steps in which the learning rate climbs; it then falls linearly to 0.
     precision
         ``fp32``, ``bf16``, or ``auto``: bf16 where the hardware multiplies it faster.
+    adapters
+        Of low rank, or None to train all weights.
+    attention
+        transformers' name of an implementation; empty for its own choice.
+    compiles
+        Whether the model is compiled.
     """
 
     token_budget: int
     warmup: float
     precision: str
+    adapters: AdapterSettings | None
+    attention: str
+    compiles: bool
 
 
 class TransformerClassifier:
-    """A fine-tuned transformer."""
+    """A fine-tuned transformer.
+
+    Parameters
+    ----------
+    model
+        A sequence classifier of transformers.
+    checkpoint
+        What was fine-tuned.
+    padding, max_length
+        Of its inputs.
+    device, use_bf16
+        Where and how it is run.
+    shared, adapter
+        The encoder of several classifiers and this one's adapter, if it has one.
+    """
 
     def __init__(
         self,
@@ -126,6 +151,8 @@ class TransformerClassifier:
         max_length: int,
         device: str,
         use_bf16: bool,
+        shared: SharedEncoder | None = None,
+        adapter: str = "",
     ) -> None:
         self._model = model
         self._checkpoint = checkpoint
@@ -133,11 +160,17 @@ class TransformerClassifier:
         self._max_length = max_length
         self._device = device
         self._use_bf16 = use_bf16
+        self._shared = shared
+        self._adapter = adapter
+        if shared is not None:
+            weakref.finalize(self, shared.drop, adapter)
 
     def predict_logits(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Give class scores, float32, shape (len(rows), n_classes); equal rows are run once."""
         distinct, place_of = np.unique(rows, return_inverse=True)
         tokens = cast("TextRows", store).tokens(distinct, max_length=self._max_length)
+        if self._shared is not None:
+            self._shared.use(self._adapter)
         scores = run_model(
             self._model,
             tokens,
@@ -157,9 +190,10 @@ class TransformerClassifier:
         label_names
             In the order of the labels' codes.
         """
-        self._model.config.id2label = dict(enumerate(label_names))
-        self._model.config.label2id = {name: i for i, name in enumerate(label_names)}
-        self._model.save_pretrained(folder)
+        whole = self._model if self._shared is None else self._shared.merge(self._adapter)
+        whole.config.id2label = dict(enumerate(label_names))
+        whole.config.label2id = {name: i for i, name in enumerate(label_names)}
+        whole.save_pretrained(folder)
         for name in TOKENIZER_FILES:
             if (self._checkpoint / name).is_file():
                 shutil.copyfile(self._checkpoint / name, folder / name)
@@ -189,6 +223,18 @@ class Transformer:
         Share of the steps in which the learning rate climbs; it then falls linearly to 0.
     precision
         ``"auto"``, ``"fp32"`` or ``"bf16"`` (autocast; weights stay fp32).
+    lora_rank
+        0 to train all weights; above, adapters of that rank are trained, and the encoder is frozen
+        and shared by all classifiers of a process.
+    lora_alpha
+        Their products are scaled by ``lora_alpha / lora_rank``.
+    lora_dropout
+        In front of them.
+    attention
+        transformers' ``attn_implementation``: ``"sdpa"``, ``"flash_attention_2"`` (a GPU, and the
+        flash-attn package), ``"eager"``; its own choice where absent.
+    compile
+        Whether ``torch.compile`` is let loose on the model; worth its minutes on long trainings.
     checkpoint_minutes
         How often an unfinished training is saved.
 
@@ -204,10 +250,16 @@ class Transformer:
 
     def __init__(
         self,
+        *,
         checkpoint: str = "",
         token_budget: int = 1024,
         warmup: float = 0.0,
         precision: str = "auto",
+        lora_rank: int = 0,
+        lora_alpha: float = 16.0,
+        lora_dropout: float = 0.05,
+        attention: str = "",
+        compile: bool = False,  # noqa: A002 - an option by name
         checkpoint_minutes: float = 10.0,
     ) -> None:
         if not checkpoint:
@@ -221,9 +273,22 @@ class Transformer:
         if not 0 <= warmup < 1:
             raise InputError(f"warmup is a share of the steps, 0 or more and below 1, not {warmup}")
         self._checkpoint = checkpoint
+        if lora_rank < 0 or not 0 <= lora_dropout < 1:
+            raise InputError(
+                f"lora_rank is 0 or more and lora_dropout a probability below 1, not {lora_rank} "
+                f"and {lora_dropout}"
+            )
         self._settings = TrainingSettings(
-            token_budget=token_budget, warmup=warmup, precision=precision
+            token_budget=token_budget,
+            warmup=warmup,
+            precision=precision,
+            adapters=AdapterSettings(rank=lora_rank, alpha=lora_alpha, dropout=lora_dropout)
+            if lora_rank
+            else None,
+            attention=attention,
+            compiles=bool(compile),
         )
+        self._shared: dict[int, SharedEncoder] = {}
         self._checkpoint_seconds = 60 * checkpoint_minutes
 
     @property
@@ -244,6 +309,19 @@ class Transformer:
             "token_budget": self._settings.token_budget,
             "warmup": self._settings.warmup,
             "precision": self._settings.precision,
+            "attention": self._settings.attention,
+            "compile": self._settings.compiles,
+            **self._adapter_options(),
+        }
+
+    def _adapter_options(self) -> dict[str, str | int | float | bool]:
+        settings = self._settings.adapters
+        if settings is None:
+            return {"lora_rank": 0}
+        return {
+            "lora_rank": settings.rank,
+            "lora_alpha": settings.alpha,
+            "lora_dropout": settings.dropout,
         }
 
     @property
@@ -319,12 +397,20 @@ class Transformer:
         devices = [torch.cuda.current_device()] if device == "cuda" else []
         with torch.random.fork_rng(devices=devices):
             torch.manual_seed(seed)
-            model = _load_model(folder, n_classes).to(device)
+            shared, adapter = None, ""
+            if self._settings.adapters is None:
+                model, _ = _load_model(folder, n_classes, self._settings.attention)
+                model = model.to(device)
+            else:
+                shared = self._share(folder, n_classes, device)
+                adapter = shared.add()
+                model = shared.model
+            run = torch.compile(model, dynamic=True) if self._settings.compiles else model
 
             def loss(rows: NDArray[np.int64]) -> Any:
                 inputs = model_inputs(model, pad(tokens, rows, padding), device)
                 with autocast(device, use_bf16=use_bf16):
-                    return model(**inputs, labels=labels[torch.from_numpy(rows).to(device)]).loss
+                    return run(**inputs, labels=labels[torch.from_numpy(rows).to(device)]).loss
 
             Training(
                 module=model,
@@ -352,7 +438,20 @@ class Transformer:
             max_length=max_length,
             device=device,
             use_bf16=use_bf16,
+            shared=shared,
+            adapter=adapter,
         )
+
+    def _share(self, folder: Path, n_classes: int, device: str) -> SharedEncoder:
+        """Give the frozen encoder, loaded once in a process."""
+        torch = import_torch()
+        if n_classes not in self._shared:
+            with torch.random.fork_rng():
+                torch.manual_seed(0)  # of weights that the adapters replace
+                model, fresh = _load_model(folder, n_classes, self._settings.attention)
+                settings = cast("AdapterSettings", self._settings.adapters)
+                self._shared[n_classes] = SharedEncoder(model.to(device), fresh, settings)
+        return self._shared[n_classes]
 
 
 def _make_optimizer(model: Any, params: Params) -> Any:
@@ -372,16 +471,21 @@ def _make_optimizer(model: Any, params: Params) -> Any:
     )
 
 
-def _load_model(folder: Path, n_classes: int) -> Any:
+def _load_model(folder: Path, n_classes: int, attention: str) -> tuple[Any, list[str]]:
+    """Load a checkpoint with a head for so many classes, and say which weights are fresh."""
     torch = import_torch()
     from transformers import AutoModelForSequenceClassification
 
     try:
-        return AutoModelForSequenceClassification.from_pretrained(
+        model, report = AutoModelForSequenceClassification.from_pretrained(
             folder,
             num_labels=n_classes,
             dtype=torch.float32,
+            attn_implementation=attention or None,
             ignore_mismatched_sizes=True,
+            output_loading_info=True,
         )
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+    except (ImportError, OSError, ValueError, RuntimeError, KeyError) as error:
         raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
+    mismatched = [key[0] for key in report["mismatched_keys"]]
+    return model, [*report["missing_keys"], *mismatched]

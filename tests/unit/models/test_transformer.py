@@ -98,13 +98,13 @@ class _KilledError(Exception):
     pass
 
 
-@pytest.mark.parametrize("stop_after", [1, 9, 17])
-def test_a_killed_training_goes_on_to_the_same_end(
-    checkpoint, split, tmp_path, monkeypatch, stop_after
+@pytest.mark.parametrize(("stop_after", "lora_rank"), [(1, 0), (9, 0), (17, 0), (9, 4)])
+def test_a_killed_training_goes_on_to_the_same_end(  # noqa: PLR0917
+    checkpoint, split, tmp_path, monkeypatch, stop_after, lora_rank
 ):
     from ietest_fast.models import training as module
 
-    whole = _fit(checkpoint, split)
+    whole = _fit(checkpoint, split, options={"lora_rank": lora_rank})
     steps = []
     take = module.Training._step
 
@@ -115,7 +115,7 @@ def test_a_killed_training_goes_on_to_the_same_end(
         take(self, *args, **kwargs)
 
     file = tmp_path / "unfinished.pt"
-    options = {"checkpoint_minutes": 0.0}
+    options = {"checkpoint_minutes": 0.0, "lora_rank": lora_rank}
     with monkeypatch.context() as patched:
         patched.setattr(module.Training, "_step", step)
         with pytest.raises(_KilledError):
@@ -130,7 +130,7 @@ def test_a_killed_training_goes_on_to_the_same_end(
     # It did not begin anew.
     total = len(counted) + stop_after
     counted.clear()
-    _fit(checkpoint, split)
+    _fit(checkpoint, split, options={"lora_rank": lora_rank})
     assert len(counted) == total
 
 
@@ -161,6 +161,8 @@ def test_checkpoints_that_cannot_be_had_are_told(tmp_path, monkeypatch):
         ({"checkpoint": "x", "precision": "fp8"}, "precision must be"),
         ({"checkpoint": "x", "token_budget": 0}, "token_budget"),
         ({"checkpoint": "x", "warmup": 1.0}, "warmup"),
+        ({"checkpoint": "x", "lora_rank": -1}, "lora_rank"),
+        ({"checkpoint": "x", "lora_rank": 4, "lora_dropout": 1}, "lora_dropout"),
     ],
 )
 def test_options_are_checked(options, message):
@@ -192,3 +194,59 @@ def test_a_run_keeps_its_classifiers_and_is_the_same_twice(checkpoint, tmp_path)
     # Another m is another classifier.
     pairs = zip(first.parameters(), second.parameters(), strict=True)
     assert any((one != other).any() for one, other in pairs)
+
+
+def test_adapters_share_one_frozen_encoder_and_do_not_disturb_each_other(
+    checkpoint, split, tmp_path
+):
+    peft = pytest.importorskip("peft", reason="needs the train extra")
+    from ietest_fast.models.checkpoint import load_classifier, read_padding, run_model
+
+    model = Transformer(checkpoint=str(checkpoint), token_budget=300, lora_rank=4, precision="fp32")
+
+    def fit(seed):
+        return model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=seed)
+
+    first = fit(1)
+    (shared,) = model._shared.values()
+    before = {
+        name: weight.clone()
+        for name, weight in shared.model.named_parameters()
+        if "lora_" not in name and "modules_to_save" not in name
+    }
+    of_first = first.predict_logits(split.store, split.original)
+    second = fit(2)
+    of_second = second.predict_logits(split.store, split.original)
+    assert (of_first != of_second).any()
+    assert (first.predict_logits(split.store, split.original) == of_first).all()
+    assert (second.predict_logits(split.store, split.original) == of_second).all()
+    assert (fit(1).predict_logits(split.store, split.original) == of_first).all()
+    # Another process, whose encoder has no adapters yet, comes to the same.
+    fresh = Transformer(checkpoint=str(checkpoint), token_budget=300, lora_rank=4, precision="fp32")
+    again = fresh.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=2)
+    assert (again.predict_logits(split.store, split.original) == of_second).all()
+    weights = dict(shared.model.named_parameters())
+    assert all((weights[name] == weight).all() for name, weight in before.items())
+    # Saved, it is a checkpoint like others: nothing of the adapter is left to be seen.
+    first.save(tmp_path, label_names=("a", "b", "c"))
+    plain = load_classifier(tmp_path)
+    assert not any("lora" in name for name, _ in plain.named_parameters())
+    assert not isinstance(plain, peft.PeftModel)
+    tokens = split.store.tokens(np.unique(split.original), max_length=PARAMS["max_length"])
+    padding = read_padding(tmp_path)
+    merged = run_model(plain, tokens, padding, device="cpu", use_bf16=False)
+    _, place = np.unique(split.original, return_inverse=True)
+    assert merged[place] == pytest.approx(of_first, abs=1e-5)
+    # What nobody holds any more is forgotten.
+    names = set(shared.model.peft_config)
+    del first
+    assert set(shared.model.peft_config) < names
+
+
+def test_adapters_learn(checkpoint, split):
+    pytest.importorskip("peft", reason="needs the train extra")
+    model = Transformer(checkpoint=str(checkpoint), token_budget=300, lora_rank=8, lora_dropout=0)
+    params = PARAMS | {"epochs": 60, "learning_rate": 5e-3}
+    fitted = model.fit(split.resample(), None, params=params, n_classes=3, seed=1)
+    right = np.mean(fitted.predict(split.store, split.original) == split.labels)
+    assert right > np.bincount(split.labels).max() / len(split) + 0.1
