@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.onnx import find_max_length, find_padding, read_json
@@ -44,6 +46,8 @@ TOKENIZER_FILES = (
     *_VOCABULARIES,
 )
 """What belongs to a checkpoint's tokenizer."""
+
+_FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})
 
 PRECISIONS = ("auto", "fp32", "bf16")
 """In which products of matrices are computed; ``auto`` is bf16 where that is faster."""
@@ -94,6 +98,19 @@ def find_checkpoint(name: str) -> Path:
             f"({type(error).__name__}); fetch it where there is a network and name its folder"
         ) from error
     return Path(fetched)
+
+
+def fingerprint_checkpoint(folder: Path) -> str:
+    """Give a checkpoint's kind, and a sha256 of its settings, weights and tokenizer.
+
+    Where the folder lies and what it is called makes no difference.
+    """
+    config, _ = _read_settings(folder)
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        if path.name in _FINGERPRINTED or path.suffix in {".safetensors", ".bin"}:
+            digest.update(f"{path.name}:{hash_file(path)}\n".encode())
+    return f"{config.get('model_type', 'unknown')}@{digest.hexdigest()}"
 
 
 def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokenizer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import weakref
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ from ietest_fast.models.checkpoint import (
     TOKENIZER_FILES,
     chooses_bf16,
     find_checkpoint,
+    fingerprint_checkpoint,
     load_tokenizer,
     model_inputs,
     read_max_length,
@@ -293,19 +295,26 @@ class Transformer:
 
     @property
     def backend(self) -> str:
-        """Torch and transformers with their versions, and the device."""
+        """Torch and transformers with their versions, the device and the precision."""
         torch = import_torch()
         import transformers
 
+        device = choose_device()
+        precision = "bf16" if chooses_bf16(self._settings.precision, device) else "fp32"
         return (
-            f"torch {torch.__version__}, transformers {transformers.__version__}, {choose_device()}"
+            f"torch {torch.__version__}, transformers {transformers.__version__}, "
+            f"{device} {precision}"
         )
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return fingerprint_checkpoint(find_checkpoint(self._checkpoint))
 
     @property
     def options(self) -> dict[str, str | int | float | bool]:
-        """The settings that are not searched over."""
+        """The settings that are not searched over; the checkpoint counts by what is in it."""
         return {
-            "checkpoint": self._checkpoint,
+            "checkpoint": self._fingerprint,
             "token_budget": self._settings.token_budget,
             "warmup": self._settings.warmup,
             "precision": self._settings.precision,
