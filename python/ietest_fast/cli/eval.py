@@ -60,7 +60,6 @@ _OF_MODELS = (
 )
 # Of one kind of model only.
 _OF_ONNX = ("tokenizer", "provider")
-_OF_CHECKPOINTS = ("precision",)
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = ("gold", "gold-column", "original-column", "transformed-column", "labels")
 
@@ -119,7 +118,8 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--precision",
             type=click.Choice(["auto", "fp32", "bf16"]),
-            help="Of a PyTorch model's matrix products.  [default: bf16 where that is faster]",
+            help="Of matrix products.  [default: bf16 where that is faster; for --onnx on a "
+            "processor that needs OpenVINO]",
         ),
         click.option(
             "--max-length",
@@ -280,13 +280,14 @@ def _load(onnx: Path | None, model: str | None, options: dict[str, Any]) -> Text
     from ietest_fast.models.checkpoint import CheckpointClassifier
     from ietest_fast.models.onnx import OnnxClassifier
 
-    common = {"n_threads": options["n_threads"], "max_length": options["max_length"]}
+    common = {
+        "n_threads": options["n_threads"],
+        "max_length": options["max_length"],
+        "precision": options["precision"] or "auto",
+    }
     if onnx is None:
         check_not_given(*_OF_ONNX, because="is for --onnx")
-        return CheckpointClassifier(
-            cast("str", model), precision=options["precision"] or "auto", **common
-        )
-    check_not_given(*_OF_CHECKPOINTS, because="is for --model")
+        return CheckpointClassifier(cast("str", model), **common)
     return OnnxClassifier.load(
         onnx,
         tokenizer=options["tokenizer"],

@@ -125,7 +125,7 @@ def check_export(
     texts
         One or two columns of n texts.
     """
-    exported = OnnxClassifier.load(folder)
+    exported = OnnxClassifier.load(folder, precision="fp32")
     tokens = [exported.tokenizer.tokenise(list(column)) for column in texts]
     rows = np.arange(len(texts[0]), dtype=np.int64)
     store = exported.tokenizer.join(tokens, [rows] * len(tokens))

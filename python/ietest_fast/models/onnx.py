@@ -1,9 +1,9 @@
-"""Finished classifiers as ONNX files, run by ONNX Runtime, without torch or transformers."""
+"""Finished classifiers as ONNX files, run without torch or transformers."""
 
 from __future__ import annotations
 
 import json
-import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,22 +12,16 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import Padding, pad, plan_batches
+from ietest_fast.models.runners import open_runner
 from ietest_fast.models.tokens import TextTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import onnxruntime as ort
     from numpy.typing import NDArray
 
     from ietest_fast.models.batching import Batch
     from ietest_fast.models.tokens import TokenStore
-
-# What ONNX Runtime is asked for, the first that it has.
-PROVIDERS = ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider")
-
-_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
-_DTYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 # Families whose positions begin behind the padding token's id.
 _POSITIONS_AFTER_PADDING = frozenset(
@@ -44,10 +38,6 @@ _POSITIONS_AFTER_PADDING = frozenset(
 # Lengths beyond this in a tokenizer's settings mean that nobody has set one.
 _NO_LENGTH = 10**9
 _DEFAULT_LENGTH = 512
-
-# Padded tokens of a batch. On a processor activations should stay in the cache; a GPU wants work.
-_TOKEN_BUDGET = {"CPUExecutionProvider": 1024}
-_GPU_TOKEN_BUDGET = 16_384
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,17 +186,19 @@ def find_padding(
 
 
 class OnnxClassifier:
-    """A text classifier in an ONNX session.
+    """A text classifier in an ONNX file.
 
     Parameters
     ----------
     files
         Its parts.
     providers
-        Of ONNX Runtime, in order of preference; None for TensorRT, CUDA and the processor, what
-        there is of them.
+        Of ONNX Runtime, in order of preference; None for what is best.
+    precision
+        ``"auto"``, ``"fp32"`` (the file's own) or ``"bf16"``; see
+        :func:`~ietest_fast.models.runners.open_runner`.
     n_threads
-        Threads of an operator; None for all cores that the process may use.
+        Batches that a processor runs at a time; None for as many as there are cores.
     token_budget
         Padded tokens of a batch; None for what suits the provider.
     max_length
@@ -224,6 +216,7 @@ class OnnxClassifier:
         files: OnnxFiles,
         *,
         providers: Sequence[str] | None = None,
+        precision: str = "auto",
         n_threads: int | None = None,
         token_budget: int | None = None,
         max_length: int | None = None,
@@ -235,16 +228,15 @@ class OnnxClassifier:
             raise InputError(f"the model takes at most {limit} tokens, not {max_length}")
         self.files = files
         self.tokenizer = TextTokenizer.load(files.tokenizer, max_length=max_length or limit)
-        self._session = open_session(files.model, providers=providers, n_threads=n_threads)
-        self._inputs = _check_inputs(self._session, files.model)
-        self._output, n_labels = _check_output(self._session, files.model)
-        self.labels = read_labels(config, n_labels, files)
+        self._runner = open_runner(
+            files.model, precision=precision, providers=providers, n_threads=n_threads
+        )
+        self.labels = read_labels(config, self._runner.signature.n_labels, files)
         self._padding = find_padding(config, tokenizer_config, self.tokenizer)
         self._first_position = 0
         if config.get("model_type") in _POSITIONS_AFTER_PADDING:
             self._first_position = self._padding.token + 1
-        self.provider = self._session.get_providers()[0]
-        self._budget = token_budget or _TOKEN_BUDGET.get(self.provider, _GPU_TOKEN_BUDGET)
+        self._budget = token_budget or self._runner.token_budget
 
     @classmethod
     def load(
@@ -256,9 +248,7 @@ class OnnxClassifier:
     @property
     def backend(self) -> str:
         """What runs it, with its version."""
-        import onnxruntime
-
-        return f"onnxruntime {onnxruntime.__version__} ({self.provider})"
+        return self._runner.name
 
     def predict_logits(
         self,
@@ -284,99 +274,34 @@ class OnnxClassifier:
             float32, shape (n, n_labels).
         """
         logits = np.empty((len(rows), len(self.labels)), dtype=np.float32)
-        for place in plan_batches(store.lengths[rows], token_budget=self._budget):
-            batch = pad(store, rows[place], self._padding)
-            logits[place] = self._run(batch)
-            if on_batch is not None:
-                on_batch(len(place))
+        batches = plan_batches(store.lengths[rows], token_budget=self._budget)
+
+        def run(place: NDArray[np.int64]) -> NDArray[np.float32]:
+            return self._runner.run(self._feed(pad(store, rows[place], self._padding)))
+
+        with ThreadPoolExecutor(self._runner.n_parallel, thread_name_prefix="infer") as threads:
+            try:
+                for place, scores in zip(batches, threads.map(run, batches), strict=True):
+                    logits[place] = scores
+                    if on_batch is not None:
+                        on_batch(len(place))
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
         return logits
 
-    def _run(self, batch: Batch) -> NDArray[np.float32]:
+    def _feed(self, batch: Batch) -> dict[str, NDArray[Any]]:
+        inputs = self._runner.signature.inputs
         arrays = {
             "input_ids": batch.input_ids,
             "attention_mask": batch.attention_mask,
             "token_type_ids": batch.token_type_ids,
         }
-        if "position_ids" in self._inputs:
+        if "position_ids" in inputs:
             arrays["position_ids"] = batch.position_ids + self._first_position
-        feed = {
-            name: np.ascontiguousarray(arrays[name], dtype=kind)
-            for name, kind in self._inputs.items()
+        return {
+            name: np.ascontiguousarray(arrays[name], dtype=kind) for name, kind in inputs.items()
         }
-        if self.provider == "CPUExecutionProvider":
-            return np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
-        binding = self._session.io_binding()
-        for name, array in feed.items():
-            binding.bind_cpu_input(name, array)
-        binding.bind_output(self._output)
-        self._session.run_with_iobinding(binding)
-        return np.asarray(binding.copy_outputs_to_cpu()[0], dtype=np.float32)
-
-
-def open_session(
-    path: Path, *, providers: Sequence[str] | None = None, n_threads: int | None = None
-) -> ort.InferenceSession:
-    """Load an ONNX file.
-
-    Raises
-    ------
-    InputError
-        If ONNX Runtime cannot load it, or lacks a provider that was asked for.
-    """
-    import onnxruntime as ort
-
-    available = ort.get_available_providers()
-    if providers is None:
-        providers = [name for name in PROVIDERS if name in available]
-    for name in providers:
-        if name not in available:
-            raise InputError(
-                f"this ONNX Runtime has no {name}; it has {', '.join(available)} "
-                "(pip install 'ietest-fast[gpu]' brings NVIDIA's)"
-            )
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = n_threads or len(os.sched_getaffinity(0))
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors come as exceptions
-    try:
-        return ort.InferenceSession(str(path), options, providers=list(providers))
-    except Exception as error:
-        raise InputError(
-            f"ONNX Runtime cannot load this model (is the file whole?): {error}", path=path
-        ) from error
-
-
-def _check_inputs(session: ort.InferenceSession, path: Path) -> dict[str, Any]:
-    """Give the model's inputs and their types."""
-    inputs = {}
-    for node in session.get_inputs():
-        if node.name not in _INPUTS:
-            raise InputError(
-                f"the model wants an input {node.name!r}; known are {', '.join(sorted(_INPUTS))}",
-                path=path,
-            )
-        if node.type not in _DTYPES:
-            raise InputError(
-                f"the model's input {node.name!r} is {node.type}; int64 or int32 is expected",
-                path=path,
-            )
-        inputs[node.name] = _DTYPES[node.type]
-    if "input_ids" not in inputs:
-        raise InputError("the model has no input 'input_ids'", path=path)
-    return inputs
-
-
-def _check_output(session: ort.InferenceSession, path: Path) -> tuple[str, int | None]:
-    """Give the name of the class scores, and how many classes there are if the file says so."""
-    outputs = {node.name: node for node in session.get_outputs()}
-    node = outputs.get("logits", next(iter(outputs.values())))
-    if len(node.shape) != 2:
-        raise InputError(
-            f"the output {node.name!r} has the shape {node.shape}; (texts, labels) is expected",
-            path=path,
-        )
-    n_labels = node.shape[1]
-    return node.name, n_labels if isinstance(n_labels, int) else None
 
 
 def read_labels(

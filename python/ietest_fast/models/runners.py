@@ -1,0 +1,323 @@
+"""What runs an ONNX file: ONNX Runtime, or OpenVINO where bfloat16 is wanted on a processor.
+
+Processors that multiply bfloat16 in their vector or tile units do it two to four times as fast as
+float32. ONNX Runtime computes in the file's own precision; OpenVINO reads the same file and
+computes in bfloat16.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import mmap
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.runtime import n_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+# What ONNX Runtime is asked for, the first that it has.
+PROVIDERS = ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider")
+_CPU = "CPUExecutionProvider"
+
+PRECISIONS = ("auto", "fp32", "bf16")
+"""``fp32`` is the file's own precision; ``auto`` is bf16 where OpenVINO is installed and the
+processor multiplies it fast."""
+
+_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
+_DTYPES = {"int64": np.int64, "int32": np.int32}
+
+# Padded tokens of a batch: activations should stay in a core's cache; a GPU wants work.
+_GPU_TOKEN_BUDGET = 16_384
+_CPU_TOKEN_BUDGET = 512
+_OPENVINO_TOKEN_BUDGET = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """What goes into a model and comes out.
+
+    Attributes
+    ----------
+    inputs
+        The type of each input.
+    output
+        Name of the class scores.
+    n_labels
+        How many there are; None if the file does not say so.
+    """
+
+    inputs: dict[str, type[np.integer[Any]]]
+    output: str
+    n_labels: int | None
+
+    @classmethod
+    def check(
+        cls,
+        inputs: Mapping[str, str],
+        outputs: Mapping[str, Sequence[Any]],
+        path: Path,
+    ) -> Signature:
+        """Make sure that a model is one of token ids in and class scores out.
+
+        Parameters
+        ----------
+        inputs
+            Types such as ``"int64"`` by name.
+        outputs
+            Shapes by name; sizes that are not fixed are no integers.
+        path
+            Of the model.
+
+        Raises
+        ------
+        InputError
+            If it is not.
+        """
+        for name, kind in inputs.items():
+            if name not in _INPUTS:
+                raise InputError(
+                    f"the model wants an input {name!r}; known are {', '.join(sorted(_INPUTS))}",
+                    path=path,
+                )
+            if kind not in _DTYPES:
+                raise InputError(
+                    f"the model's input {name!r} is {kind}; int64 or int32 is expected", path=path
+                )
+        if "input_ids" not in inputs:
+            raise InputError("the model has no input 'input_ids'", path=path)
+        output = "logits" if "logits" in outputs else next(iter(outputs))
+        shape = outputs[output]
+        if len(shape) != 2:
+            raise InputError(
+                f"the output {output!r} has the shape {list(shape)}; (texts, labels) is expected",
+                path=path,
+            )
+        return cls(
+            inputs={name: _DTYPES[kind] for name, kind in inputs.items()},
+            output=output,
+            n_labels=shape[1] if isinstance(shape[1], int) else None,
+        )
+
+
+class Runner(Protocol):
+    """A loaded model.
+
+    Attributes
+    ----------
+    name
+        What runs it, with its version.
+    signature
+        Of the model.
+    n_parallel
+        How many batches it takes at a time, from as many threads.
+    token_budget
+        Padded tokens of a batch that suit it.
+    """
+
+    name: str
+    signature: Signature
+    n_parallel: int
+    token_budget: int
+
+    def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Give the class scores of one batch, float32, shape (texts, labels)."""
+        ...
+
+
+class OnnxRuntime:
+    """A model in ONNX Runtime.
+
+    On a processor every thread runs batches of its own: that leaves no thread waiting for others.
+
+    Parameters
+    ----------
+    path
+        The .onnx file.
+    providers
+        In order of preference; None for TensorRT, CUDA and the processor, what there is of them.
+    n_threads
+        None for all cores that the process may use.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded, or there is no such provider.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        providers: Sequence[str] | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        import onnxruntime as ort
+
+        available = ort.get_available_providers()
+        if providers is None:
+            providers = [name for name in PROVIDERS if name in available]
+        for name in providers:
+            if name not in available:
+                raise InputError(
+                    f"this ONNX Runtime has no {name}; it has {', '.join(available)} "
+                    "(pip install 'ietest-fast[gpu]' brings NVIDIA's)"
+                )
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3  # errors come as exceptions
+        try:
+            self._session = ort.InferenceSession(str(path), options, providers=list(providers))
+        except Exception as error:
+            raise InputError(
+                f"ONNX Runtime cannot load this model (is the file whole?): {error}", path=path
+            ) from error
+        self.signature = Signature.check(
+            {node.name: node.type[7:-1] for node in self._session.get_inputs()},
+            {node.name: node.shape for node in self._session.get_outputs()},
+            path,
+        )
+        provider = self._session.get_providers()[0]
+        self.name = f"onnxruntime {ort.__version__} ({provider})"
+        self._binds = provider != _CPU
+        self.n_parallel = 1 if self._binds else n_threads or n_cores()
+        self.token_budget = _GPU_TOKEN_BUDGET if self._binds else _CPU_TOKEN_BUDGET
+
+    def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Give the class scores of one batch."""
+        output = self.signature.output
+        if not self._binds:
+            return np.asarray(self._session.run([output], dict(feed))[0], dtype=np.float32)
+        binding = self._session.io_binding()
+        for name, array in feed.items():
+            binding.bind_cpu_input(name, array)
+        binding.bind_output(output)
+        self._session.run_with_iobinding(binding)
+        return np.asarray(binding.copy_outputs_to_cpu()[0], dtype=np.float32)
+
+
+class OpenVino:
+    """A model in OpenVINO, on the processor, in bfloat16.
+
+    Parameters
+    ----------
+    path
+        The .onnx file.
+    n_threads
+        None for all cores that the process may use.
+
+    Raises
+    ------
+    InputError
+        If OpenVINO is not installed, or cannot load the model.
+    """
+
+    def __init__(self, path: Path, *, n_threads: int | None = None) -> None:
+        try:
+            import openvino as ov
+        except ImportError as error:
+            raise InputError(
+                "bf16 on a processor needs OpenVINO, which is not installed: "
+                "pip install 'ietest-fast[openvino]'"
+            ) from error
+        self.n_parallel = n_threads or n_cores()
+        self.token_budget = _OPENVINO_TOKEN_BUDGET
+        core = ov.Core()
+        settings = {
+            "INFERENCE_PRECISION_HINT": "bf16",
+            "PERFORMANCE_HINT": "THROUGHPUT",
+            "INFERENCE_NUM_THREADS": self.n_parallel,
+            "NUM_STREAMS": self.n_parallel,
+        }
+        try:
+            model = core.read_model(str(path))
+            self.signature = Signature.check(
+                {port.any_name: port.element_type.to_dtype().name for port in model.inputs},
+                {port.any_name: _sizes(port.partial_shape) for port in model.outputs},
+                path,
+            )
+            self._compiled = core.compile_model(model, "CPU", settings)
+        except RuntimeError as error:
+            raise InputError(
+                f"OpenVINO cannot load this model (is the file whole?): {error}", path=path
+            ) from error
+        self.name = f"openvino {ov.__version__.partition('-')[0]} (CPU, bf16)"
+        self._of_thread = threading.local()
+
+    def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Give the class scores of one batch."""
+        request = getattr(self._of_thread, "request", None)
+        if request is None:
+            request = self._of_thread.request = self._compiled.create_infer_request()
+        scores = request.infer(dict(feed))[self.signature.output]
+        return np.array(scores, dtype=np.float32)
+
+
+def _sizes(shape: Any) -> list[Any]:
+    return [size.get_length() if size.is_static else str(size) for size in shape]
+
+
+def open_runner(
+    path: Path,
+    *,
+    precision: str = "auto",
+    providers: Sequence[str] | None = None,
+    n_threads: int | None = None,
+) -> Runner:
+    """Load an ONNX file into what runs it best.
+
+    Parameters
+    ----------
+    path
+        The file.
+    precision
+        One of :data:`PRECISIONS`.
+    providers
+        Of ONNX Runtime, which is then used.
+    n_threads
+        None for all cores that the process may use.
+
+    Raises
+    ------
+    InputError
+        If the model cannot be loaded, or what is asked for is not there.
+    """
+    if precision not in PRECISIONS:
+        raise InputError(f"the precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
+    if precision == "bf16" and providers is not None:
+        raise InputError("bf16 is OpenVINO's, a provider ONNX Runtime's: choose one of them")
+    wins = precision == "auto" and providers is None and _gains_by_bf16(path)
+    if precision == "bf16" or wins:
+        return OpenVino(path, n_threads=n_threads)
+    return OnnxRuntime(path, providers=providers, n_threads=n_threads)
+
+
+def _gains_by_bf16(path: Path) -> bool:
+    """Say whether there is no GPU, but OpenVINO and a processor for bf16, and no 8-bit weights."""
+    if importlib.util.find_spec("openvino") is None or not path.is_file():
+        return False
+    import onnxruntime as ort
+    import openvino as ov
+
+    if any(name in PROVIDERS[:2] for name in ort.get_available_providers()):
+        return False
+    if "BF16" not in ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+        return False
+    return not is_quantised(path)
+
+
+def is_quantised(path: Path) -> bool:
+    """Say whether a model computes in 8 bits: ONNX Runtime does that faster."""
+    if path.stat().st_size == 0:
+        return False
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return data.find(b"QuantizeLinear") >= 0

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import importlib.util
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx", reason="makes the models that are tested")
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.runners import OnnxRuntime, is_quantised, open_runner
+from tiny_models import make_onnx_folder, random_texts
+
+
+def _scores(folder, **options):
+    model = OnnxClassifier.load(folder, **options)
+    texts = [random_texts(300, seed=seed) for seed in (1, 2)]
+    rows = np.arange(300)
+    store = model.tokenizer.join([model.tokenizer.tokenise(each) for each in texts], [rows, rows])
+    return model, model.predict_logits(store, rows)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
+def test_scores_do_not_depend_on_threads_or_batches(tmp_path, n_threads):
+    make_onnx_folder(tmp_path)
+    _, alone = _scores(tmp_path, n_threads=1, token_budget=1, precision="fp32")
+    _, together = _scores(tmp_path, n_threads=n_threads, token_budget=200, precision="fp32")
+    assert together == pytest.approx(alone, abs=1e-5)
+
+
+def test_every_thread_runs_batches_of_its_own(tmp_path, monkeypatch):
+    make_onnx_folder(tmp_path)
+    names = set()
+    meeting = threading.Barrier(3, timeout=20)
+    run = OnnxRuntime.run
+
+    def noted(self, feed):
+        if len(names) < 3:
+            names.add(threading.current_thread().name)
+            meeting.wait()
+        return run(self, feed)
+
+    monkeypatch.setattr(OnnxRuntime, "run", noted)
+    _scores(tmp_path, n_threads=3, token_budget=100, precision="fp32")
+    assert len(names) == 3
+
+
+def test_what_goes_wrong_in_a_thread_comes_out(tmp_path, monkeypatch):
+    make_onnx_folder(tmp_path)
+
+    def fail(self, feed):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(OnnxRuntime, "run", fail)
+    with pytest.raises(MemoryError, match="no room"):
+        _scores(tmp_path, n_threads=2, precision="fp32")
+
+
+def test_precisions_are_checked(tmp_path):
+    make_onnx_folder(tmp_path)
+    with pytest.raises(InputError, match="one of auto, fp32, bf16"):
+        open_runner(tmp_path / "model.onnx", precision="fp64")
+    with pytest.raises(InputError, match="choose one of them"):
+        open_runner(tmp_path / "model.onnx", precision="bf16", providers=["CPUExecutionProvider"])
+
+
+def test_a_provider_means_onnx_runtime(tmp_path):
+    make_onnx_folder(tmp_path)
+    runner = open_runner(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    assert runner.name.startswith("onnxruntime")
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("openvino") is not None, reason="OpenVINO is installed here"
+)
+def test_without_openvino_bf16_is_refused_and_nothing_else(tmp_path):
+    make_onnx_folder(tmp_path)
+    with pytest.raises(InputError, match=r"pip install 'ietest-fast\[openvino\]'"):
+        open_runner(tmp_path / "model.onnx", precision="bf16")
+    assert open_runner(tmp_path / "model.onnx").name.startswith("onnxruntime")
+
+
+def test_openvino_gives_the_same_scores(tmp_path):
+    pytest.importorskip("openvino", reason="needs the openvino extra")
+    # Sums of weights, without a product of matrices: nothing is rounded to bf16 here.
+    make_onnx_folder(tmp_path, style="roberta")
+    ours, scores = _scores(tmp_path, precision="bf16", n_threads=2)
+    assert ours.backend.startswith("openvino")
+    assert ours.backend.endswith("(CPU, bf16)")
+    reference, expected = _scores(tmp_path, precision="fp32")
+    assert reference.backend.startswith("onnxruntime")
+    assert scores == pytest.approx(expected, abs=0.05)
+
+
+def test_quantised_models_are_known_by_their_operators(tmp_path):
+    import onnx
+    from onnx import TensorProto, helper
+
+    make_onnx_folder(tmp_path)
+    assert not is_quantised(tmp_path / "model.onnx")
+    node = helper.make_node("DynamicQuantizeLinear", ["x"], ["y", "scale", "zero"])
+    graph = helper.make_graph(
+        [node],
+        "tiny",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
+        [helper.make_tensor_value_info("y", TensorProto.UINT8, [2])],
+    )
+    onnx.save(helper.make_model(graph), tmp_path / "eight.onnx")
+    assert is_quantised(tmp_path / "eight.onnx")
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    assert not is_quantised(tmp_path / "empty.onnx")
