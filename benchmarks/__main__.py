@@ -29,6 +29,7 @@ NAMES = (
     "substitution",
     "tagging",
     "sweep",
+    "inference",
 )
 
 

@@ -218,7 +218,7 @@ def test_a_checkpoint_is_run_by_torch_and_says_what_its_export_says(
     for name, how in (
         ("fp32", ["--model", tmp_path / "checkpoint", "--precision", "fp32"]),
         ("bf16", ["--model", tmp_path / "checkpoint", "--precision", "bf16"]),
-        ("onnx", ["--onnx", tmp_path / "exported", "--precision", "fp32"]),
+        ("onnx", ["--onnx", tmp_path / "exported", "--runtime", "onnxruntime"]),
         ("openvino", ["--onnx", tmp_path / "exported", "--precision", "bf16"]),
     ):
         if name == "openvino" and importlib.util.find_spec("openvino") is None:
@@ -251,6 +251,7 @@ def test_a_checkpoint_is_run_by_torch_and_says_what_its_export_says(
         (["--model", "m", "--onnx", "o", "--test", "t"], "--onnx or --model, not both"),
         (["--model", "m"], "a model needs a file of labelled texts"),
         (["--model", "m", "--test", "t", "--provider", "x"], "--provider is for --onnx"),
+        (["--model", "m", "--test", "t", "--runtime", "openvino"], "--runtime is for --onnx"),
         (["p.csv", "--precision", "fp32"], "say --onnx or --model"),
     ],
 )

@@ -54,12 +54,13 @@ _OF_MODELS = (
     "block-list",
     "text-columns",
     "provider",
+    "runtime",
     "precision",
     "max-length",
     "out",
 )
 # Of one kind of model only.
-_OF_ONNX = ("tokenizer", "provider")
+_OF_ONNX = ("tokenizer", "provider", "runtime")
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = ("gold", "gold-column", "original-column", "transformed-column", "labels")
 
@@ -114,12 +115,18 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Show the model this column only, such as premise or hypothesis.",
         ),
         click.option("--text-columns", metavar="A[,B]", help="Columns that hold texts."),
+        click.option(
+            "--runtime",
+            type=click.Choice(["onnxruntime", "openvino"]),
+            help="What runs the ONNX file.  [default: OpenVINO if it is installed and there is no "
+            "GPU]",
+        ),
         click.option("--provider", help="Of ONNX Runtime.  [default: the best there is]"),
         click.option(
             "--precision",
-            type=click.Choice(["auto", "fp32", "bf16"]),
-            help="Of matrix products.  [default: bf16 where that is faster; for --onnx on a "
-            "processor that needs OpenVINO]",
+            type=click.Choice(["fp32", "bf16"]),
+            help="Of products of matrices.  [default: --onnx: the file's own; --model: bf16 where "
+            "that is faster]",
         ),
         click.option(
             "--max-length",
@@ -283,15 +290,17 @@ def _load(onnx: Path | None, model: str | None, options: dict[str, Any]) -> Text
     common = {
         "n_threads": options["n_threads"],
         "max_length": options["max_length"],
-        "precision": options["precision"] or "auto",
     }
+    precision = options["precision"]
     if onnx is None:
         check_not_given(*_OF_ONNX, because="is for --onnx")
-        return CheckpointClassifier(cast("str", model), **common)
+        return CheckpointClassifier(cast("str", model), precision=precision or "auto", **common)
     return OnnxClassifier.load(
         onnx,
         tokenizer=options["tokenizer"],
         providers=None if options["provider"] is None else [options["provider"]],
+        runtime=options["runtime"],
+        precision=precision or "fp32",
         **common,
     )
 

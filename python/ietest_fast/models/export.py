@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import tempfile
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -25,7 +27,7 @@ from ietest_fast.models.onnx import OnnxClassifier
 from ietest_fast.models.training import import_torch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Precision = Literal["fp32", "fp16", "int8"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
@@ -125,7 +127,7 @@ def check_export(
     texts
         One or two columns of n texts.
     """
-    exported = OnnxClassifier.load(folder, precision="fp32")
+    exported = OnnxClassifier.load(folder, runtime="onnxruntime")
     tokens = [exported.tokenizer.tokenise(list(column)) for column in texts]
     rows = np.arange(len(texts[0]), dtype=np.int64)
     store = exported.tokenizer.join(tokens, [rows] * len(tokens))
@@ -153,8 +155,7 @@ def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
     batch = pad(store, np.arange(2, dtype=np.int64), read_padding(checkpoint), multiple_of=4)
     inputs = model_inputs(model, batch, "cpu")
     dims = {0: torch.export.Dim("batch"), 1: torch.export.Dim("sequence")}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the exporter talks about its own insides
+    with _quietly():
         program = torch.onnx.export(
             model,
             args=(),
@@ -169,6 +170,19 @@ def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
         program.save(str(path))
 
 
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Let exporter and quantiser keep to themselves what they have to say about their insides."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
 def _quantise(path: Path) -> None:
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -176,7 +190,8 @@ def _quantise(path: Path) -> None:
     model = onnx.load(str(path))
     # The exporter's shapes of intermediate results do not survive what quantisation does to them.
     model.graph.ClearField("value_info")
-    quantize_dynamic(model, path, weight_type=QuantType.QInt8, per_channel=True)
+    with _quietly():
+        quantize_dynamic(model, path, weight_type=QuantType.QInt8, per_channel=True)
 
 
 def _halve(path: Path) -> None:

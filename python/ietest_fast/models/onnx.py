@@ -195,7 +195,9 @@ class OnnxClassifier:
     providers
         Of ONNX Runtime, in order of preference; None for what is best.
     precision
-        ``"auto"``, ``"fp32"`` (the file's own) or ``"bf16"``; see
+        ``"fp32"`` (the file's own) or ``"bf16"``.
+    runtime
+        ``"onnxruntime"`` or ``"openvino"``; None for what is fastest. See
         :func:`~ietest_fast.models.runners.open_runner`.
     n_threads
         Batches that a processor runs at a time; None for as many as there are cores.
@@ -216,7 +218,8 @@ class OnnxClassifier:
         files: OnnxFiles,
         *,
         providers: Sequence[str] | None = None,
-        precision: str = "auto",
+        precision: str = "fp32",
+        runtime: str | None = None,
         n_threads: int | None = None,
         token_budget: int | None = None,
         max_length: int | None = None,
@@ -229,7 +232,11 @@ class OnnxClassifier:
         self.files = files
         self.tokenizer = TextTokenizer.load(files.tokenizer, max_length=max_length or limit)
         self._runner = open_runner(
-            files.model, precision=precision, providers=providers, n_threads=n_threads
+            files.model,
+            precision=precision,
+            runtime=runtime,
+            providers=providers,
+            n_threads=n_threads,
         )
         self.labels = read_labels(config, self._runner.signature.n_labels, files)
         self._padding = find_padding(config, tokenizer_config, self.tokenizer)

@@ -1,8 +1,8 @@
-"""What runs an ONNX file: ONNX Runtime, or OpenVINO where bfloat16 is wanted on a processor.
+"""What runs an ONNX file: ONNX Runtime, or OpenVINO, which is faster on most processors.
 
-Processors that multiply bfloat16 in their vector or tile units do it two to four times as fast as
-float32. ONNX Runtime computes in the file's own precision; OpenVINO reads the same file and
-computes in bfloat16.
+Both compute in the file's own precision. OpenVINO also computes in bfloat16, which processors that
+have it in their vector or tile units multiply two to four times as fast as float32; some labels
+are then others.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 PROVIDERS = ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider")
 _CPU = "CPUExecutionProvider"
 
-PRECISIONS = ("auto", "fp32", "bf16")
-"""``fp32`` is the file's own precision; ``auto`` is bf16 where OpenVINO is installed and the
-processor multiplies it fast."""
+PRECISIONS = ("fp32", "bf16")
+"""``fp32`` is the file's own precision, whatever that is."""
+
+RUNTIMES = ("onnxruntime", "openvino")
 
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
 _DTYPES = {"int64": np.int64, "int32": np.int32}
@@ -206,12 +207,14 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    """A model in OpenVINO, on the processor, in bfloat16.
+    """A model in OpenVINO, on the processor.
 
     Parameters
     ----------
     path
         The .onnx file.
+    precision
+        One of :data:`PRECISIONS`.
     n_threads
         None for all cores that the process may use.
 
@@ -221,19 +224,21 @@ class OpenVino:
         If OpenVINO is not installed, or cannot load the model.
     """
 
-    def __init__(self, path: Path, *, n_threads: int | None = None) -> None:
+    def __init__(
+        self, path: Path, *, precision: str = "fp32", n_threads: int | None = None
+    ) -> None:
         try:
             import openvino as ov
         except ImportError as error:
             raise InputError(
-                "bf16 on a processor needs OpenVINO, which is not installed: "
+                "OpenVINO is not installed (bf16 on a processor needs it): "
                 "pip install 'ietest-fast[openvino]'"
             ) from error
         self.n_parallel = n_threads or n_cores()
         self.token_budget = _OPENVINO_TOKEN_BUDGET
         core = ov.Core()
         settings = {
-            "INFERENCE_PRECISION_HINT": "bf16",
+            "INFERENCE_PRECISION_HINT": "f32" if precision == "fp32" else precision,
             "PERFORMANCE_HINT": "THROUGHPUT",
             "INFERENCE_NUM_THREADS": self.n_parallel,
             "NUM_STREAMS": self.n_parallel,
@@ -250,7 +255,7 @@ class OpenVino:
             raise InputError(
                 f"OpenVINO cannot load this model (is the file whole?): {error}", path=path
             ) from error
-        self.name = f"openvino {ov.__version__.partition('-')[0]} (CPU, bf16)"
+        self.name = f"openvino {ov.__version__.partition('-')[0]} (CPU, {precision})"
         self._of_thread = threading.local()
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
@@ -269,18 +274,22 @@ def _sizes(shape: Any) -> list[Any]:
 def open_runner(
     path: Path,
     *,
-    precision: str = "auto",
+    precision: str = "fp32",
+    runtime: str | None = None,
     providers: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Runner:
-    """Load an ONNX file into what runs it best.
+    """Load an ONNX file into what runs it fastest.
 
     Parameters
     ----------
     path
         The file.
     precision
-        One of :data:`PRECISIONS`.
+        One of :data:`PRECISIONS`; bf16 is OpenVINO's.
+    runtime
+        One of :data:`RUNTIMES`; None for OpenVINO if it is installed, the model has no 8-bit
+        weights (ONNX Runtime is faster with them) and there is no GPU, else ONNX Runtime.
     providers
         Of ONNX Runtime, which is then used.
     n_threads
@@ -293,26 +302,27 @@ def open_runner(
     """
     if precision not in PRECISIONS:
         raise InputError(f"the precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
-    if precision == "bf16" and providers is not None:
-        raise InputError("bf16 is OpenVINO's, a provider ONNX Runtime's: choose one of them")
-    wins = precision == "auto" and providers is None and _gains_by_bf16(path)
-    if precision == "bf16" or wins:
-        return OpenVino(path, n_threads=n_threads)
-    return OnnxRuntime(path, providers=providers, n_threads=n_threads)
+    if runtime is not None and runtime not in RUNTIMES:
+        raise InputError(f"the runtime is one of {', '.join(RUNTIMES)}, not {runtime!r}")
+    if (precision == "bf16" or runtime == "openvino") and providers is not None:
+        raise InputError("providers are ONNX Runtime's, and OpenVINO is asked for")
+    if precision == "bf16" and runtime == "onnxruntime":
+        raise InputError("ONNX Runtime computes in the file's own precision; bf16 is OpenVINO's")
+    if runtime is None and precision == "fp32":
+        runtime = "openvino" if providers is None and _suits_openvino(path) else "onnxruntime"
+    if runtime == "onnxruntime":
+        return OnnxRuntime(path, providers=providers, n_threads=n_threads)
+    return OpenVino(path, precision=precision, n_threads=n_threads)
 
 
-def _gains_by_bf16(path: Path) -> bool:
-    """Say whether there is no GPU, but OpenVINO and a processor for bf16, and no 8-bit weights."""
+def _suits_openvino(path: Path) -> bool:
+    """Say whether OpenVINO is installed, there is no GPU to use, and weights are not of 8 bits."""
     if importlib.util.find_spec("openvino") is None or not path.is_file():
         return False
     import onnxruntime as ort
-    import openvino as ov
 
-    if any(name in PROVIDERS[:2] for name in ort.get_available_providers()):
-        return False
-    if "BF16" not in ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
-        return False
-    return not is_quantised(path)
+    has_gpu = any(name in PROVIDERS[:2] for name in ort.get_available_providers())
+    return not has_gpu and not is_quantised(path)
 
 
 def is_quantised(path: Path) -> bool:

@@ -25,8 +25,8 @@ def _scores(folder, **options):
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
 def test_scores_do_not_depend_on_threads_or_batches(tmp_path, n_threads):
     make_onnx_folder(tmp_path)
-    _, alone = _scores(tmp_path, n_threads=1, token_budget=1, precision="fp32")
-    _, together = _scores(tmp_path, n_threads=n_threads, token_budget=200, precision="fp32")
+    _, alone = _scores(tmp_path, n_threads=1, token_budget=1, runtime="onnxruntime")
+    _, together = _scores(tmp_path, n_threads=n_threads, token_budget=200, runtime="onnxruntime")
     assert together == pytest.approx(alone, abs=1e-5)
 
 
@@ -43,7 +43,7 @@ def test_every_thread_runs_batches_of_its_own(tmp_path, monkeypatch):
         return run(self, feed)
 
     monkeypatch.setattr(OnnxRuntime, "run", noted)
-    _scores(tmp_path, n_threads=3, token_budget=100, precision="fp32")
+    _scores(tmp_path, n_threads=3, token_budget=100, runtime="onnxruntime")
     assert len(names) == 3
 
 
@@ -55,14 +55,19 @@ def test_what_goes_wrong_in_a_thread_comes_out(tmp_path, monkeypatch):
 
     monkeypatch.setattr(OnnxRuntime, "run", fail)
     with pytest.raises(MemoryError, match="no room"):
-        _scores(tmp_path, n_threads=2, precision="fp32")
+        _scores(tmp_path, n_threads=2, runtime="onnxruntime")
 
 
 def test_precisions_are_checked(tmp_path):
     make_onnx_folder(tmp_path)
-    with pytest.raises(InputError, match="one of auto, fp32, bf16"):
-        open_runner(tmp_path / "model.onnx", precision="fp64")
-    with pytest.raises(InputError, match="choose one of them"):
+    path = tmp_path / "model.onnx"
+    with pytest.raises(InputError, match="one of fp32, bf16"):
+        open_runner(path, precision="fp64")
+    with pytest.raises(InputError, match="one of onnxruntime, openvino"):
+        open_runner(path, runtime="tvm")
+    with pytest.raises(InputError, match="bf16 is OpenVINO's"):
+        open_runner(path, runtime="onnxruntime", precision="bf16")
+    with pytest.raises(InputError, match="providers are ONNX Runtime's"):
         open_runner(tmp_path / "model.onnx", precision="bf16", providers=["CPUExecutionProvider"])
 
 
@@ -89,9 +94,13 @@ def test_openvino_gives_the_same_scores(tmp_path):
     ours, scores = _scores(tmp_path, precision="bf16", n_threads=2)
     assert ours.backend.startswith("openvino")
     assert ours.backend.endswith("(CPU, bf16)")
-    reference, expected = _scores(tmp_path, precision="fp32")
+    reference, expected = _scores(tmp_path, runtime="onnxruntime")
     assert reference.backend.startswith("onnxruntime")
     assert scores == pytest.approx(expected, abs=0.05)
+    # Installed, it is what runs a file in its own precision.
+    chosen, own = _scores(tmp_path, n_threads=2)
+    assert chosen.backend.endswith("(CPU, fp32)")
+    assert own == pytest.approx(expected, abs=1e-5)
 
 
 def test_quantised_models_are_known_by_their_operators(tmp_path):
