@@ -30,6 +30,7 @@ NAMES = (
     "tagging",
     "sweep",
     "inference",
+    "finetuning",
 )
 
 

@@ -1,0 +1,105 @@
+"""Fine-tuning, beside transformers' Trainer with its default collation on the same pairs.
+
+One epoch of pairs from SNLI in batches of 32 (ours: about as many tokens as 32 pairs have), the
+same checkpoint, AdamW, clipping and linear decay on both sides, and as many threads.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.minilm import PARAMS, find_checkpoint, read_pairs, take
+from benchmarks.timing import Comparison, interleaved
+from ietest_fast.models.protocol import SplitTexts
+from ietest_fast.models.transformer import Transformer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ietest_fast.corpus import Corpus
+
+N_PAIRS = 640
+BATCH = 32
+ROUNDS = 3
+
+
+def _trainer(corpus: Corpus, *, bf16: bool) -> Callable[[], object]:
+    import torch
+    from transformers import (
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+        Trainer,
+        TrainingArguments,
+    )
+
+    tokenizer = AutoTokenizer.from_pretrained(find_checkpoint(), model_max_length=512)
+    columns = [corpus.texts(name).to_pylist() for name in corpus.text_columns]
+    encoded = tokenizer(*columns, truncation=True, max_length=int(PARAMS["max_length"]))
+    rows: list[dict[str, Any]] = [
+        {**{key: encoded[key][i] for key in encoded}, "labels": int(corpus.labels[i])}
+        for i in range(len(corpus))
+    ]
+    room = tempfile.mkdtemp()
+
+    def train() -> None:
+        torch.set_num_threads(os.cpu_count() or 1)
+        model = AutoModelForSequenceClassification.from_pretrained(find_checkpoint(), num_labels=3)
+        arguments = TrainingArguments(
+            output_dir=room,
+            per_device_train_batch_size=BATCH,
+            num_train_epochs=1,
+            learning_rate=float(PARAMS["learning_rate"]),
+            weight_decay=float(PARAMS["weight_decay"]),
+            max_grad_norm=float(PARAMS["max_grad_norm"]),
+            bf16=bf16,
+            use_cpu=True,
+            save_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+            logging_strategy="no",
+        )
+        Trainer(model=model, args=arguments, train_dataset=rows, processing_class=tokenizer).train()
+
+    return train
+
+
+def _ours(corpus: Corpus, precision: str) -> Callable[[], object]:
+    model = Transformer(checkpoint=str(find_checkpoint()), precision=precision)
+    texts = SplitTexts(original=corpus.table, transformed=corpus.table, labels=corpus.labels)
+    rows = model.encode({"train": texts}, corpus.text_columns)["train"].resample()
+    n_threads = os.cpu_count() or 1
+    return lambda: model.fit(rows, None, params=PARAMS, n_classes=3, seed=0, n_threads=n_threads)
+
+
+def measure() -> list[Comparison]:
+    """Time an epoch of each in turns; loading the checkpoint counts for all."""
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    warnings.filterwarnings("ignore")
+    train, name = read_pairs("train")
+    corpus = take(train, N_PAIRS)
+    calls = {
+        "ours, auto": _ours(corpus, "auto"),
+        "ours, fp32": _ours(corpus, "fp32"),
+        "Trainer": _trainer(corpus, bf16=False),
+        "Trainer, bf16": _trainer(corpus, bf16=True),
+    }
+    seconds = dict(zip(calls, interleaved(*calls.values(), rounds=ROUNDS), strict=True))
+    goal = {("ours, auto", "Trainer"): 1.5, ("ours, auto", "Trainer, bf16"): 1.5}
+    return [
+        Comparison(
+            path=f"an epoch of {N_PAIRS} pairs, {name}, {ours}",
+            ours_seconds=seconds[ours],
+            peer=peer,
+            peer_seconds=seconds[peer],
+            goal=goal.get((ours, peer)),
+            note=f"{N_PAIRS / seconds[ours]:.0f} pairs/s beside {N_PAIRS / seconds[peer]:.0f}",
+        )
+        for ours in ("ours, auto", "ours, fp32")
+        for peer in ("Trainer", "Trainer, bf16")
+    ]
