@@ -154,20 +154,46 @@ def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
     # Two rows of different lengths, so that neither size is taken for a constant.
     batch = pad(store, np.arange(2, dtype=np.int64), read_padding(checkpoint), multiple_of=4)
     inputs = model_inputs(model, batch, "cpu")
-    dims = {0: torch.export.Dim("batch"), 1: torch.export.Dim("sequence")}
     with _quietly():
-        program = torch.onnx.export(
+        try:
+            dims = {0: torch.export.Dim("batch"), 1: torch.export.Dim("sequence")}
+            program = torch.onnx.export(
+                model,
+                args=(),
+                kwargs=inputs,
+                input_names=list(inputs),
+                output_names=["logits"],
+                dynamic_shapes=dict.fromkeys(inputs, dims),
+                dynamo=True,
+                opset_version=_OPSET,
+                verbose=False,
+            )
+            program.save(str(path))
+        except Exception as error:  # noqa: BLE001 - whatever the newer exporter stumbles over
+            _trace_graph(model, inputs, path, because=error)
+
+
+def _trace_graph(model: Any, inputs: dict[str, Any], path: Path, *, because: BaseException) -> None:
+    """Export by tracing, the older way, for models that the newer one cannot follow (XLNet)."""
+    torch = import_torch()
+    axes = {0: "batch", 1: "sequence"}
+    try:
+        torch.onnx.export(
             model,
             args=(),
             kwargs=inputs,
+            f=str(path),
             input_names=list(inputs),
             output_names=["logits"],
-            dynamic_shapes=dict.fromkeys(inputs, dims),
-            dynamo=True,
+            dynamic_axes={**dict.fromkeys(inputs, axes), "logits": {0: "batch"}},
+            dynamo=False,
             opset_version=_OPSET,
             verbose=False,
         )
-        program.save(str(path))
+    except Exception as error:
+        raise InputError(
+            f"this model cannot be exported: {because}; nor by tracing: {error}"
+        ) from error
 
 
 @contextmanager

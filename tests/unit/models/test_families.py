@@ -1,0 +1,156 @@
+"""Every family of transformers, from a tiny random checkpoint to a checked ONNX file."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+pytest.importorskip("torch", reason="needs the train extra")
+pytest.importorskip("transformers", reason="needs the train extra")
+pytest.importorskip("onnxscript", reason="needs the train extra")
+
+from ietest_fast.models.checkpoint import load_classifier, read_padding, run_model
+from ietest_fast.models.export import check_export, export_onnx
+from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.protocol import SplitTexts
+from ietest_fast.models.transformer import Transformer
+from tiny_models import LABELS, make_tokenizer, random_texts
+
+_SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 48,
+}
+
+# name -> (configuration's class, base model's class, style of tokenizer, settings)
+FAMILIES = {
+    "bert": ("BertConfig", "BertModel", "bert", _SIZES),
+    "albert": ("AlbertConfig", "AlbertModel", "bert", {**_SIZES, "embedding_size": 8}),
+    "roberta": (
+        "RobertaConfig",
+        "RobertaModel",
+        "roberta",
+        {**_SIZES, "type_vocab_size": 1, "max_position_embeddings": 50},
+    ),
+    "distilbert": (
+        "DistilBertConfig",
+        "DistilBertModel",
+        "bert",
+        {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32, "max_position_embeddings": 48},
+    ),
+    "deberta-v2": (
+        "DebertaV2Config",
+        "DebertaV2Model",
+        "bert",
+        {
+            **_SIZES,
+            "type_vocab_size": 0,
+            "relative_attention": True,
+            "pos_att_type": ["c2p", "p2c"],
+        },
+    ),
+    "electra": ("ElectraConfig", "ElectraModel", "bert", {**_SIZES, "embedding_size": 8}),
+    "modernbert": (
+        "ModernBertConfig",
+        "ModernBertModel",
+        "bert",
+        {**_SIZES, "cls_token_id": 2, "sep_token_id": 3, "global_attn_every_n_layers": 2},
+    ),
+    "xlnet": (
+        "XLNetConfig",
+        "XLNetModel",
+        "xlnet",
+        {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32},
+    ),
+}
+
+_PADDING = {"bert": ("[PAD]", 0), "roberta": ("<pad>", 1), "xlnet": ("<pad>", 1)}
+
+PARAMS = {
+    "epochs": 1,
+    "max_length": 40,
+    "learning_rate": 5e-3,
+    "weight_decay": 0.01,
+    "adam_epsilon": 1e-8,
+    "max_grad_norm": 1.0,
+}
+
+
+def _make_checkpoint(name, folder):
+    import torch
+    import transformers
+
+    config_class, model_class, style, settings = FAMILIES[name]
+    tokenizer = make_tokenizer(style)
+    token, number = _PADDING[style]
+    config = getattr(transformers, config_class)(
+        vocab_size=tokenizer.get_vocab_size(), pad_token_id=number, **settings
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        getattr(transformers, model_class)(config).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    described = {"pad_token": token} | ({"padding_side": "left"} if style == "xlnet" else {})
+    (folder / "tokenizer_config.json").write_text(json.dumps(described))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_bare_encoder_becomes_a_classifier_and_an_onnx_file(name, tmp_path):
+    encoder = tmp_path / "encoder"
+    encoder.mkdir()
+    _make_checkpoint(name, encoder)
+    n = 60
+    columns = [random_texts(n, seed=seed) for seed in (1, 2)]
+    table = pa.table({"premise": columns[0], "hypothesis": columns[1]})
+    labels = (np.arange(n) % 3).astype(np.int8)
+    texts = SplitTexts(original=table, transformed=table, labels=labels)
+    model = Transformer(checkpoint=str(encoder), precision="fp32", token_budget=300)
+    split = model.encode({"train": texts}, ("premise", "hypothesis"))["train"]
+    classifier = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)
+    scores = classifier.predict_logits(split.store, split.original)
+    assert np.isfinite(scores).all()
+    again = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)
+    assert (again.predict_logits(split.store, split.original) == scores).all()
+
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    classifier.save(saved, label_names=LABELS)
+    tokens = split.store.tokens(split.original, max_length=PARAMS["max_length"])
+    padding = read_padding(saved)
+    assert padding.left == (name == "xlnet")
+    loaded = run_model(load_classifier(saved), tokens, padding, device="cpu", use_bf16=False)
+    assert loaded == pytest.approx(scores, abs=1e-5)
+    # A text alone, without padding, is scored as among others.
+    alone = [
+        run_model(
+            load_classifier(saved), tokens.take(row[None]), padding, device="cpu", use_bf16=False
+        )
+        for row in np.arange(3)
+    ]
+    assert np.concatenate(alone) == pytest.approx(loaded[:3], abs=1e-4)
+
+    exported = export_onnx(saved, tmp_path / "exported")
+    found = check_export(saved, exported, columns)
+    assert found.n == n
+    assert found.n_flipped == 0
+    assert found.largest_difference < 1e-4
+    assert OnnxClassifier.load(exported).labels == LABELS
+
+
+def test_a_transformer_is_not_shown_what_it_cannot_take(tmp_path):
+    """Texts longer than the model's positions lose their ends, instead of crashing it."""
+    encoder = tmp_path / "encoder"
+    encoder.mkdir()
+    _make_checkpoint("roberta", encoder)
+    long = pa.table({"text": ["boy " * 500, "a dog"]})
+    texts = SplitTexts(original=long, transformed=long, labels=np.array([0, 1], np.int8))
+    model = Transformer(checkpoint=str(encoder))
+    split = model.encode({"train": texts}, ("text",))["train"]
+    params = {**PARAMS, "max_length": 200}
+    classifier = model.fit(split.resample(), None, params=params, n_classes=2, seed=0)
+    assert np.isfinite(classifier.predict_logits(split.store, split.original)).all()
