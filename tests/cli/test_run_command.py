@@ -17,6 +17,7 @@ from ietest_fast.cli.main import cli
 from ietest_fast.cli.run import _overrides, command
 from ietest_fast.corpus import demo_splits
 from ietest_fast.experiment.config import RunConfig
+from ietest_fast.models import model_names
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main import main; main()"]
 
@@ -164,7 +165,7 @@ def test_values_of_the_wrong_type_in_toml_are_told(ietest, tmp_path):
     [
         (
             ["--model", "nope"],
-            "model.name: no model is called 'nope'; there are bow-xgb, transformer, or",
+            "model.name: no model is called 'nope'; there are bow-xgb, bow-rf, align",
         ),
         (["--model", "nope", "--search", "x"], "model.name: no model is called 'nope'; there are"),
         (
@@ -306,3 +307,11 @@ def test_models_that_cannot_be_kept_are_refused_before_anything_is_trained(ietes
     _, errors = ietest("run", "--demo", *PARAMS, *arguments, status=1)
     assert "classifiers of the model 'bow-xgb' cannot be kept" in errors
     assert not list((tmp_path / "run" / "cells").glob("*"))
+
+
+def test_the_models_are_listed():
+    done = CliRunner().invoke(cli, ["run", "--model"])
+    assert done.exit_code == 0
+    lines = done.output.splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == list(model_names())
+    assert all(len(line.split()) > 3 for line in lines)

@@ -16,7 +16,7 @@ from ietest_fast.cli.options import OpenShare, SignificanceLevel, make_console
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ietest_fast.experiment.run import Progress
+    from ietest_fast.experiment.workshop import Progress
 
 _STAGES = {
     "read": "reading",
@@ -28,6 +28,9 @@ _STAGES = {
 }
 
 _FILE = click.Path(path_type=Path)
+
+# What --model is without a name.
+_LIST = "?"
 
 
 def _pairs(values: tuple[str, ...], option: str) -> dict[str, Any] | None:
@@ -142,7 +145,13 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--tagger", help="spaCy pipeline.  [default: packaged; paper: en_core_web_sm]")
 @click.option("--wordnet", help="WordNet dict folder or wn lexicon.  [default: packaged]")
 @click.option("--block-list", type=_FILE, help="Words to leave alone, one a line.")
-@click.option("--model", help="Family of models.  [default: bow-xgb]")
+@click.option(
+    "--model",
+    metavar="[NAME]",
+    is_flag=False,
+    flag_value=_LIST,
+    help="Family of models; without a name: say which there are.  [default: bow-xgb]",
+)
 @click.option("--model-option", multiple=True, metavar="NAME=VALUE", help="Setting of the model.")
 @click.option(
     "--search", metavar="B|PRESET", help="Budget of the search, or a preset.  [default: 10]"
@@ -202,6 +211,9 @@ def command(
     take the place of what stands there. An interrupted run goes on where it was when the same
     command is given again.
     """
+    if options["model"] == _LIST:
+        _list_models()
+        return
     overrides = _overrides(options)
     if config is None and "data" not in overrides:
         raise click.UsageError("give a CONFIG.toml, --demo, or --train, --valid and --test")
@@ -231,6 +243,14 @@ def command(
         click.echo(f"In {out}: results.json, {names}")
     if fail_on_reject and result.reject:
         ctx.exit(3)
+
+
+def _list_models() -> None:
+    from ietest_fast.models.registry import describe_models
+
+    for name, line in describe_models().items():
+        click.echo(f"{name:<12} {line}")
+    click.echo('Or "package.module:Class" for a model of your own; see docs/models.md.')
 
 
 def _demo(options: dict[str, Any]) -> dict[str, Any] | bool | None:

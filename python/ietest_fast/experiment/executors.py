@@ -59,12 +59,16 @@ class Executor(Protocol):
         ...
 
 
-def make_executor(context: WorkContext, *, n_jobs: int | None) -> Executor:
+def make_executor(context: WorkContext, *, n_jobs: int | None, most: int | None = None) -> Executor:
     """Choose how to work: `n_jobs` processes, or in this one if that is 1.
 
-    Without `n_jobs`, as many as fill the cores with ``context.n_threads`` threads each.
+    Without `n_jobs`, as many as fill the cores with ``context.n_threads`` threads each, but no more
+    than `most`.
     """
-    jobs = max(1, n_cores() // context.n_threads) if n_jobs is None else n_jobs
+    jobs = n_jobs
+    if jobs is None:
+        jobs = max(1, n_cores() // context.n_threads)
+        jobs = jobs if most is None else max(1, min(jobs, most))
     return InProcessExecutor(context) if jobs == 1 else ProcessExecutor(context, n_jobs=jobs)
 
 

@@ -116,7 +116,7 @@ def run(
         context = _encode(config, folder, splits, texts, model)
         tell("encode", 1, 1)
         base = _cell_base(settings, texts)
-        executor = make_executor(context, n_jobs=config.n_jobs)
+        executor = make_executor(context, n_jobs=config.n_jobs, most=_most_jobs(model))
         try:
             workshop = Workshop(store=store, executor=executor, tell=tell)
             searches = find_params(config, model, base, workshop)
@@ -162,6 +162,12 @@ def _settings(
     settings["transformation"]["inputs"] = planned.fingerprint
     settings["model"] |= {"backend": model.backend, "options": dict(model.options)}
     return settings
+
+
+def _most_jobs(model: Model) -> int | None:
+    """Ask a model how many of its trainings fit into the memory of the device at a time."""
+    ask = getattr(model, "most_jobs", None)
+    return None if ask is None else int(ask())
 
 
 def _encode(

@@ -120,7 +120,8 @@ def _plan_trials(
     candidates = draw_candidates(
         model.search_space, budget=budget, seed=config.seed, address=address
     )
-    where = {} if address is None else {"rho": address[0], "m": address[1]}
+    rho, m = (None, None) if address is None else address
+    where = {} if address is None else {"rho": rho, "m": m}
     return [
         TrialTask(
             identity=identify(
@@ -128,7 +129,8 @@ def _plan_trials(
             ),
             params=params,
             number=number,
-            **where,
+            rho=rho,
+            m=m,
         )
         for number, params in enumerate(candidates)
     ]

@@ -110,7 +110,7 @@ def similarity(a: str, b: str) -> float:
     """Say how like two words are: 1 less the edit distance over the length of the longer."""
     from ietest_fast.runtime import load_core
 
-    distance = load_core().text.edit_distance(a, b)
+    distance: int = load_core().text.edit_distance(a, b)
     return 1.0 - distance / max(len(a), len(b), 1)
 
 
@@ -151,7 +151,10 @@ def _spread(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np
     """Give ``begin, begin + 1, ...`` of all, one behind the other."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total, dtype=np.int64) + np.repeat(begins - (ends - lengths), lengths)
+    positions: NDArray[np.int64] = np.arange(total, dtype=np.int64) + np.repeat(
+        begins - (ends - lengths), lengths
+    )
+    return positions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +187,7 @@ class AlignmentClassifier:
 
 
 def _standardise(
-    features: NDArray[np.float32], mean: NDArray[np.float64], scale: NDArray[np.float64]
+    features: NDArray[Any], mean: NDArray[np.float64], scale: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     standard = (features - mean) / scale
     return np.concatenate((standard, np.ones((len(features), 1))), axis=1)

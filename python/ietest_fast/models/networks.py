@@ -116,7 +116,9 @@ def _positions(texts: Ragged, which: NDArray[np.int64]) -> NDArray[np.int64]:
     lengths = texts.lengths[which]
     ends = np.cumsum(lengths)
     begins = np.repeat(texts.offsets[which] - (ends - lengths), lengths)
-    return np.arange(ends[-1] if len(ends) else 0, dtype=np.int64) + begins
+    total = int(ends[-1]) if len(ends) else 0
+    positions: NDArray[np.int64] = np.arange(total, dtype=np.int64) + begins
+    return positions
 
 
 def _rectangle(
@@ -302,7 +304,10 @@ def _inputs(
 ) -> list[tuple[Any, Any]]:
     torch = import_torch()
     rectangles = [_rectangle(column, which[places], vocabulary.place_of) for column, which in texts]
-    return [tuple(torch.from_numpy(x).to(device) for x in pair) for pair in rectangles]  # type: ignore[misc]
+    return [
+        (torch.from_numpy(words).to(device), torch.from_numpy(lengths).to(device))
+        for words, lengths in rectangles
+    ]
 
 
 class _Network:
@@ -515,21 +520,21 @@ class _Sequence(_Network):
 
 
 class RecurrentNetwork(_Sequence):
-    """Elman's recurrent network; see :class:`_Sequence` for the options."""
+    """Elman's recurrent network over both texts as one sequence."""
 
     name = "rnn"
     _KIND = "rnn"
 
 
 class GatedRecurrentUnits(_Sequence):
-    """Gated recurrent units; see :class:`_Sequence` for the options."""
+    """Gated recurrent units over both texts as one sequence."""
 
     name = "gru"
     _KIND = "gru"
 
 
 class LongShortTermMemory(_Sequence):
-    """Long short-term memory; see :class:`_Sequence` for the options."""
+    """Long short-term memory over both texts as one sequence."""
 
     name = "lstm"
     _KIND = "lstm"

@@ -32,6 +32,15 @@ def model_names() -> tuple[str, ...]:
     return tuple(_MODELS)
 
 
+def describe_models() -> dict[str, str]:
+    """Give one line about each model, by name; nothing big is imported for it."""
+    lines = {}
+    for name in _MODELS:
+        described = inspect.getdoc(find_model(name)) or ""
+        lines[name] = described.partition("\n\n")[0].replace("\n", " ").rstrip(".")
+    return lines
+
+
 def load_model(name: str, **options: str | float | bool) -> Model:
     """Import a family of models and set it up.
 

@@ -34,7 +34,7 @@ PRECISIONS = ("fp32", "bf16")
 RUNTIMES = ("onnxruntime", "openvino")
 
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
-_DTYPES = {"int64": np.int64, "int32": np.int32}
+_DTYPES: dict[str, type[np.integer[Any]]] = {"int64": np.int64, "int32": np.int32}
 
 # Padded tokens of a batch: activations should stay in a core's cache; a GPU wants work.
 _GPU_TOKEN_BUDGET = 16_384

@@ -6,6 +6,7 @@ like length and are cut by a budget of tokens, so that hardly anything is paddin
 
 from __future__ import annotations
 
+import os
 import shutil
 import weakref
 from dataclasses import dataclass
@@ -97,6 +98,11 @@ _PRESETS: dict[str, Params] = {
     "table12-roberta-large-snli": _preset(1, 140, 5e-5, 8.8e-3, 4e-8, 0.93),
     "table12-roberta-large-mnli": _preset(2, 150, 5e-5, 8.8e-3, 5e-7, 0.9),
 }
+
+
+# Generous for encoders of up to 24 layers of 1,024; and what torch takes for itself.
+_BYTES_PER_TOKEN = 2_000_000
+_BYTES_OF_A_PROCESS = 700_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,6 +348,27 @@ class Transformer:
     def presets(self) -> Mapping[str, Params]:
         """The values that Tables 8 to 12 give as best."""
         return _PRESETS
+
+    def most_jobs(self) -> int:
+        """Say how many trainings fit into the memory of the GPU, or else of the machine.
+
+        Each has its weights four times (with gradients and Adam's two moments), and activations.
+        """
+        torch = import_torch()
+        folder = find_checkpoint(self._checkpoint)
+        weights = sum(
+            path.stat().st_size
+            for path in folder.iterdir()
+            if path.suffix == ".safetensors" or path.name == "pytorch_model.bin"
+        )
+        copies = 4 if self._settings.adapters is None else 2
+        activations = self._settings.token_budget * _BYTES_PER_TOKEN
+        needed = copies * weights + activations + _BYTES_OF_A_PROCESS
+        if choose_device() == "cuda":
+            free, _ = torch.cuda.mem_get_info()
+        else:
+            free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return max(1, int(0.9 * free / needed))
 
     def check_params(self, params: Mapping[str, Any]) -> list[str]:
         """Say what is wrong with some hyperparameters, each with its name."""

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -250,3 +254,86 @@ def test_adapters_learn(checkpoint, split):
     fitted = model.fit(split.resample(), None, params=params, n_classes=3, seed=1)
     right = np.mean(fitted.predict(split.store, split.original) == split.labels)
     assert right > np.bincount(split.labels).max() / len(split) + 0.1
+
+
+def test_every_text_is_tokenised_once_whatever_is_trained_on_it(checkpoint, tmp_path, monkeypatch):
+    """A resample is a choice of rows: three rho, two m and a test set cost no tokenizer calls."""
+    from ietest_fast.experiment import check_config
+    from ietest_fast.experiment.run import run
+    from ietest_fast.models.tokens import TextTokenizer
+    from toys import Swap, toy_splits
+
+    tokenised = []
+    tokenise = TextTokenizer.tokenise
+
+    def counted(self, texts):
+        tokenised.extend(texts)
+        return tokenise(self, texts)
+
+    monkeypatch.setattr(TextTokenizer, "tokenise", counted)
+    model = {
+        "name": "transformer",
+        "options": {"checkpoint": str(checkpoint)},
+        "params": {**PARAMS, "epochs": 1},
+    }
+    config = {"data": {"demo": True}, "model": model, "rho": [0, 0.5, 1], "n_resamples": 2}
+    splits, swap = toy_splits(60, 20, 40), Swap()
+    run(check_config({**config, "n_jobs": 1}), tmp_path, splits=splits, transformation=swap)
+    columns = splits.train.text_columns
+    distinct = set()
+    for corpus in (splits.train, splits.valid, splits.test):
+        for table in (corpus.table, swap.transform(corpus.table, columns).table):
+            distinct.update(text for name in columns for text in table[name].to_pylist())
+    assert len(tokenised) == len(set(tokenised))
+    assert set(tokenised) == distinct
+
+
+def test_no_more_trainings_are_begun_than_fit_into_memory(checkpoint, monkeypatch):
+    import os
+
+    model = Transformer(checkpoint=str(checkpoint))
+    page = os.sysconf("SC_PAGE_SIZE")
+    given = os.sysconf
+    for gigabytes, most in ((1, 1), (9, 2), (100, 32)):
+        pages = gigabytes * 10**9 // page
+
+        def sysconf(name, pages=pages):
+            return pages if name == "SC_AVPHYS_PAGES" else given(name)
+
+        monkeypatch.setattr(os, "sysconf", sysconf)
+        assert model.most_jobs() == most
+
+
+def test_a_run_that_is_killed_inside_a_cell_goes_on_from_its_last_checkpoint(checkpoint, tmp_path):
+    """kill -9 at several places of the trainings; the end is that of an undisturbed run."""
+    program = "from ietest_fast.cli.main import main; main()"
+    arguments = [
+        *(sys.executable, "-c", program, "run", "--demo", "--demo-sizes", "200,20,40"),
+        *("--rho", "0,1", "-M", "1", "--model", "transformer", "--n-jobs", "1"),
+        *("--model-option", f"checkpoint={checkpoint}", "--model-option", "token_budget=200"),
+        *("--model-option", "checkpoint_minutes=0"),
+    ]
+    for key, value in PARAMS.items():
+        arguments += ["--param", f"{key}={value}"]
+    subprocess.run([*arguments, "--out", tmp_path / "whole"], check=True, capture_output=True)
+    out = tmp_path / "killed"
+    interrupted = []
+    for steps in (3, 12, 20):
+        process = subprocess.Popen(
+            [*arguments, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        written: dict[str, set[float]] = {}
+        while process.poll() is None:
+            for path in (out / "unfinished").glob("*.pt"):
+                with contextlib.suppress(FileNotFoundError):
+                    written.setdefault(path.name, set()).add(path.stat().st_mtime)
+            if any(len(times) >= steps for times in written.values()):
+                process.kill()
+                process.wait()
+                break
+            time.sleep(0.002)
+        interrupted += [path.name for path in (out / "unfinished").glob("*.pt")]
+    assert interrupted, "no run was killed inside a cell"
+    subprocess.run([*arguments, "--out", out], check=True, capture_output=True)
+    assert (out / "results.json").read_bytes() == (tmp_path / "whole/results.json").read_bytes()
+    assert not list((out / "unfinished").iterdir())
