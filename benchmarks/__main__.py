@@ -1,6 +1,7 @@
 """Run the benchmarks and print one table of ratios.
 
-``python -m benchmarks`` runs all, ``inference`` and ``finetuning`` only where they are named; ``python -m benchmarks exact multinomial`` runs some.
+``python -m benchmarks`` runs all but ``inference`` and ``finetuning``, which need torch;
+``python -m benchmarks exact multinomial`` runs some.
 ``--markdown FILE`` also writes the table, as docs/benchmarks.md has it.
 """
 

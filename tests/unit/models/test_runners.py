@@ -47,6 +47,17 @@ def test_every_thread_runs_batches_of_its_own(tmp_path, monkeypatch):
     assert len(names) == 3
 
 
+def test_bound_inputs_give_the_same_scores(tmp_path):
+    """What is done for a GPU's sake, on the processor."""
+    make_onnx_folder(tmp_path)
+    model, expected = _scores(tmp_path, runtime="onnxruntime", token_budget=200)
+    model._runner._binds = True
+    texts = [random_texts(300, seed=seed) for seed in (1, 2)]
+    rows = np.arange(300)
+    store = model.tokenizer.join([model.tokenizer.tokenise(each) for each in texts], [rows, rows])
+    assert (model.predict_logits(store, rows) == expected).all()
+
+
 def test_what_goes_wrong_in_a_thread_comes_out(tmp_path, monkeypatch):
     make_onnx_folder(tmp_path)
 
