@@ -226,7 +226,7 @@ class Transformer:
     checkpoint
         A folder, or a name such as ``"roberta-base"``; a bare encoder gets a fresh head.
     token_budget
-        Padded tokens of a training batch, 1,024 (some 32 pairs of SNLI's) unless given.
+        Padded tokens of a training batch, 1,024 (some 40 pairs of SNLI's) unless given.
     warmup
         Share of the steps in which the learning rate climbs; it then falls linearly to 0.
     precision
