@@ -22,7 +22,7 @@ ALLOWED = {
     "lexicon": {"corpus"},
     "transform": {"corpus", "lexicon"},
     "stats": set(),
-    "models": {"corpus", "stats"},
+    "models": {"corpus", "lexicon", "stats"},
     "experiment": {"corpus", "lexicon", "transform", "models", "stats"},
     "report": {"corpus", "lexicon", "transform", "models", "stats", "experiment"},
     "cli": {"corpus", "lexicon", "transform", "models", "stats", "experiment", "report"},
