@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from ietest_fast.cli.main import main
-from tiny_models import LABELS, make_onnx_folder, make_tokenizer
+from tiny_models import LABELS, WORDS, make_onnx_folder, make_tokenizer
 
 PREMISES = ("The boy runs in the park", "A dog sleeps on the sofa", "The man sits on a couch")
 HYPOTHESES = ("A kid is outside", "Nobody eats", "The cat is in the street", "A big dog sleeps")
@@ -261,3 +261,29 @@ def test_options_of_another_kind_of_model_are_refused(
     status, _, err = run(capsys, "eval", *arguments)
     assert status == 2
     assert message in err
+
+
+def test_many_pairs_of_few_texts_are_run_in_several_windows(
+    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later windows have no text that was not tokenised before."""
+    from ietest_fast.models import evaluation
+
+    monkeypatch.setattr(evaluation, "_WINDOW", 16)
+    rows = [(f"the {p} boy", f"a {h} dog") for p in WORDS[:20] for h in WORDS[:20]]
+    table = pa.table(
+        {
+            "premise": [premise for premise, _ in rows],
+            "hypothesis": [hypothesis for _, hypothesis in rows],
+            "label": [LABELS[i % 3] for i in range(len(rows))],
+        }
+    )
+    pacsv.write_csv(table, tmp_path / "grid.csv")
+    arguments = ["eval", "--onnx", model, "--test", tmp_path / "grid.csv", "--json"]
+    given = ",".join(f"{label}={label}" for label in LABELS)
+    status, said, err = run(capsys, *arguments, "--label-map", given)
+    assert status == 0, err
+    monkeypatch.setattr(evaluation, "_WINDOW", 100_000)
+    _, whole, _ = run(capsys, *arguments, "--label-map", given)
+    names = ("n11", "n10", "n01", "n00", "inputs_run")
+    assert [json.loads(said)[name] for name in names] == [json.loads(whole)[name] for name in names]

@@ -42,6 +42,18 @@ def _quietly() -> Iterator[None]:
         yield
 
 
+def draw_weight(name: str, weight: Any, *, std: float) -> None:
+    """Begin anew: matrices at random, biases at 0, the scales of normalisations at 1."""
+    torch = import_torch()
+    with torch.no_grad():
+        if weight.ndim > 1:
+            weight.normal_(std=std)
+        elif name.endswith(".bias"):
+            weight.zero_()
+        else:
+            weight.fill_(1.0)
+
+
 class SharedEncoder:
     """A frozen encoder that any number of adapters share, each with a head of its own.
 
@@ -69,6 +81,7 @@ class SharedEncoder:
             ) from error
         prefix = f"{model.base_model_prefix}."
         heads = {name.removeprefix(prefix).partition(".")[0] for name in fresh}
+        self._fresh = frozenset(fresh)
         self._std = float(getattr(model.config, "initializer_range", 0.02))
         self._config = peft.LoraConfig(
             task_type=peft.TaskType.SEQ_CLS,
@@ -91,19 +104,15 @@ class SharedEncoder:
         str
             Its name.
         """
-        torch = import_torch()
         self._n_made += 1
         name = f"adapter_{self._n_made}"
         with _quietly():
             self.model.add_adapter(name, copy.copy(self._config))
-        with torch.no_grad():
-            for path, weight in self.model.named_parameters():
-                if f".modules_to_save.{name}." not in path:
-                    continue
-                if weight.ndim > 1:
-                    torch.nn.init.normal_(weight, std=self._std)
-                elif path.endswith(".bias"):
-                    weight.zero_()
+        saved = f".modules_to_save.{name}"
+        for path, weight in self.model.named_parameters():
+            plain = path.replace(saved, "").removeprefix("base_model.model.")
+            if saved in path and plain in self._fresh:
+                draw_weight(path, weight, std=self._std)
         self.use(name)
         return name
 

@@ -311,6 +311,7 @@ class _BagOfWords:
     _SPACE: ClassVar[SearchSpace]
     _ALLOWED: ClassVar[Mapping[str, Interval]]
     _PRESETS: ClassVar[Mapping[str, Params]]
+    _MAY_BE_EXACT: ClassVar[bool] = True
 
     def __init__(self, weighting: str = "count") -> None:
         if weighting not in {"count", "tfidf"}:
@@ -406,7 +407,7 @@ class _BagOfWords:
         tree_params, n_rounds = self._plant(normalise_params(params, self._SPACE))
         # Counts have few values, so histograms are small. TF-IDF has nearly as many values as
         # entries: there the exact search over sorted entries is two to three times as fast.
-        exact = features.idf is not None
+        exact = features.idf is not None and self._MAY_BE_EXACT
         matrix = features.apply(counts)
         data = (xgb.DMatrix if exact else xgb.QuantileDMatrix)(
             matrix, train.labels, nthread=n_threads
@@ -469,6 +470,7 @@ class BagOfWordsForest(_BagOfWords):
     """
 
     name = "bow-rf"
+    _MAY_BE_EXACT = False  # the exact search cannot choose among words anew at every split
     _SPACE: ClassVar[SearchSpace] = {
         "n_estimators": IntegerRange(low=50, high=200),
         "max_depth": IntegerRange(low=10, high=40),

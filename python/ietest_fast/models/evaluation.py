@@ -175,13 +175,16 @@ def _tokenised_ahead(
     inputs: _Inputs, tokenizer: TextTokenizer
 ) -> Iterator[tuple[NDArray[np.int64], TokenStore]]:
     """Give the inputs' places and tokens, one window being made while the one before is used."""
+    import pyarrow as pa
+
     tokens: dict[int, NDArray[Any]] = {}
 
     def prepare(places: NDArray[np.int64]) -> TokenStore:
         codes = inputs.codes[:, places]
         needed, local = np.unique(codes, return_inverse=True)
         fresh = [code for code in needed.tolist() if code not in tokens]
-        made = tokenizer.tokenise(inputs.texts.take(fresh).to_pylist())
+        # A window may have no text of its own; an empty list would have no type to take by.
+        made = tokenizer.tokenise(inputs.texts.take(pa.array(fresh, pa.int64())).to_pylist())
         for place, code in enumerate(fresh):
             tokens[code] = made.values[made.offsets[place] : made.offsets[place + 1]]
         rows = [tokens[code] for code in needed.tolist()]

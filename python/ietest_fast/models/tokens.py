@@ -256,10 +256,7 @@ class TextTokenizer:
 
     def join(self, texts: Sequence[Ragged], rows: Sequence[NDArray[np.int64]]) -> TokenStore:
         """Put inputs together from the tokens of their texts; see :func:`join`."""
-        template = self.template(len(texts))
-        if self.max_length - template.n_special < len(texts):
-            raise InputError(f"no text fits into {self.max_length} tokens", path=self._path)
-        return join(texts, rows, template, max_length=self.max_length)
+        return join(texts, rows, self.template(len(texts)), max_length=self.max_length)
 
 
 def join(
@@ -287,7 +284,16 @@ def join(
     TokenStore
         n rows. Inputs that are too long lose tokens at the end of the longer text, as the
         tokenizers library's ``longest_first`` takes them away.
+
+    Raises
+    ------
+    InputError
+        If there is no room for a token of each text.
     """
+    if max_length - template.n_special < len(texts):
+        raise InputError(
+            f"no text fits into {max_length} tokens, {template.n_special} of which are special"
+        )
     lengths = [column.lengths[take] for column, take in zip(texts, rows, strict=True)]
     lengths = _cut(lengths, max_length - template.n_special)
     total = template.n_special + sum(lengths)

@@ -7,6 +7,7 @@ like length and are cut by a budget of tokens, so that hardly anything is paddin
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import weakref
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.adapters import AdapterSettings, SharedEncoder
+from ietest_fast.models.adapters import AdapterSettings, SharedEncoder, draw_weight
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
     PRECISIONS,
@@ -99,6 +100,9 @@ _PRESETS: dict[str, Params] = {
     "table12-roberta-large-mnli": _preset(2, 150, 5e-5, 8.8e-3, 5e-7, 0.9),
 }
 
+
+# On top of an encoder, and often not kept with it.
+_POOLER = re.compile(r"\bpooler\b|\bposition_ids\b")
 
 # Generous for encoders of up to 24 layers of 1,024; and what torch takes for itself.
 _BYTES_PER_TOKEN = 2_000_000
@@ -508,7 +512,11 @@ def _make_optimizer(model: Any, params: Params) -> Any:
 
 
 def _load_model(folder: Path, n_classes: int, attention: str) -> tuple[Any, list[str]]:
-    """Load a checkpoint with a head for so many classes, and say which weights are fresh."""
+    """Load a checkpoint with a head for so many classes, and say which weights are fresh.
+
+    A head that the checkpoint has is drawn anew: its outputs are in the order of the labels that it
+    was trained on, which need not be the data's.
+    """
     torch = import_torch()
     from transformers import AutoModelForSequenceClassification
 
@@ -516,6 +524,7 @@ def _load_model(folder: Path, n_classes: int, attention: str) -> tuple[Any, list
         model, report = AutoModelForSequenceClassification.from_pretrained(
             folder,
             num_labels=n_classes,
+            problem_type="single_label_classification",
             dtype=torch.float32,
             attn_implementation=attention or None,
             ignore_mismatched_sizes=True,
@@ -523,5 +532,20 @@ def _load_model(folder: Path, n_classes: int, attention: str) -> tuple[Any, list
         )
     except (ImportError, OSError, ValueError, RuntimeError, KeyError) as error:
         raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
-    mismatched = [key[0] for key in report["mismatched_keys"]]
-    return model, [*report["missing_keys"], *mismatched]
+    fresh = [*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])]
+    encoder = f"{model.base_model_prefix}."
+    wanting = [name for name in fresh if name.startswith(encoder) and not _POOLER.search(name)]
+    if wanting:
+        raise InputError(
+            f"this checkpoint lacks weights of its encoder, or has them in other sizes than its "
+            f"config.json says: {', '.join(sorted(wanting)[:3])}"
+            f"{f' and {len(wanting) - 3} more' if len(wanting) > 3 else ''}",
+            path=folder,
+        )
+    std = float(getattr(model.config, "initializer_range", 0.02))
+    known = set(fresh)
+    for name, weight in model.named_parameters():
+        if not name.startswith(encoder) and name not in known:
+            draw_weight(name, weight, std=std)
+            fresh.append(name)
+    return model, fresh

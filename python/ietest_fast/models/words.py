@@ -140,9 +140,15 @@ def encode_words(
     if vectors is not None:
         _, every = WordTokenizer.learn(_texts_of(splits.values(), text_columns))
         found = read_vectors(vectors, set(every))
+        if not found:
+            raise InputError(
+                f"it has a vector for none of the {len(every):,} words of these texts; is it of "
+                "another language, or not a text file of word vectors?",
+                path=vectors,
+            )
         vocabulary = sorted({*vocabulary, *found})
         tokenizer = WordTokenizer(vocabulary)
-        size = len(next(iter(found.values()))) if found else 0
+        size = len(next(iter(found.values())))
         given = np.full((len(vocabulary) + _FIRST_WORD, size), np.nan, np.float32)
         for number, word in enumerate(vocabulary, _FIRST_WORD):
             if word in found:
@@ -210,8 +216,12 @@ def read_vectors(path: Path, words: set[str]) -> dict[str, NDArray[np.float32]]:
                 word = " ".join(parts[: len(parts) - size]).lower()
                 if word in words and word not in found:
                     found[word] = np.array(parts[-size:], dtype=np.float32)
+                    if not np.isfinite(found[word]).all():
+                        raise InputError("not a finite number", path=path, row=f"line {number}")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", path=path) from error
+    except InputError:
+        raise
     except ValueError as error:
         raise InputError(f"a line has no numbers behind its word: {error}", path=path) from error
     return found

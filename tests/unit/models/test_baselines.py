@@ -206,6 +206,7 @@ def test_word_vectors_are_read_as_glove_and_fasttext_write_them(tmp_path):
     for text, message in (
         ("a 1 2\nb 1\n", "line 2: 1 numbers, where the lines before have 2"),
         ("a 1 x\n", "no numbers behind its word"),
+        ("a 1 2\nb nan 2\n", "line 2: not a finite number"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=message):
@@ -244,6 +245,9 @@ def test_given_vectors_are_used_for_words_that_training_never_saw(tmp_path):
     assert again.options["vectors"] == before
     with pytest.raises(InputError, match="no such file of word vectors"):
         load_model("lstm", vectors=str(path))
+    path.write_text("bonjour 1 2\n")
+    with pytest.raises(InputError, match="a vector for none of the 8 words"):
+        load_model("lstm", vectors=str(path)).encode({"train": train, "test": test}, ("text",))
 
 
 @pytest.mark.parametrize(
@@ -257,6 +261,16 @@ def test_given_vectors_are_used_for_words_that_training_never_saw(tmp_path):
 def test_options_are_checked(name, options, message):
     with pytest.raises(InputError, match=message):
         load_model(name, **options)
+
+
+@pytest.mark.parametrize("name", ["bow-xgb", "bow-rf"])
+def test_bags_of_words_may_be_weighted(name):
+    model = load_model(name, weighting="tfidf")
+    encoded = model.encode(_splits(), ("premise", "hypothesis"))
+    rows, test = encoded["train"].resample(), encoded["test"]
+    classifier = model.fit(rows, None, params=_params(model), n_classes=3, seed=0)
+    right = np.mean(classifier.predict(test.store, test.original) == test.labels)
+    assert right > np.bincount(test.labels).max() / len(test) + 0.15
 
 
 @pytest.mark.parametrize("name", NETWORKS)

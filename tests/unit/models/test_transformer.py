@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -337,3 +338,56 @@ def test_a_run_that_is_killed_inside_a_cell_goes_on_from_its_last_checkpoint(che
     subprocess.run([*arguments, "--out", out], check=True, capture_output=True)
     assert (out / "results.json").read_bytes() == (tmp_path / "whole/results.json").read_bytes()
     assert not list((out / "unfinished").iterdir())
+
+
+def _spoil(folder, target, change):
+    """Copy a checkpoint and change its weights or settings."""
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folder, target)
+    weights = load_file(target / "model.safetensors")
+    config = json.loads((target / "config.json").read_text())
+    change(weights, config)
+    save_file(weights, target / "model.safetensors", metadata={"format": "pt"})
+    (target / "config.json").write_text(json.dumps(config))
+    return target
+
+
+def _rename(weights, config):
+    for name in list(weights):
+        weights[f"other.{name}"] = weights.pop(name)
+
+
+def _enlarge(weights, config):
+    config["vocab_size"] += 5
+
+
+@pytest.mark.parametrize("change", [_rename, _enlarge])
+def test_an_encoder_that_is_not_whole_is_refused(checkpoint, split, tmp_path, change):
+    spoilt = _spoil(checkpoint, tmp_path / "spoilt", change)
+    with pytest.raises(InputError, match="lacks weights of its encoder"):
+        _fit(spoilt, split)
+
+
+def test_a_head_that_is_there_is_drawn_anew_and_its_kind_of_task_forgotten(
+    checkpoint, split, tmp_path
+):
+    model = Transformer(checkpoint=str(checkpoint), token_budget=300)
+    trained = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)
+    trained.save(tmp_path / "made", label_names=("a", "b", "c"))
+
+    def regress(weights, config):
+        config["problem_type"] = "regression"
+        weights["classifier.bias"] += 100.0
+
+    spoilt = _spoil(tmp_path / "made", tmp_path / "spoilt", regress)
+    for rank in (0, 4):
+        scores = _fit(spoilt, split, options={"lora_rank": rank})
+        assert np.abs(scores).max() < 50
+
+
+def test_texts_that_do_not_fit_at_all_are_refused(checkpoint, split):
+    model = Transformer(checkpoint=str(checkpoint))
+    params = {**PARAMS, "max_length": 4}
+    with pytest.raises(InputError, match="no text fits into 4 tokens, 3 of which are special"):
+        model.fit(split.resample(), None, params=params, n_classes=3, seed=0)
