@@ -116,7 +116,7 @@ def run(
         context = _encode(config, folder, splits, texts, model)
         tell("encode", 1, 1)
         base = _cell_base(settings, texts)
-        executor = make_executor(context, n_jobs=config.n_jobs, most=_most_jobs(model))
+        executor = make_executor(context, n_jobs=config.n_jobs, most=_most_jobs(config, model))
         try:
             workshop = Workshop(store=store, executor=executor, tell=tell)
             searches = find_params(config, model, base, workshop)
@@ -164,10 +164,10 @@ def _settings(
     return settings
 
 
-def _most_jobs(model: Model) -> int | None:
-    """Ask a model how many of its trainings fit into the memory of the device at a time."""
+def _most_jobs(config: RunConfig, model: Model) -> int | None:
+    """Ask a model how many of its trainings fit into memory at a time, if nobody has said."""
     ask = getattr(model, "most_jobs", None)
-    return None if ask is None else int(ask())
+    return None if ask is None or config.n_jobs is not None else int(ask())
 
 
 def _encode(

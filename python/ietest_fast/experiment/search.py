@@ -113,7 +113,9 @@ def draw_candidates(
     distributions: dict[str, optuna.distributions.BaseDistribution] = {}
     for name, domain in space.items():
         if isinstance(domain, IntegerRange):
-            distributions[name] = optuna.distributions.IntDistribution(domain.low, domain.high)
+            distributions[name] = optuna.distributions.IntDistribution(
+                domain.low, domain.high, step=domain.step
+            )
         elif isinstance(domain, FloatRange):
             distributions[name] = optuna.distributions.FloatDistribution(
                 domain.low, domain.high, step=domain.step

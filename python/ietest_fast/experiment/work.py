@@ -264,6 +264,11 @@ class Workbench:
         folder.mkdir(exist_ok=True)
         return folder / name
 
+    def _forget(self, task: Task) -> None:
+        """Remove what was kept in case the task should not be finished."""
+        for path in (self._folder / UNFINISHED_TRAININGS).glob(f"{task.identity}*"):
+            path.unlink(missing_ok=True)
+
     def _keep(self, classifier: Classifier, name: str) -> None:
         save = classifier.save  # type: ignore[attr-defined]  # the run has asked the model
         folder = self._folder / MODELS / name
@@ -285,12 +290,14 @@ class Workbench:
         seed = trial_seed(self._context.seed, number=task.number, address=address)
         classifier = self._fit(train, valid, task, seed, task.identity)
         predicted = classifier.predict(valid.store, valid.rows)
+        self._forget(task)
         return {"valid_accuracy": float(np.mean(predicted == valid.labels))}
 
     def _fill_cell(self, task: CellTask) -> dict[str, Any]:
         path = self._folder / CELLS / f"{task.identity}.parquet"
         if path.is_file():
             # A worker died after its work was done, before it could say so.
+            self._forget(task)
             return asdict(read_cell_artefact(path))
         train_mask, valid_mask = self._masks(task.rho, task.m)
         train, valid = self._train.resample(train_mask), self._valid.resample(valid_mask)
@@ -315,8 +322,7 @@ class Workbench:
         }
         table = matched_table(self._test.labels, labels.original, labels.transformed, self._changed)
         write_cell_artefact(path, table, record)
-        for voter in range(n_voters if n_voters > 1 else 0):
-            self._ballot_path(task, voter).unlink(missing_ok=True)
+        self._forget(task)
         return asdict(read_cell_artefact(path))
 
     def _train_voter(

@@ -24,10 +24,11 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerRange:
-    """Integers from `low` to `high`, both included."""
+    """Integers from `low` to `high`, both included; multiples of `step` above `low`."""
 
     low: int
     high: int
+    step: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -179,8 +179,9 @@ class Training:
         batches
             Rows, of all epochs.
         resume_from
-            A file for an unfinished training: read if it is there, written now and then, removed
-            at the end. None to keep none.
+            A file for an unfinished training: read if it is there, written now and then. If it was
+            written at all it is written at the end, too, for what comes behind may be killed; the
+            caller removes it when the classifier has done its work. None to keep none.
         every_seconds
             How often it is written.
 
@@ -200,8 +201,8 @@ class Training:
                 self._save(resume_from, step + 1)
                 saved = time.monotonic()
         self.module.eval()
-        if resume_from is not None:
-            resume_from.unlink(missing_ok=True)
+        if resume_from is not None and done < len(batches) and resume_from.is_file():
+            self._save(resume_from, len(batches))
 
     def _step(self, rows: NDArray[np.int64], *, rate: float) -> None:
         torch = import_torch()

@@ -62,10 +62,10 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.batching import Padding
 
-# Tables 8 to 12: one space for all. Lengths are multiples of 10.
+# Tables 8 to 12: one space for all.
 _SEARCH_SPACE: SearchSpace = {
     "epochs": IntegerRange(low=1, high=3),
-    "max_length": IntegerRange(low=50, high=200),
+    "max_length": IntegerRange(low=50, high=200, step=10),
     "learning_rate": FloatRange(low=5e-5, high=1e-4),
     "weight_decay": FloatRange(low=0.0, high=0.01),
     "adam_epsilon": FloatRange(low=1e-8, high=1e-7),
@@ -371,7 +371,10 @@ class Transformer:
         if choose_device() == "cuda":
             free, _ = torch.cuda.mem_get_info()
         else:
-            free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            try:
+                free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            except (AttributeError, OSError, ValueError):  # not every system tells
+                return 1
         return max(1, int(0.9 * free / needed))
 
     def check_params(self, params: Mapping[str, Any]) -> list[str]:
@@ -421,8 +424,8 @@ class Transformer:
         n_threads
             Threads of the processor.
         resume_from
-            A file for an unfinished training: read if it is there, written now and then, removed
-            at the end. None to keep none.
+            A file for an unfinished training: read if it is there, written now and then; the caller
+            removes it. None to keep none.
         """
         torch = import_torch()
         torch.set_num_threads(n_threads)
