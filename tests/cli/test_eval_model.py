@@ -96,6 +96,9 @@ def test_texts_transformed_before_give_the_same(
         assert status == 0, err
         result = json.loads(said)
         result.pop("seconds")
+        # It cannot know how texts were transformed elsewhere.
+        phi = "phi:given@" if "--transformed-test" in options else "phi:syn.careful@"
+        assert phi in result.pop("signature")
         given.append(result)
     assert given[0] == given[1] == given[2]
     short = tmp_path / "short.csv"
@@ -172,10 +175,13 @@ def test_no_torch_is_imported(model: Path, texts: Path) -> None:
     code = (
         "import sys; from ietest_fast.cli.main import main\n"
         "try: main(sys.argv[1:])\n"
-        "except SystemExit: pass\n"
+        "except SystemExit as stop: assert not stop.code, stop.code\n"
         "print(sorted({'torch', 'transformers'} & set(sys.modules)))"
     )
-    command = ["eval", "--onnx", model, "--test", texts, "--transformed-test", texts]
+    other = texts.with_name("other.csv")
+    other.write_text(texts.read_text().replace("dog", "cat"))
+    command = ["eval", "--onnx", model, "--test", texts, "--transformed-test", other]
+    command += ["--label-map", ",".join(f"{label}={label}" for label in LABELS)]
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, command)], capture_output=True, text=True, check=True
     )
@@ -287,3 +293,95 @@ def test_many_pairs_of_few_texts_are_run_in_several_windows(
     _, whole, _ = run(capsys, *arguments, "--label-map", given)
     names = ("n11", "n10", "n01", "n00", "inputs_run")
     assert [json.loads(said)[name] for name in names] == [json.loads(whole)[name] for name in names]
+
+
+def _shuffled(texts: Path, target: Path, **changes: str) -> Path:
+    table = pacsv.read_csv(texts)
+    order = np.random.default_rng(0).permutation(len(table))
+    shuffled = table.take(pa.array(order))
+    for name, (old, new) in changes.items():
+        values = [value.replace(old, new) for value in shuffled[name].to_pylist()]
+        shuffled = shuffled.set_column(shuffled.column_names.index(name), name, [values])
+    pacsv.write_csv(shuffled, target)
+    return target
+
+
+def test_transformed_rows_are_matched_by_their_ids(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swap = {"premise": ("dog", "cat")}
+    ordered = pacsv.read_csv(texts)
+    values = [value.replace("dog", "cat") for value in ordered["premise"].to_pylist()]
+    pacsv.write_csv(ordered.set_column(0, "premise", [values]), tmp_path / "ordered.csv")
+    labels = ",".join(f"{label}={label}" for label in LABELS)
+    arguments = ["eval", "--onnx", model, "--test", texts, "--label-map", labels, "--json"]
+    tables = []
+    for other, how in (
+        (tmp_path / "ordered.csv", []),
+        (_shuffled(texts, tmp_path / "shuffled.csv", **swap), ["--id-column", "pair"]),
+    ):
+        out = tmp_path / f"{other.stem}.parquet"
+        status, said, err = run(capsys, *arguments, "--transformed-test", other, *how, "--out", out)
+        assert status == 0, err
+        assert 0 < json.loads(said)["rows_transformed"] < 36
+        tables.append(pq.read_table(out).drop_columns(["id"]))
+    assert tables[0].equals(tables[1])
+    # One id less, one twice, another label.
+    lines = (tmp_path / "shuffled.csv").read_text().splitlines()
+    for spoilt, message in (
+        (lines[:-1], "do not have the same ids"),
+        ([*lines[:-1], lines[1]], "the same id twice"),
+    ):
+        (tmp_path / "spoilt.csv").write_text("\n".join(spoilt) + "\n")
+        status, _, err = run(
+            capsys, *arguments, "--transformed-test", tmp_path / "spoilt.csv",
+            "--id-column", "pair",
+        )  # fmt: skip
+        assert status == 1
+        assert message in err
+
+
+def test_nothing_changed_is_nothing_to_test(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = run(
+        capsys, "eval", "--onnx", model, "--test", texts, "--transformed-test", texts
+    )
+    assert status == 1
+    assert "same texts in premise and hypothesis, so there is nothing to test" in err
+
+
+def test_rows_count_as_changed_by_what_the_model_sees(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = ",".join(f"{label}={label}" for label in LABELS)
+    changed = {}
+    for only in (None, "premise", "hypothesis"):
+        how = [] if only is None else ["--input", only]
+        status, said, err = run(
+            capsys, "eval", "--onnx", model, "--test", texts, "--label-map", labels, "--json", *how
+        )
+        assert status == 0, err
+        changed[only] = json.loads(said)["rows_transformed"]
+    assert max(changed["premise"], changed["hypothesis"]) < changed[None]
+    assert changed["premise"] + changed["hypothesis"] >= changed[None]
+
+
+def test_the_signature_names_model_data_and_transformation(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = ",".join(f"{label}={label}" for label in LABELS)
+    signatures = []
+    make_onnx_folder(tmp_path / "other", seed=1)
+    for folder in (model, tmp_path / "other"):
+        status, said, err = run(
+            capsys, "eval", "--onnx", folder, "--test", texts, "--label-map", labels, "--json"
+        )
+        assert status == 0, err
+        signatures.append(json.loads(said)["signature"].split("|"))
+    fields = [dict(part.split(":", 1) for part in line[1:]) for line in signatures]
+    assert fields[0]["phi"] == fields[1]["phi"]
+    assert fields[0]["phi"].startswith("syn.careful@")
+    assert fields[0]["data"] == fields[1]["data"]
+    assert fields[0]["data"].startswith("test@")
+    assert fields[0]["model"] != fields[1]["model"]

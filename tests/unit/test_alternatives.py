@@ -209,3 +209,4 @@ def test_partial_input_hides_the_other_column(tmp_path):
             tmp_path / "three",
             splits=splits,
         )
+    assert not (tmp_path / "three").exists()

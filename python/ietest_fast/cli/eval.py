@@ -23,6 +23,9 @@ from ietest_fast.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import pyarrow as pa
+
+    from ietest_fast.corpus import Corpus
     from ietest_fast.models.evaluation import Evaluation, TextClassifier
     from ietest_fast.models.predictions import Predictions
 
@@ -222,7 +225,7 @@ def command(
     engine = {name: options[name] for name in ("n_resamples", "seed", "alternative", "n_threads")}
     result = paired_test(given.sample, method=options["method"] or "exact", **engine)
     decision = decide([result.p_value], alpha=alpha)
-    signature = sign_test(result)
+    signature = sign_test(result, **_identify(given))
     collapsed = is_collapsed(given.original, given.gold)
     extra = beside(result, alpha=alpha, margin=margin)
     n_changed = int((given.original != given.transformed).sum())
@@ -310,6 +313,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
     from ietest_fast.models.evaluation import evaluate
+    from ietest_fast.models.pooling import find_changed
 
     out: Path | None = options["out"]
     id_column = options["id_column"]
@@ -323,14 +327,17 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
             f"--input {only}: the columns of texts are {', '.join(corpus.text_columns)}", path=test
         )
     with _progress() as bar:
-        table, changed = _transform(corpus, options)
+        table, transformation = _transform(corpus, options, id_column)
+        seen = corpus.text_columns if only is None else (only,)
+        changed = find_changed(corpus.table, table, seen, source=corpus.source)
         evaluation = evaluate(
             model,
             corpus,
             table,
             changed=changed,
+            transformation=transformation,
             label_map=None if options["label_map"] is None else dict(options["label_map"]),
-            text_columns=None if only is None else [only],
+            text_columns=seen,
             id_column=id_column,
             on_start=bar.start,
             on_batch=bar.advance,
@@ -344,11 +351,10 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     return evaluation
 
 
-def _transform(corpus: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-    """Give the transformed table and which rows changed."""
-    import numpy as np
-    import pyarrow.compute as pc
-
+def _transform(
+    corpus: Corpus, options: dict[str, Any], id_column: str | None
+) -> tuple[pa.Table, str]:
+    """Give the test set transformed, its rows in the same order, and what to call that."""
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
     from ietest_fast.lexicon import Tagger, read_block_list
@@ -359,17 +365,23 @@ def _transform(corpus: Any, options: dict[str, Any]) -> tuple[Any, Any]:
         check_not_given(
             "rules", "lexicon-from", "tagger", "block-list", because="is for texts transformed here"
         )
-        other = read_corpus(path, text_columns=corpus.text_columns, label_names=corpus.label_names)
+        other = read_corpus(
+            path,
+            text_columns=corpus.text_columns,
+            label_names=corpus.label_names,
+            keep_columns=() if id_column is None else (id_column,),
+        )
+        name = f"given@{other.fingerprint[:4]}"
+        if id_column is not None:
+            return _match_ids(corpus, other, id_column), name
         if len(other) != len(corpus) or (other.labels != corpus.labels).any():
             raise InputError(
                 f"{len(other)} labelled rows are not those of {corpus.source}, which has "
-                f"{len(corpus)} (rows are matched by their order)",
+                f"{len(corpus)} (rows are matched by their order, unless --id-column names what "
+                "tells them apart)",
                 path=path,
             )
-        changed = np.zeros(len(corpus), dtype=bool)
-        for name in corpus.text_columns:
-            changed |= np.asarray(pc.not_equal(corpus.texts(name), other.texts(name)))
-        return other.table, changed
+        return other.table, name
     blocked = read_block_list(options["block_list"]) if options["block_list"] else ()
     counted = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
@@ -382,7 +394,39 @@ def _transform(corpus: Any, options: dict[str, Any]) -> tuple[Any, Any]:
         transformed = substitution.transform(
             corpus.table, corpus.text_columns, with_edits=False, n_threads=options["n_threads"]
         )
-    return transformed.table, transformed.changed
+    name = f"{substitution.name}@{substitution.fingerprint[:4]}"
+    return transformed.table, name
+
+
+def _match_ids(corpus: Corpus, other: Corpus, id_column: str) -> pa.Table:
+    """Give the rows of another corpus in the order of this one's ids."""
+    import pyarrow.compute as pc
+
+    from ietest_fast.errors import InputError
+
+    wanted = corpus.table[id_column]
+    found = other.table[id_column].cast(wanted.type)
+    for given, source in ((wanted, corpus.source), (found, other.source)):
+        if given.null_count or len(pc.unique(given)) < len(given):
+            raise InputError("has the same id twice, or none", path=source, column=id_column)
+    place = pc.index_in(wanted, value_set=found.combine_chunks())
+    if place.null_count or len(found) != len(wanted):
+        raise InputError(
+            f"its {len(found)} rows do not have the same ids as the {len(wanted)} of "
+            f"{corpus.source}",
+            path=other.source,
+            column=id_column,
+        )
+    if (other.labels[place.to_numpy()] != corpus.labels).any():
+        raise InputError("rows of the same id have different labels", path=other.source)
+    return other.table.take(place)
+
+
+def _identify(given: Predictions | Evaluation) -> dict[str, str]:
+    """Give what a signature says of a model that was run."""
+    from ietest_fast.models.evaluation import Evaluation
+
+    return given.identity if isinstance(given, Evaluation) else {}
 
 
 def _told(given: Predictions | Evaluation) -> dict[str, Any]:

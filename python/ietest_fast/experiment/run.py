@@ -28,6 +28,7 @@ from ietest_fast.experiment.store import CellRecord, RunStore
 from ietest_fast.experiment.work import WorkContext, check_encoded, save_encoded
 from ietest_fast.experiment.workshop import Progress, Workshop, fill_cells, find_params
 from ietest_fast.models import load_model
+from ietest_fast.models.pooling import find_changed
 from ietest_fast.stats import (
     MatchedSample,
     clustered_test,
@@ -41,9 +42,8 @@ from ietest_fast.stats import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.config import RunConfig
-    from ietest_fast.models import Model, SplitTexts
+    from ietest_fast.models import Model
     from ietest_fast.transform import Transformation
 
 # The laws of larger test sets take too long to enumerate for a remark.
@@ -103,6 +103,7 @@ def run(
         else _ready_made(transformation)
     )
     model = load_model(config.model.name, **config.model.options)
+    _check_model(config, splits, model)
     settings = _settings(config, splits, planned, model)
     tell("read", 1, 1)
     with RunStore.open(folder, settings) as store:
@@ -177,10 +178,9 @@ def _encode(
     texts: TransformedSplits,
     model: Model,
 ) -> WorkContext:
-    if config.keep_models and not getattr(model, "saves", False):
-        raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
     columns = _seen_columns(config, splits)
-    changed = _find_changed(splits.test, texts.texts["test"], columns)
+    test = texts.texts["test"]
+    changed = find_changed(test.original, test.transformed, columns, source=splits.test.source)
     key = identify(
         {
             **splits.fingerprints(),
@@ -209,6 +209,13 @@ def _encode(
     )
 
 
+def _check_model(config: RunConfig, splits: Splits, model: Model) -> None:
+    """Find mistakes that only model and data together show, before anything is begun."""
+    if config.keep_models and not getattr(model, "saves", False):
+        raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
+    _seen_columns(config, splits)
+
+
 def _seen_columns(config: RunConfig, splits: Splits) -> tuple[str, ...]:
     """Give the columns of texts that the model sees."""
     only, columns = config.model.input, splits.train.text_columns
@@ -220,23 +227,6 @@ def _seen_columns(config: RunConfig, splits: Splits) -> tuple[str, ...]:
             path=splits.train.source,
         )
     return (only,)
-
-
-def _find_changed(test: Corpus, texts: SplitTexts, columns: Sequence[str]) -> NDArray[np.bool_]:
-    """Say of which test rows the model sees something changed, shape (n,)."""
-    import pyarrow.compute as pc
-
-    changed = np.zeros(len(test), dtype=bool)
-    for name in columns:
-        differs = pc.not_equal(texts.original[name], texts.transformed[name])
-        changed |= differs.to_numpy(zero_copy_only=False)
-    if not changed.any():
-        raise InputError(
-            f"the transformation leaves every {columns[0]} of the test set as it is, so there is "
-            "nothing to test",
-            path=test.source,
-        )
-    return changed
 
 
 def _cell_base(settings: Mapping[str, Any], texts: TransformedSplits) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -258,8 +259,14 @@ class CheckpointClassifier:
         self._padding = read_padding(folder)
         names: dict[int, str] = self._model.config.id2label
         self.labels = tuple(names[i] for i in range(len(names)))
+        self._folder = folder
         if n_threads is not None:
             torch.set_num_threads(n_threads)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Give a hash of the checkpoint's weights, settings and tokenizer."""
+        return fingerprint_checkpoint(self._folder).rpartition("@")[2]
 
     @property
     def backend(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from ietest_fast.models.label_map import check_against_data, match_labels
 from ietest_fast.models.tokens import Ragged
 from ietest_fast.stats import MatchedSample
+from ietest_fast.stats.signature import clean_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,6 +45,11 @@ class TextClassifier(Protocol):
     @property
     def backend(self) -> str:
         """What runs it, with its version."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Give a hash of its weights, settings and tokenizer."""
         ...
 
     def predict_logits(
@@ -228,6 +235,9 @@ class Evaluation:
         The model's own scores, and what they took.
     backend
         What ran the model.
+    identity
+        What the result hangs on, for its signature: ``phi``, ``data``, ``model`` and ``be``, the
+        backend, each a name with four digits of a hash.
     warning
         What the user should know about the match of labels; None if there is nothing.
     """
@@ -243,6 +253,7 @@ class Evaluation:
     dropped: dict[str, int]
     scores: VersionScores
     backend: str
+    identity: dict[str, str]
     warning: str | None
 
     @property
@@ -293,6 +304,7 @@ def evaluate(
     transformed: pa.Table,
     *,
     changed: NDArray[np.bool_],
+    transformation: str = "given",
     label_map: Mapping[str, str] | None = None,
     text_columns: Sequence[str] | None = None,
     id_column: str | None = None,
@@ -311,6 +323,8 @@ def evaluate(
         The same rows, transformed.
     changed
         bool, shape (n,): whether a text of the row was transformed.
+    transformation
+        Its name, for the signature.
     label_map
         See :func:`~ietest_fast.models.label_map.match_labels`.
     text_columns
@@ -358,8 +372,18 @@ def evaluate(
         dropped=corpus.dropped,
         scores=scores,
         backend=model.backend,
+        identity={
+            "phi": transformation,
+            "data": f"{_name_of(corpus)}@{corpus.fingerprint[:4]}",
+            "model": model.fingerprint[:4],
+            "be": model.backend.split()[0],
+        },
         warning=check_against_data(mapping, gold, labels[0]),
     )
+
+
+def _name_of(corpus: Corpus) -> str:
+    return "data" if corpus.source is None else clean_field(Path(corpus.source).stem)
 
 
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

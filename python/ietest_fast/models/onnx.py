@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import Padding, pad, plan_batches
 from ietest_fast.models.runners import open_runner
@@ -256,6 +259,15 @@ class OnnxClassifier:
     def backend(self) -> str:
         """What runs it, with its version."""
         return self._runner.name
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Give a hash of the model's file, its tokenizer and its settings."""
+        digest = hashlib.sha256()
+        for path in (self.files.model, self.files.tokenizer, self.files.config):
+            if path is not None:
+                digest.update(hash_file(path).encode())
+        return digest.hexdigest()
 
     def predict_logits(
         self,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ietest_fast.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -70,3 +72,37 @@ def pool_texts(
         row_of = row_of.reshape(-1).astype(np.int64)
         inputs[name] = PooledInputs(codes=distinct, original=row_of[:n], transformed=row_of[n:])
     return pooled.dictionary, inputs
+
+
+def find_changed(
+    original: pa.Table, transformed: pa.Table, columns: Sequence[str], *, source: str | None
+) -> NDArray[np.bool_]:
+    """Say in which rows the texts of some columns differ, bool, shape (n,).
+
+    Parameters
+    ----------
+    original, transformed
+        Tables of n rows.
+    columns
+        Those that a model sees.
+    source
+        The file that they are from, for the message.
+
+    Raises
+    ------
+    InputError
+        If they differ nowhere.
+    """
+    import pyarrow.compute as pc
+
+    changed = np.zeros(original.num_rows, dtype=bool)
+    for name in columns:
+        differs = pc.not_equal(original[name], transformed[name])
+        changed |= differs.to_numpy(zero_copy_only=False)
+    if not changed.any():
+        raise InputError(
+            f"both versions of the test set have the same texts in {' and '.join(columns)}, so "
+            "there is nothing to test",
+            path=source,
+        )
+    return changed

@@ -154,3 +154,24 @@ def test_a_transformer_is_not_shown_what_it_cannot_take(tmp_path):
     params = {**PARAMS, "max_length": 200}
     classifier = model.fit(split.resample(), None, params=params, n_classes=2, seed=0)
     assert np.isfinite(classifier.predict_logits(split.store, split.original)).all()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_adapters_fit_every_family(name, tmp_path):
+    pytest.importorskip("peft", reason="needs the train extra")
+    encoder, saved = tmp_path / "encoder", tmp_path / "saved"
+    encoder.mkdir()
+    saved.mkdir()
+    _make_checkpoint(name, encoder)
+    table = pa.table({"text": random_texts(40, seed=1)})
+    labels = (np.arange(40) % 3).astype(np.int8)
+    texts = SplitTexts(original=table, transformed=table, labels=labels)
+    model = Transformer(checkpoint=str(encoder), precision="fp32", token_budget=300, lora_rank=2)
+    split = model.encode({"train": texts}, ("text",))["train"]
+    classifier = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)
+    scores = classifier.predict_logits(split.store, split.original)
+    classifier.save(saved, label_names=LABELS)
+    tokens = split.store.tokens(split.original, max_length=PARAMS["max_length"])
+    padding = read_padding(saved)
+    merged = run_model(load_classifier(saved), tokens, padding, device="cpu", use_bf16=False)
+    assert merged == pytest.approx(scores, abs=1e-4)
