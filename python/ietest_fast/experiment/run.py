@@ -81,7 +81,8 @@ def run(
     -------
     RunResult
         Also written to ``results.json`` in the folder, byte for byte the same whether the run was
-        interrupted or not, and on however many processes and threads it ran.
+        interrupted or not, and on however many processes and (but for torch's models) threads it
+        ran.
 
     Raises
     ------
@@ -162,6 +163,9 @@ def _settings(
     settings["data"] |= splits.fingerprints()
     settings["transformation"]["inputs"] = planned.fingerprint
     settings["model"] |= {"backend": model.backend, "options": dict(model.options)}
+    if getattr(model, "hangs_on_threads", False):
+        # Other threads, other orders of summation: its cells are not to be mixed.
+        settings["model"]["n_threads"] = config.n_threads
     return settings
 
 
@@ -199,7 +203,7 @@ def _encode(
         folder=str(folder.resolve()),
         encoded=str(kept.resolve()),
         model=config.model.name,
-        options=dict(config.model.options),
+        options={**config.model.options, **getattr(model, "worker_options", {})},
         n_classes=splits.n_classes,
         seed=config.seed,
         n_threads=config.n_threads,
@@ -239,7 +243,9 @@ def _cell_base(settings: Mapping[str, Any], texts: TransformedSplits) -> dict[st
         "data": {name: data[name] for name in ("train", "valid", "test")},
         "transformation": texts.fingerprint,
         "model": {
-            name: model[name] for name in ("name", "options", "backend", "input", "n_voters")
+            name: model[name]
+            for name in ("name", "options", "backend", "input", "n_voters", "n_threads")
+            if name in model
         },
         "seed": settings["seed"],
     }

@@ -87,18 +87,25 @@ def find_checkpoint(name: str) -> Path:
     import_torch()
     from huggingface_hub import snapshot_download
 
-    try:
-        fetched = snapshot_download(
-            name,
-            allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"],
-            etag_timeout=5,
+    def fetch(weights: str) -> Path:
+        patterns = ["*.json", "*.txt", "*.model", weights]
+        # Folders inside hold other formats of the same weights.
+        return Path(
+            snapshot_download(
+                name, allow_patterns=patterns, ignore_patterns=["*/*"], etag_timeout=5
+            )
         )
+
+    try:
+        fetched = fetch("*.safetensors")
+        if not any(fetched.glob("*.safetensors")):
+            fetched = fetch("*.bin")
     except Exception as error:
         raise InputError(
             f"{name!r} is no folder, and could not be had from the hub "
             f"({type(error).__name__}); fetch it where there is a network and name its folder"
         ) from error
-    return Path(fetched)
+    return fetched
 
 
 def fingerprint_checkpoint(folder: Path) -> str:

@@ -315,6 +315,7 @@ class _Network:
 
     name: ClassVar[str]
     resumes = True
+    hangs_on_threads = True
     _KIND: ClassVar[str]
 
     def __init__(

@@ -259,6 +259,7 @@ class Transformer:
     name = "transformer"
     resumes = True
     saves = True
+    hangs_on_threads = True
 
     def __init__(
         self,
@@ -318,7 +319,17 @@ class Transformer:
 
     @cached_property
     def _fingerprint(self) -> str:
-        return fingerprint_checkpoint(find_checkpoint(self._checkpoint))
+        return fingerprint_checkpoint(self._folder)
+
+    @cached_property
+    def _folder(self) -> Path:
+        """Find the checkpoint, once: what a hub's name stands for may change."""
+        return find_checkpoint(self._checkpoint)
+
+    @property
+    def worker_options(self) -> dict[str, Any]:
+        """Options for the workers of a run: the folder that was found, not a hub's name."""
+        return {"checkpoint": str(self._folder.resolve())}
 
     @property
     def options(self) -> dict[str, str | int | float | bool]:
@@ -359,7 +370,7 @@ class Transformer:
         Each has its weights four times (with gradients and Adam's two moments), and activations.
         """
         torch = import_torch()
-        folder = find_checkpoint(self._checkpoint)
+        folder = self._folder
         weights = sum(
             path.stat().st_size
             for path in folder.iterdir()
@@ -391,7 +402,7 @@ class Transformer:
         InputError
             If the checkpoint or its tokenizer cannot be had.
         """
-        folder = find_checkpoint(self._checkpoint)
+        folder = self._folder
         return encode_splits(load_tokenizer(folder), splits, text_columns)
 
     def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> TextRows:
@@ -432,7 +443,7 @@ class Transformer:
         params = normalise_params(params, _SEARCH_SPACE)
         device = choose_device()
         use_bf16 = chooses_bf16(self._settings.precision, device)
-        folder = find_checkpoint(self._checkpoint)
+        folder = self._folder
         max_length = min(int(params["max_length"]), read_max_length(folder))
         padding = read_padding(folder)
         tokens = cast("TextRows", train.store).tokens(np.asarray(train.rows), max_length=max_length)

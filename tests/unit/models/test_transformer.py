@@ -393,3 +393,22 @@ def test_texts_that_do_not_fit_at_all_are_refused(checkpoint, split):
     params = {**PARAMS, "max_length": 4}
     with pytest.raises(InputError, match="no text fits into 4 tokens, 3 of which are special"):
         model.fit(split.resample(), None, params=params, n_classes=3, seed=0)
+
+
+def test_a_run_keeps_to_its_number_of_threads(checkpoint, tmp_path):
+    """Sums in another order are another result: cells of both kinds are not mixed."""
+    from ietest_fast.errors import StoreError
+    from ietest_fast.experiment import check_config
+    from ietest_fast.experiment.run import run
+    from toys import Swap, toy_splits
+
+    model = {
+        "name": "transformer",
+        "options": {"checkpoint": str(checkpoint)},
+        "params": {**PARAMS, "epochs": 1},
+    }
+    config = {"data": {"demo": True}, "model": model, "rho": [0], "n_resamples": 1, "n_jobs": 1}
+    data = {"splits": toy_splits(40, 10, 30), "transformation": Swap()}
+    run(check_config(config), tmp_path, **data)
+    with pytest.raises(StoreError, match=r"these differ: model\.n_threads"):
+        run(check_config({**config, "n_threads": 2}), tmp_path, **data)
