@@ -44,6 +44,8 @@ _LABEL_MAP = CommaList(
     "MODEL=DATA,...", _pair, bool, "is not a list such as LABEL_0=entailment,LABEL_1=neutral"
 )
 
+# Of texts that are transformed here.
+_OF_RULES = ("rules", "lexicon-from", "tagger", "block-list")
 # Options of a model that is run; without one they would be ignored.
 _OF_MODELS = (
     "test",
@@ -51,10 +53,7 @@ _OF_MODELS = (
     "tokenizer",
     "label-map",
     "input",
-    "rules",
-    "lexicon-from",
-    "tagger",
-    "block-list",
+    *_OF_RULES,
     "text-columns",
     "provider",
     "runtime",
@@ -215,6 +214,8 @@ def command(
         if test is None:
             raise click.UsageError("a model needs a file of labelled texts: --test FILE")
         check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
+        if options["transformed_test"] is not None:
+            check_not_given(*_OF_RULES, because="is for texts transformed here")
         _check_out(options["out"])
         given = _run(_load(onnx, model, options), test, options)
     if len(given.sample) < 2:
@@ -362,9 +363,6 @@ def _transform(
 
     path = options["transformed_test"]
     if path is not None:
-        check_not_given(
-            "rules", "lexicon-from", "tagger", "block-list", because="is for texts transformed here"
-        )
         other = read_corpus(
             path,
             text_columns=corpus.text_columns,

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 # A worker may die of something outside (memory, a signal); twice with the same task is no accident.
 _MAX_ATTEMPTS = 2
 
+# A training that can be taken up again is given this long to write down what it has.
+_SECONDS_TO_SAVE = 20.0
+
 Listener = Callable[[Task, str, str | None], None]
 
 
@@ -78,15 +81,16 @@ class InProcessExecutor:
     def __init__(self, context: WorkContext) -> None:
         self._context = context
         self._workbench: Workbench | None = None
+        self._interrupt = _Interrupt()
 
     def run(self, tasks: Sequence[Task], listener: Listener) -> Iterator[Outcome]:
         """Do the tasks in order."""
         if self._workbench is None:
-            self._workbench = Workbench(self._context)
+            self._workbench = Workbench(self._context, is_interrupted=self._interrupt.is_caught)
         for task in tasks:
             listener(task, "started", None)
             begin = time.perf_counter()
-            with _deferred_interrupt():
+            with self._interrupt.deferred():
                 result = self._workbench.perform(task)
             yield Outcome(task=task, result=result, seconds=time.perf_counter() - begin)
 
@@ -95,32 +99,40 @@ class InProcessExecutor:
         self._workbench = None
 
 
-@contextmanager
-def _deferred_interrupt() -> Iterator[None]:
-    """Let Ctrl-C wait until a task is over, and give its result up then.
+class _Interrupt:
+    """Lets Ctrl-C wait until a task is over, or stops to save what it has.
 
     Raised inside one of XGBoost's callbacks it would be lost, and the model trained on a part of
     its rows. A second Ctrl-C does not wait.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    n_caught = 0
 
-    def remember(_number: int, _frame: FrameType | None) -> None:
-        nonlocal n_caught
-        n_caught += 1
-        if n_caught > 1:
+    def __init__(self) -> None:
+        self._n_caught = 0
+
+    def is_caught(self) -> bool:
+        """Say whether there was one since the task began."""
+        return self._n_caught > 0
+
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Catch it inside this block, and raise it behind."""
+        before = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(before):
+            yield
+            return
+        self._n_caught = 0
+        signal.signal(signal.SIGINT, self._remember)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+        if self.is_caught():
             raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, remember)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if n_caught > 0:
-        raise KeyboardInterrupt
+    def _remember(self, _number: int, _frame: FrameType | None) -> None:
+        self._n_caught += 1
+        if self._n_caught > 1:
+            raise KeyboardInterrupt
 
 
 class _Worker:
@@ -179,8 +191,15 @@ class _Worker:
         last = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-15:]
         return "\n".join([how, *last])
 
-    def stop(self) -> None:
-        """Kill the process and wait until it is gone."""
+    def interrupt(self) -> None:
+        """Ask it to save what it has of its task, and end."""
+        self._process.terminate()
+
+    def stop(self, *, patience: float = 0.0) -> None:
+        """Kill the process, after so many seconds, and wait until it is gone."""
+        if patience:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(patience)
         self._process.kill()
         self._process.wait()
         self._thread.join()
@@ -252,9 +271,14 @@ class ProcessExecutor:
         _give_next(replacement, waiting, listener)
 
     def close(self) -> None:
-        """Kill the workers and wait until they are gone."""
+        """End the workers and wait until they are gone."""
+        at_work = [worker for worker in self._workers if worker.task is not None]
+        patience = _SECONDS_TO_SAVE if self._context.resumes else 0.0
+        if patience:
+            for worker in at_work:
+                worker.interrupt()
         for worker in self._workers:
-            worker.stop()
+            worker.stop(patience=patience if worker in at_work else 0.0)
         self._workers.clear()
 
 

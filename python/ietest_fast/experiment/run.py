@@ -210,6 +210,7 @@ def _encode(
         label_names=splits.train.label_names,
         n_voters=config.model.n_voters,
         keep_models=config.keep_models,
+        resumes=getattr(model, "resumes", False),
     )
 
 

@@ -25,7 +25,7 @@ from ietest_fast.experiment.store import CELLS
 from ietest_fast.models import EncodedRows, EncodedSplit, load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -135,6 +135,8 @@ class WorkContext:
         Classifiers of a cell, which vote.
     keep_models
         Whether the classifiers of cells are kept.
+    resumes
+        Whether the model's trainings can be stopped and taken up again.
     """
 
     folder: str
@@ -147,6 +149,14 @@ class WorkContext:
     label_names: Sequence[str]
     n_voters: int = 1
     keep_models: bool = False
+    resumes: bool = False
+
+
+def model_folders(folder: Path, *, rho: float, m: int, n_voters: int) -> list[Path]:
+    """Say where a run keeps the classifiers of a cell, one for each voter."""
+    name = f"rho-{rho:g}-m-{m}"
+    names = [name] if n_voters == 1 else [f"{name}-voter-{voter}" for voter in range(n_voters)]
+    return [folder / MODELS / each for each in names]
 
 
 def save_encoded(
@@ -221,10 +231,19 @@ def check_encoded(folder: Path, model: Model) -> None:
 
 
 class Workbench:
-    """The encoded data of a run and its model, ready for tasks."""
+    """The encoded data of a run and its model, ready for tasks.
 
-    def __init__(self, context: WorkContext) -> None:
+    Parameters
+    ----------
+    context
+        Of the run.
+    is_interrupted
+        Asked by models that can be stopped inside a training.
+    """
+
+    def __init__(self, context: WorkContext, *, is_interrupted: Callable[[], bool]) -> None:
         self._context = context
+        self._is_interrupted = is_interrupted
         self._folder = Path(context.folder)
         self._model = load_model(context.model, **context.options)
         loaded = {name: _load_split(Path(context.encoded) / name, self._model) for name in SPLITS}
@@ -240,6 +259,11 @@ class Workbench:
         dict
             Ready for JSON: ``valid_accuracy`` of a trial, or the fields of a ``CellRecord``. The
             artefact of a cell is on disk when this returns.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If it was interrupted inside a training that can be taken up again.
         """
         return self._try_out(task) if isinstance(task, TrialTask) else self._fill_cell(task)
 
@@ -247,8 +271,9 @@ class Workbench:
         self, train: EncodedRows, valid: EncodedRows, task: Task, seed: int, name: str
     ) -> Classifier:
         more: dict[str, Any] = {}
-        if getattr(self._model, "resumes", False):
+        if self._context.resumes:
             more["resume_from"] = self._unfinished(f"{name}.pt")
+            more["is_interrupted"] = self._is_interrupted
         return self._model.fit(
             train,
             valid,
@@ -269,9 +294,8 @@ class Workbench:
         for path in (self._folder / UNFINISHED_TRAININGS).glob(f"{task.identity}*"):
             path.unlink(missing_ok=True)
 
-    def _keep(self, classifier: Classifier, name: str) -> None:
+    def _keep(self, classifier: Classifier, folder: Path) -> None:
         save = classifier.save  # type: ignore[attr-defined]  # the run has asked the model
-        folder = self._folder / MODELS / name
         if folder.exists():  # of a run that was killed before the cell was finished
             shutil.rmtree(folder)
         write_folder(folder, lambda room: save(room, label_names=tuple(self._context.label_names)))
@@ -331,8 +355,10 @@ class Workbench:
         seed = training_seed(self._context.seed, rho=task.rho, m=task.m, voter=voter)
         classifier = self._fit(train, valid, task, seed, f"{task.identity}-{voter}")
         if self._context.keep_models:
-            several = "" if self._context.n_voters == 1 else f"-voter-{voter}"
-            self._keep(classifier, f"rho-{task.rho:g}-m-{task.m}{several}")
+            kept = model_folders(
+                self._folder, rho=task.rho, m=task.m, n_voters=self._context.n_voters
+            )
+            self._keep(classifier, kept[voter])
         return classifier
 
     def _ballot_path(self, task: CellTask, voter: int) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import time
@@ -28,15 +29,20 @@ def main() -> None:
     from ietest_fast.experiment.work import Workbench, WorkContext, task_from_dict
 
     context = WorkContext(**setting_up["context"])
+    stop = threading.Event()
+    if context.resumes:
+        signal.signal(signal.SIGTERM, lambda *_: stop.set())
     with shared_worker_lock(Path(context.folder)):
         workbench: Workbench | None = None
         while True:
             task = task_from_dict(json.loads(requests.get())["task"])
             begin = time.perf_counter()
             try:
-                workbench = Workbench(context) if workbench is None else workbench
+                workbench = workbench or Workbench(context, is_interrupted=stop.is_set)
                 result = workbench.perform(task)
                 answer = {"result": result, "seconds": time.perf_counter() - begin}
+            except KeyboardInterrupt:
+                os._exit(0)  # as the run asked; the training is saved
             except IetestError as error:
                 answer = {"error": str(error)}
             except Exception:  # noqa: BLE001 - the run has to hear of anything

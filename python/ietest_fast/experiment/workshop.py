@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from ietest_fast.errors import InputError
 from ietest_fast.experiment.identity import identify
 from ietest_fast.experiment.search import Search, Searches, Trial, draw_candidates
 from ietest_fast.experiment.store import CellRecord
-from ietest_fast.experiment.work import CellTask, TrialTask
+from ietest_fast.experiment.work import CellTask, TrialTask, model_folders
 
 if TYPE_CHECKING:
     from ietest_fast.experiment.config import RunConfig
@@ -147,6 +148,8 @@ def fill_cells(
             identity = identify({**base, "kind": "cell", "params": params, "rho": rho, "m": m})
             tasks[rho, m] = CellTask(identity=identity, params=params, rho=rho, m=m)
     store = workshop.store
+    if config.keep_models:
+        _check_kept(config, store, tasks.values())
 
     def record(outcome: Outcome) -> None:
         store.finish_cell(CellRecord(**{**outcome.result, "seconds": outcome.seconds}))
@@ -154,3 +157,16 @@ def fill_cells(
     workshop.work_through("train", list(tasks.values()), store.cells(), record)
     done = store.cells()
     return {address: done[task.identity] for address, task in tasks.items()}
+
+
+def _check_kept(config: RunConfig, store: RunStore, tasks: Iterable[CellTask]) -> None:
+    """Make sure that what is finished has kept its classifiers, if that is asked for now."""
+    done = store.cells()
+    for task in tasks:
+        places = model_folders(store.folder, rho=task.rho, m=task.m, n_voters=config.model.n_voters)
+        if task.identity in done and not all(place.is_dir() for place in places):
+            raise InputError(
+                f"keep_models: the {task.describe()} was finished without its classifier being "
+                "kept; go on without, or begin in another folder",
+                path=store.folder,
+            )

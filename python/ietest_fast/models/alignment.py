@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.models.logits import softmax
 from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import (
     EncodedRows,
@@ -27,6 +28,7 @@ from ietest_fast.models.protocol import (
     check_against_space,
     normalise_params,
 )
+from ietest_fast.models.ragged import spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,10 +124,10 @@ def _align(
     n_hypothesis = words.offsets[hypothesis + 1] - words.offsets[hypothesis]
     # One row for each word of each hypothesis ...
     pair = np.repeat(np.arange(len(premise)), n_hypothesis)
-    place = _spread(words.offsets[hypothesis], n_hypothesis)
+    place = spread(words.offsets[hypothesis], n_hypothesis)
     # ... and one entry for each word of the premise that it is compared with.
     row = np.repeat(np.arange(len(pair)), n_premise[pair])
-    against = words.word[_spread(words.offsets[premise][pair], n_premise[pair])]
+    against = words.word[spread(words.offsets[premise][pair], n_premise[pair])]
     key = words.word[place][row] * len(words.spelling) + against
     distinct, which = np.unique(key, return_inverse=True)
     found = np.array(
@@ -147,16 +149,6 @@ def _align(
     return np.concatenate((mean, least.reshape(shape)), axis=1).astype(np.float32)
 
 
-def _spread(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give ``begin, begin + 1, ...`` of all, one behind the other."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    positions: NDArray[np.int64] = np.arange(total, dtype=np.int64) + np.repeat(
-        begins - (ends - lengths), lengths
-    )
-    return positions
-
-
 @dataclass(frozen=True, kw_only=True)
 class AlignmentClassifier:
     """A fitted multinomial logistic regression over alignments.
@@ -175,8 +167,6 @@ class AlignmentClassifier:
 
     def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Predict class probabilities, float32, shape (len(rows), n_classes)."""
-        from ietest_fast.models.evaluation import softmax
-
         features = _standardise(cast("Alignments", store).features[rows], self.mean, self.scale)
         return softmax((features @ self.weights).astype(np.float32))
 
@@ -256,7 +246,9 @@ class Alignment:
             raise InputError(
                 f"the model {self.name!r} compares two texts; it has {', '.join(text_columns)}"
             )
-        distinct, inputs = pool_texts(splits, text_columns)
+        distinct, inputs = pool_texts(
+            {name: split.versions for name, split in splits.items()}, text_columns
+        )
         with Tagger.load(self._tagger_name) as tagger:
             words = _Words.read(distinct.to_pylist(), tagger.tag(distinct))
         encoded = {}

@@ -12,7 +12,7 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import pad, plan_batches
-from ietest_fast.models.onnx import find_max_length, find_padding, read_json
+from ietest_fast.models.onnx import find_max_length, find_padding, read_json, read_n_known
 from ietest_fast.models.tokens import TextTokenizer
 from ietest_fast.models.training import (
     autocast,
@@ -123,10 +123,12 @@ def fingerprint_checkpoint(folder: Path) -> str:
 
 def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokenizer:
     """Load a checkpoint's tokenizer, converted from its older formats if need be."""
-    limit = read_max_length(folder)
+    config, tokenizer_config = _read_settings(folder)
+    limit = find_max_length(config, tokenizer_config)
     length = limit if max_length is None else min(limit, max_length)
+    n_known = read_n_known(config)
     if (folder / "tokenizer.json").is_file():
-        return TextTokenizer.load(folder / "tokenizer.json", max_length=length)
+        return TextTokenizer.load(folder / "tokenizer.json", max_length=length, n_known=n_known)
     if not any((folder / name).is_file() for name in _VOCABULARIES):
         raise InputError(
             f"this checkpoint has no tokenizer: there is none of tokenizer.json, "
@@ -145,7 +147,7 @@ def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokeni
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise InputError("this checkpoint's tokenizer has no fast version", path=folder)
-    return TextTokenizer(backend, max_length=length, path=folder)
+    return TextTokenizer(backend, max_length=length, path=folder, n_known=n_known)
 
 
 def read_max_length(folder: Path) -> int:

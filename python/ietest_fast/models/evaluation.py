@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ietest_fast.models.label_map import check_against_data, match_labels
-from ietest_fast.models.tokens import Ragged
+from ietest_fast.models.logits import softmax
+from ietest_fast.models.pooling import pool_texts
+from ietest_fast.models.ragged import Ragged, find_offsets
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.signature import clean_field
 
@@ -115,71 +117,36 @@ def score_versions(
         Told the number of inputs of every batch that is done.
     """
     begin = time.perf_counter()
-    inputs = _Inputs.of(original, transformed, text_columns)
+    texts, pooled = pool_texts({"test": (original, transformed)}, text_columns)
+    inputs = pooled["test"]
     if on_start is not None:
         on_start(len(inputs))
     scores = np.empty((len(inputs), len(model.labels)), dtype=np.float32)
     n_tokens = 0
-    for places, store in _tokenised_ahead(inputs, model.tokenizer):
+    for places, store in _tokenised_ahead(texts, inputs.codes, model.tokenizer):
         rows = np.arange(len(store), dtype=np.int64)
         scores[places] = model.predict_logits(store, rows, on_batch=on_batch)
         n_tokens += int(store.offsets[-1])
-    n = original.num_rows
     return VersionScores(
-        original=scores[inputs.row_of[:n]],
-        transformed=scores[inputs.row_of[n:]],
+        original=scores[inputs.original],
+        transformed=scores[inputs.transformed],
         n_inputs=len(inputs),
         n_tokens=n_tokens,
         seconds=time.perf_counter() - begin,
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Inputs:
-    """The distinct inputs of both versions.
+def _windows(texts: pa.Array, codes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Give the inputs in the order in which they are run, some thousands at a time."""
+    import pyarrow.compute as pc
 
-    Attributes
-    ----------
-    texts
-        Distinct texts of all columns.
-    codes
-        int64, shape (columns, distinct inputs): the texts of each input.
-    row_of
-        int64, shape (2 n,): the input of each original, then of each transformed text.
-    """
-
-    texts: pa.Array
-    codes: NDArray[np.int64]
-    row_of: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return int(self.codes.shape[1])
-
-    @classmethod
-    def of(cls, original: pa.Table, transformed: pa.Table, text_columns: Sequence[str]) -> _Inputs:
-        import pyarrow as pa
-
-        arrays = [
-            table[name].cast(pa.large_string()).combine_chunks()
-            for name in text_columns
-            for table in (original, transformed)
-        ]
-        pooled = pa.concat_arrays(arrays).dictionary_encode()
-        codes = np.asarray(pooled.indices, dtype=np.int64).reshape(len(text_columns), -1)
-        distinct, row_of = np.unique(codes, axis=1, return_inverse=True)
-        return cls(texts=pooled.dictionary, codes=distinct, row_of=row_of.reshape(-1))
-
-    def windows(self) -> list[NDArray[np.int64]]:
-        """Give the inputs in the order in which they are run, some thousands at a time."""
-        import pyarrow.compute as pc
-
-        n_bytes = np.asarray(pc.binary_length(self.texts), dtype=np.int64)
-        order = np.argsort(-n_bytes[self.codes].sum(axis=0), kind="stable")
-        return [order[begin : begin + _WINDOW] for begin in range(0, len(order), _WINDOW)]
+    n_bytes = np.asarray(pc.binary_length(texts), dtype=np.int64)
+    order = np.argsort(-n_bytes[codes].sum(axis=0), kind="stable")
+    return [order[begin : begin + _WINDOW] for begin in range(0, len(order), _WINDOW)]
 
 
 def _tokenised_ahead(
-    inputs: _Inputs, tokenizer: TextTokenizer
+    texts: pa.Array, codes: NDArray[np.int64], tokenizer: TextTokenizer
 ) -> Iterator[tuple[NDArray[np.int64], TokenStore]]:
     """Give the inputs' places and tokens, one window being made while the one before is used."""
     import pyarrow as pa
@@ -187,22 +154,19 @@ def _tokenised_ahead(
     tokens: dict[int, NDArray[Any]] = {}
 
     def prepare(places: NDArray[np.int64]) -> TokenStore:
-        codes = inputs.codes[:, places]
-        needed, local = np.unique(codes, return_inverse=True)
+        chosen = codes[:, places]
+        needed, local = np.unique(chosen, return_inverse=True)
         fresh = [code for code in needed.tolist() if code not in tokens]
         # A window may have no text of its own; an empty list would have no type to take by.
-        made = tokenizer.tokenise(inputs.texts.take(pa.array(fresh, pa.int64())).to_pylist())
+        made = tokenizer.tokenise(texts.take(pa.array(fresh, pa.int64())).to_pylist())
         for place, code in enumerate(fresh):
             tokens[code] = made.values[made.offsets[place] : made.offsets[place + 1]]
         rows = [tokens[code] for code in needed.tolist()]
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        texts = Ragged(
-            values=np.concatenate(rows),
-            offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        )
-        return tokenizer.join([texts] * len(codes), list(local.reshape(codes.shape)))
+        here = Ragged(values=np.concatenate(rows), offsets=find_offsets(lengths))
+        return tokenizer.join([here] * len(chosen), list(local.reshape(chosen.shape)))
 
-    windows = inputs.windows()
+    windows = _windows(texts, codes)
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokenise") as background:
         ahead = [background.submit(prepare, window) for window in windows[:1]]
         for place, window in enumerate(windows):
@@ -384,13 +348,6 @@ def evaluate(
 
 def _name_of(corpus: Corpus) -> str:
     return "data" if corpus.source is None else clean_field(Path(corpus.source).stem)
-
-
-def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Turn class scores, shape (n, labels), into probabilities."""
-    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-    probabilities: NDArray[np.float32] = shifted / shifted.sum(axis=1, keepdims=True)
-    return probabilities
 
 
 def sum_classes(probabilities: NDArray[np.float32], mapping: LabelMap) -> NDArray[np.float32]:

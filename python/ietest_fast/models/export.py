@@ -17,6 +17,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
+    TOKENIZER_FILES,
     load_classifier,
     load_tokenizer,
     model_inputs,
@@ -33,21 +34,6 @@ Precision = Literal["fp32", "fp16", "int8"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 _OPSET = 18
-
-# Copied beside the model where the checkpoint has them.
-_COMPANIONS = (
-    "config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "added_tokens.json",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "tokenizer.model",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +215,7 @@ def _halve(path: Path) -> None:
 
 
 def _write_companions(model: Any, checkpoint: Path, folder: Path) -> None:
-    for name in _COMPANIONS:
+    for name in ("config.json", *TOKENIZER_FILES):
         if (checkpoint / name).is_file():
             shutil.copyfile(checkpoint / name, folder / name)
     if not (folder / "tokenizer.json").is_file():

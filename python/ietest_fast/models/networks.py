@@ -11,6 +11,7 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import plan_batches
+from ietest_fast.models.logits import softmax
 from ietest_fast.models.protocol import (
     EncodedRows,
     EncodedSplit,
@@ -24,21 +25,21 @@ from ietest_fast.models.protocol import (
     check_against_space,
     normalise_params,
 )
+from ietest_fast.models.ragged import Ragged, spread
 from ietest_fast.models.training import (
     Schedule,
     Training,
     choose_device,
     import_torch,
+    never,
     plan_epochs,
 )
 from ietest_fast.models.words import PADDING, UNKNOWN, WordRows, encode_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from ietest_fast.models.tokens import Ragged
 
 Cell = Literal["rnn", "gru", "lstm"]
 
@@ -102,7 +103,7 @@ class _Vocabulary:
         texts, counts = np.unique(store.rows.codes[:, rows], return_counts=True)
         every = store.rows.texts
         weights = np.repeat(counts, every.lengths[texts])
-        words = every.values[_positions(every, texts)]
+        words = every.values[spread(every.offsets[texts], every.lengths[texts])]
         occurs = np.bincount(words, weights=weights, minlength=store.n_words)
         known = occurs >= min_count
         if store.vectors.shape[1]:
@@ -110,15 +111,6 @@ class _Vocabulary:
         known[: UNKNOWN + 2] = True  # padding, unknown, separator
         place_of = np.where(known, np.cumsum(known) - 1, UNKNOWN)
         return cls(place_of=place_of.astype(np.int64), n_rows=int(known.sum()))
-
-
-def _positions(texts: Ragged, which: NDArray[np.int64]) -> NDArray[np.int64]:
-    lengths = texts.lengths[which]
-    ends = np.cumsum(lengths)
-    begins = np.repeat(texts.offsets[which] - (ends - lengths), lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    positions: NDArray[np.int64] = np.arange(total, dtype=np.int64) + begins
-    return positions
 
 
 def _rectangle(
@@ -273,8 +265,6 @@ class NetworkClassifier:
 
     def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Predict class probabilities, float32, shape (len(rows), n_classes)."""
-        from ietest_fast.models.evaluation import softmax
-
         return softmax(self.predict_logits(store, rows))
 
     def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -290,7 +280,6 @@ def _texts_of(
     if pairs:
         return [(store.rows.texts, np.asarray(column)[rows]) for column in store.rows.codes]
     tokens = store.rows.tokens(np.asarray(rows), max_length=_MOST_WORDS)
-    from ietest_fast.models.tokens import Ragged
 
     whole = Ragged(values=tokens.ids, offsets=tokens.offsets)
     return [(whole, np.arange(len(rows), dtype=np.int64))]
@@ -399,6 +388,7 @@ class _Network:
         seed: int,
         n_threads: int = 1,
         resume_from: Path | None = None,
+        is_interrupted: Callable[[], bool] = never,
     ) -> NetworkClassifier:
         """Train a network with Adam.
 
@@ -416,6 +406,8 @@ class _Network:
             Threads of the processor.
         resume_from
             A file for an unfinished training; None to keep none.
+        is_interrupted
+            Asked between steps; if it says so, what is done is saved and KeyboardInterrupt raised.
         """
         torch = import_torch()
         torch.set_num_threads(n_threads)
@@ -460,6 +452,7 @@ class _Network:
                 ),
                 resume_from=resume_from,
                 every_seconds=self._checkpoint_seconds,
+                is_interrupted=is_interrupted,
             )
         return NetworkClassifier(
             network=network,

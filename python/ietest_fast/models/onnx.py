@@ -171,6 +171,12 @@ def find_max_length(config: Mapping[str, Any], tokenizer_config: Mapping[str, An
     return min(limits, default=_DEFAULT_LENGTH)
 
 
+def read_n_known(config: Mapping[str, Any]) -> int | None:
+    """Read how many tokens a model knows from ``vocab_size``; None if that is not there."""
+    size = config.get("vocab_size")
+    return size if isinstance(size, int) and size > 0 else None
+
+
 def find_padding(
     config: Mapping[str, Any], tokenizer_config: Mapping[str, Any], tokenizer: TextTokenizer
 ) -> Padding:
@@ -233,7 +239,9 @@ class OnnxClassifier:
         if max_length is not None and max_length > limit:
             raise InputError(f"the model takes at most {limit} tokens, not {max_length}")
         self.files = files
-        self.tokenizer = TextTokenizer.load(files.tokenizer, max_length=max_length or limit)
+        self.tokenizer = TextTokenizer.load(
+            files.tokenizer, max_length=max_length or limit, n_known=read_n_known(config)
+        )
         self._runner = open_runner(
             files.model,
             precision=precision,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.models.protocol import SplitTexts
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PooledInputs:
@@ -34,9 +32,12 @@ class PooledInputs:
     original: NDArray[np.int64]
     transformed: NDArray[np.int64]
 
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
 
 def pool_texts(
-    splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
+    splits: Mapping[str, tuple[pa.Table, pa.Table]], text_columns: Sequence[str]
 ) -> tuple[pa.Array, dict[str, PooledInputs]]:
     """Find the distinct texts of all splits, and the distinct inputs of each.
 
@@ -45,7 +46,7 @@ def pool_texts(
     Parameters
     ----------
     splits
-        Both versions of each.
+        Original and transformed texts of each, tables of n rows.
     text_columns
         Columns whose texts make an input.
 
@@ -58,15 +59,15 @@ def pool_texts(
 
     arrays = [
         table[name].cast(pa.large_string()).combine_chunks()
-        for split in splits.values()
+        for versions in splits.values()
         for name in text_columns
-        for table in (split.original, split.transformed)
+        for table in versions
     ]
     pooled = pa.concat_arrays(arrays).dictionary_encode()
     codes = np.asarray(pooled.indices, dtype=np.int64)
     inputs = {}
-    for name, split in splits.items():
-        n, n_columns = split.original.num_rows, len(text_columns)
+    for name, (original, _) in splits.items():
+        n, n_columns = original.num_rows, len(text_columns)
         here, codes = np.split(codes, [2 * n_columns * n])
         distinct, row_of = np.unique(here.reshape(n_columns, 2 * n), axis=1, return_inverse=True)
         row_of = row_of.reshape(-1).astype(np.int64)

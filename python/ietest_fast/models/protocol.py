@@ -84,6 +84,11 @@ class SplitTexts:
     transformed: pa.Table
     labels: NDArray[np.int8]
 
+    @property
+    def versions(self) -> tuple[pa.Table, pa.Table]:
+        """Original and transformed texts."""
+        return self.original, self.transformed
+
 
 class RowStore(Protocol):
     """Encoded texts, one a row, made of plain arrays so that processes can share them."""

@@ -7,9 +7,11 @@ are then others.
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import mmap
 import threading
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# What ONNX Runtime is asked for, the first that it has.
-PROVIDERS = ("TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider")
 _CPU = "CPUExecutionProvider"
+
+# What ONNX Runtime is asked for where it has it. TensorRT has to be named: it builds an engine for
+# new lengths, which takes minutes and pays on large sets only.
+PROVIDERS = ("CUDAExecutionProvider", _CPU)
 
 PRECISIONS = ("fp32", "bf16")
 """``fp32`` is the file's own precision, whatever that is."""
@@ -144,14 +148,14 @@ class OnnxRuntime:
     path
         The .onnx file.
     providers
-        In order of preference; None for TensorRT, CUDA and the processor, what there is of them.
+        In order of preference; None for CUDA, if it is there, and the processor.
     n_threads
         None for all cores that the process may use.
 
     Raises
     ------
     InputError
-        If it cannot be loaded, or there is no such provider.
+        If it cannot be loaded, or a provider that was asked for is not there or cannot be used.
     """
 
     def __init__(
@@ -164,20 +168,21 @@ class OnnxRuntime:
         import onnxruntime as ort
 
         available = ort.get_available_providers()
-        if providers is None:
-            providers = [name for name in PROVIDERS if name in available]
-        for name in providers:
+        wanted = providers or [name for name in PROVIDERS if name in available]
+        for name in wanted:
             if name not in available:
                 raise InputError(
                     f"this ONNX Runtime has no {name}; it has {', '.join(available)} "
-                    "(pip install 'ietest-fast[gpu]' brings NVIDIA's)"
+                    f"({_advise_on_gpu()})"
                 )
+        if _is_gpu_build_hidden(available):
+            warnings.warn(f"the GPU is not used: {_advise_on_gpu()}", RuntimeWarning, stacklevel=2)
         options = ort.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3  # errors come as exceptions
         try:
-            self._session = ort.InferenceSession(str(path), options, providers=list(providers))
+            self._session = ort.InferenceSession(str(path), options, providers=list(wanted))
         except Exception as error:
             raise InputError(
                 f"ONNX Runtime cannot load this model (is the file whole?): {error}", path=path
@@ -188,6 +193,12 @@ class OnnxRuntime:
             path,
         )
         provider = self._session.get_providers()[0]
+        if provider != wanted[0]:
+            # It has said why on stderr, and would run on the processor.
+            problem = f"{wanted[0]} could not be loaded (no GPU, or not its libraries)"
+            if providers is not None:
+                raise InputError(f"{problem}; ONNX Runtime would use {provider}", path=path)
+            warnings.warn(f"{problem}; {provider} is used", RuntimeWarning, stacklevel=2)
         self.name = f"onnxruntime {ort.__version__} ({provider})"
         self._binds = provider != _CPU
         self.n_parallel = 1 if self._binds else n_threads or n_cores()
@@ -267,6 +278,29 @@ class OpenVino:
         return np.array(scores, dtype=np.float32)
 
 
+def _is_installed(distribution: str) -> bool:
+    try:
+        importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _is_gpu_build_hidden(available: Sequence[str]) -> bool:
+    """Say whether ONNX Runtime's build for GPUs is there, but another lies over it."""
+    return "CUDAExecutionProvider" not in available and _is_installed("onnxruntime-gpu")
+
+
+def _advise_on_gpu() -> str:
+    """Say how to come by NVIDIA's providers."""
+    if not _is_installed("onnxruntime-gpu"):
+        return "pip install 'ietest-fast[gpu]' brings NVIDIA's"
+    return (
+        "onnxruntime and onnxruntime-gpu share a folder, and the last to be installed is used; "
+        "pip uninstall -y onnxruntime, then pip install --force-reinstall --no-deps onnxruntime-gpu"
+    )
+
+
 def _sizes(shape: Any) -> list[Any]:
     return [size.get_length() if size.is_static else str(size) for size in shape]
 
@@ -308,6 +342,11 @@ def open_runner(
         raise InputError("providers are ONNX Runtime's, and OpenVINO is asked for")
     if precision == "bf16" and runtime == "onnxruntime":
         raise InputError("ONNX Runtime computes in the file's own precision; bf16 is OpenVINO's")
+    if runtime is None and precision == "bf16" and _has_gpu():
+        raise InputError(
+            "bf16 is computed by OpenVINO on the processor, and here is a GPU: export the model "
+            "with --precision fp16 for it, or say --runtime openvino"
+        )
     if runtime is None and precision == "fp32":
         runtime = "openvino" if providers is None and _suits_openvino(path) else "onnxruntime"
     if runtime == "onnxruntime":
@@ -319,10 +358,14 @@ def _suits_openvino(path: Path) -> bool:
     """Say whether OpenVINO is installed, there is no GPU to use, and weights are not of 8 bits."""
     if importlib.util.find_spec("openvino") is None or not path.is_file():
         return False
+    return not _has_gpu() and not is_quantised(path)
+
+
+def _has_gpu() -> bool:
+    """Say whether ONNX Runtime was built for a GPU."""
     import onnxruntime as ort
 
-    has_gpu = any(name in PROVIDERS[:2] for name in ort.get_available_providers())
-    return not has_gpu and not is_quantised(path)
+    return "CUDAExecutionProvider" in ort.get_available_providers()
 
 
 def is_quantised(path: Path) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import EncodedSplit
+from ietest_fast.models.ragged import Ragged, find_offsets, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,30 +28,6 @@ if TYPE_CHECKING:
 
 # Texts that go to the tokenizer at once: enough for all its threads, little enough to stop between.
 _TEXTS_AT_ONCE = 8192
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ragged:
-    """Rows of numbers of different lengths, one behind the other.
-
-    Attributes
-    ----------
-    values
-        Shape (entries,).
-    offsets
-        int64, shape (rows + 1,): row i is ``values[offsets[i]:offsets[i + 1]]``.
-    """
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Length of each row."""
-        return np.diff(self.offsets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,20 +63,9 @@ class TokenStore:
     def take(self, rows: NDArray[np.int64]) -> TokenStore:
         """Copy some rows."""
         lengths = self.lengths[rows]
-        offsets = _offsets_of(lengths)
-        source = _spread(self.offsets[rows], lengths, offsets)
+        offsets = find_offsets(lengths)
+        source = spread(self.offsets[rows], lengths)
         return TokenStore(ids=self.ids[source], type_ids=self.type_ids[source], offsets=offsets)
-
-
-def _offsets_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-
-
-def _spread(
-    begins: NDArray[np.int64], lengths: NDArray[np.int64], offsets: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Give the positions ``begin, begin + 1, ...`` of all rows, one row behind the other."""
-    return np.arange(offsets[-1], dtype=np.int64) + np.repeat(begins - offsets[:-1], lengths)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,10 +141,20 @@ class TextTokenizer:
         Most tokens of an input, special ones included.
     path
         Where it comes from, for messages.
+    n_known
+        Number of tokens that the model knows; None if it does not say so.
     """
 
-    def __init__(self, tokenizer: Tokenizer, *, max_length: int, path: str | Path) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        path: str | Path,
+        n_known: int | None = None,
+    ) -> None:
         self._path = Path(path)
+        self._n_known = n_known
         self._tokenizer = tokenizer
         # Some files fix both; here texts of all lengths come, and batches are padded later.
         tokenizer.no_truncation()
@@ -186,7 +162,9 @@ class TextTokenizer:
         self.max_length = max_length
 
     @classmethod
-    def load(cls, path: str | Path, *, max_length: int) -> TextTokenizer:
+    def load(
+        cls, path: str | Path, *, max_length: int, n_known: int | None = None
+    ) -> TextTokenizer:
         """Read ``tokenizer.json``.
 
         Raises
@@ -207,7 +185,7 @@ class TextTokenizer:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing more special
             raise InputError(f"is no tokenizer, or a damaged one: {error}", path=path) from error
-        return cls(tokenizer, max_length=max_length, path=path)
+        return cls(tokenizer, max_length=max_length, path=path, n_known=n_known)
 
     def save(self, path: Path) -> None:
         """Write ``tokenizer.json``."""
@@ -230,6 +208,11 @@ class TextTokenizer:
         -------
         Ragged
             int32, n rows.
+
+        Raises
+        ------
+        InputError
+            If the model does not know one of the tokens.
         """
         parts: list[NDArray[np.int32]] = []
         lengths = np.zeros(len(texts), dtype=np.int64)
@@ -242,7 +225,16 @@ class TextTokenizer:
             lengths[begin : begin + len(ids)] = [len(row) for row in ids]
             parts.extend(np.array(row, dtype=np.int32) for row in ids)
         values = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-        return Ragged(values=values, offsets=_offsets_of(lengths))
+        self._check_known(values)
+        return Ragged(values=values, offsets=find_offsets(lengths))
+
+    def _check_known(self, ids: NDArray[np.int32]) -> None:
+        if self._n_known is not None and len(ids) and ids.max() >= self._n_known:
+            raise InputError(
+                f"the tokenizer makes token {ids.max()}, but the model knows {self._n_known} "
+                "tokens, numbered from 0: is the tokenizer another model's?",
+                path=self._path,
+            )
 
     def template(self, n_texts: int) -> Template:
         """Say what stands around the texts of an input of one text or two.
@@ -252,7 +244,9 @@ class TextTokenizer:
         InputError
             If the tokenizer cannot join them.
         """
-        return Template.learn(self._tokenizer, n_texts, self._path)
+        template = Template.learn(self._tokenizer, n_texts, self._path)
+        self._check_known(np.concatenate(template.ids))
+        return template
 
     def join(self, texts: Sequence[Ragged], rows: Sequence[NDArray[np.int64]]) -> TokenStore:
         """Put inputs together from the tokens of their texts; see :func:`join`."""
@@ -297,7 +291,7 @@ def join(
     lengths = [column.lengths[take] for column, take in zip(texts, rows, strict=True)]
     lengths = _cut(lengths, max_length - template.n_special)
     total = template.n_special + sum(lengths)
-    offsets = _offsets_of(np.asarray(total, dtype=np.int64))
+    offsets = find_offsets(np.asarray(total, dtype=np.int64))
     ids = np.empty(offsets[-1], dtype=np.int32)
     type_ids = np.empty(offsets[-1], dtype=np.uint8)
     at = offsets[:-1].copy()
@@ -310,9 +304,8 @@ def join(
             break
         length = lengths[place]
         column, take = texts[place], rows[place]
-        ends = _offsets_of(length)
-        target = _spread(at, length, ends)
-        ids[target] = column.values[_spread(column.offsets[take], length, ends)]
+        target = spread(at, length)
+        ids[target] = column.values[spread(column.offsets[take], length)]
         type_ids[target] = template.text_types[place]
         at += length
     return TokenStore(ids=ids, type_ids=type_ids, offsets=offsets)
@@ -412,7 +405,9 @@ def encode_splits(
     dict
         Equal inputs of a split share a row of its store, whichever version they come from.
     """
-    distinct, inputs = pool_texts(splits, text_columns)
+    distinct, inputs = pool_texts(
+        {name: split.versions for name, split in splits.items()}, text_columns
+    )
     texts = tokenizer.tokenise(distinct.to_pylist())
     template = tokenizer.template(len(text_columns))
     return {

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _BATCHES_SORTED_TOGETHER = 50
 
 
+def never() -> bool:
+    """Say no: nobody interrupts."""
+    return False
+
+
 def import_torch() -> Any:
     """Import torch, and silence transformers.
 
@@ -171,6 +176,7 @@ class Training:
         *,
         resume_from: Path | None,
         every_seconds: float,
+        is_interrupted: Callable[[], bool],
     ) -> None:
         """Take a step on each batch.
 
@@ -184,11 +190,15 @@ class Training:
             caller removes it when the classifier has done its work. None to keep none.
         every_seconds
             How often it is written.
+        is_interrupted
+            Asked between steps.
 
         Raises
         ------
         InputError
             If the file cannot be read.
+        KeyboardInterrupt
+            If it is interrupted; what is done is in the file then.
         """
         done = 0
         if resume_from is not None and resume_from.is_file():
@@ -196,6 +206,10 @@ class Training:
         saved = time.monotonic()
         self.module.train()
         for step in range(done, len(batches)):
+            if is_interrupted():
+                if resume_from is not None:
+                    self._save(resume_from, step)
+                raise KeyboardInterrupt
             self._step(batches[step], rate=self.schedule.rate(step, len(batches)))
             if resume_from is not None and time.monotonic() - saved >= every_seconds:
                 self._save(resume_from, step + 1)

@@ -6,6 +6,7 @@ like length and are cut by a budget of tokens, so that hardly anything is paddin
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -31,6 +32,8 @@ from ietest_fast.models.checkpoint import (
     read_padding,
     run_model,
 )
+from ietest_fast.models.logits import softmax
+from ietest_fast.models.onnx import read_json
 from ietest_fast.models.protocol import (
     EncodedRows,
     EncodedSplit,
@@ -51,11 +54,12 @@ from ietest_fast.models.training import (
     autocast,
     choose_device,
     import_torch,
+    never,
     plan_epochs,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -209,11 +213,14 @@ class TransformerClassifier:
         for name in TOKENIZER_FILES:
             if (self._checkpoint / name).is_file():
                 shutil.copyfile(self._checkpoint / name, folder / name)
+        # Whatever runs it later is to cut texts where this does.
+        settings = folder / "tokenizer_config.json"
+        values = read_json(settings if settings.is_file() else None)
+        values["model_max_length"] = self._max_length
+        settings.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
     def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Predict class probabilities, float32, shape (len(rows), n_classes)."""
-        from ietest_fast.models.evaluation import softmax
-
         return softmax(self.predict_logits(store, rows))
 
     def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -419,6 +426,7 @@ class Transformer:
         seed: int,
         n_threads: int = 1,
         resume_from: Path | None = None,
+        is_interrupted: Callable[[], bool] = never,
     ) -> TransformerClassifier:
         """Fine-tune the checkpoint.
 
@@ -437,6 +445,8 @@ class Transformer:
         resume_from
             A file for an unfinished training: read if it is there, written now and then; the caller
             removes it. None to keep none.
+        is_interrupted
+            Asked between steps; if it says so, what is done is saved and KeyboardInterrupt raised.
         """
         torch = import_torch()
         torch.set_num_threads(n_threads)
@@ -484,6 +494,7 @@ class Transformer:
                 ),
                 resume_from=resume_from,
                 every_seconds=self._checkpoint_seconds,
+                is_interrupted=is_interrupted,
             )
         return TransformerClassifier(
             model,

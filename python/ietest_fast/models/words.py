@@ -10,7 +10,8 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import EncodedSplit
-from ietest_fast.models.tokens import Ragged, Template, TextRows, encode_splits
+from ietest_fast.models.ragged import Ragged
+from ietest_fast.models.tokens import Template, TextRows, encode_splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -307,17 +308,44 @@ def test_no_more_trainings_are_begun_than_fit_into_memory(checkpoint, monkeypatc
         assert model.most_jobs() == most
 
 
-def test_a_run_that_is_killed_inside_a_cell_goes_on_from_its_last_checkpoint(checkpoint, tmp_path):
-    """kill -9 at several places of the trainings; the end is that of an undisturbed run."""
+def _run_arguments(checkpoint, *, n_jobs, checkpoint_minutes, **params):
     program = "from ietest_fast.cli.main import main; main()"
     arguments = [
         *(sys.executable, "-c", program, "run", "--demo", "--demo-sizes", "200,20,40"),
-        *("--rho", "0,1", "-M", "1", "--model", "transformer", "--n-jobs", "1"),
+        *("--rho", "0,1", "-M", "1", "--model", "transformer", "--n-jobs", str(n_jobs)),
         *("--model-option", f"checkpoint={checkpoint}", "--model-option", "token_budget=200"),
-        *("--model-option", "checkpoint_minutes=0"),
+        *("--model-option", f"checkpoint_minutes={checkpoint_minutes}"),
     ]
-    for key, value in PARAMS.items():
+    for key, value in (PARAMS | params).items():
         arguments += ["--param", f"{key}={value}"]
+    return arguments
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path, n_jobs):
+    """Nothing is saved by the clock here: only the interruption itself can have done it."""
+    arguments = _run_arguments(checkpoint, n_jobs=n_jobs, checkpoint_minutes=1000, epochs=12)
+    subprocess.run([*arguments, "--out", tmp_path / "whole"], check=True, capture_output=True)
+    out = tmp_path / "interrupted"
+    process = subprocess.Popen(
+        [*arguments, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    while not (out / "unfinished").is_dir():
+        assert process.poll() is None
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Interrupted" in errors
+    assert list((out / "unfinished").glob("*.pt"))
+    subprocess.run([*arguments, "--out", out], check=True, capture_output=True)
+    assert (out / "results.json").read_bytes() == (tmp_path / "whole/results.json").read_bytes()
+    assert not list((out / "unfinished").iterdir())
+
+
+def test_a_run_that_is_killed_inside_a_cell_goes_on_from_its_last_checkpoint(checkpoint, tmp_path):
+    """kill -9 at several places of the trainings; the end is that of an undisturbed run."""
+    arguments = _run_arguments(checkpoint, n_jobs=1, checkpoint_minutes=0)
     subprocess.run([*arguments, "--out", tmp_path / "whole"], check=True, capture_output=True)
     out = tmp_path / "killed"
     interrupted = []

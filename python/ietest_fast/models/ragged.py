@@ -1,0 +1,46 @@
+"""Rows of different lengths, one behind the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ragged:
+    """Rows of numbers of different lengths, one behind the other.
+
+    Attributes
+    ----------
+    values
+        Shape (entries,).
+    offsets
+        int64, shape (rows + 1,): row i is ``values[offsets[i]:offsets[i + 1]]``.
+    """
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Length of each row."""
+        return np.diff(self.offsets)
+
+
+def find_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Say where rows of these lengths begin, and where the last ends, shape (rows + 1,)."""
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def spread(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the positions ``begin, begin + 1, ...`` of all rows, one row behind the other."""
+    offsets = find_offsets(lengths)
+    return np.arange(offsets[-1], dtype=np.int64) + np.repeat(begins - offsets[:-1], lengths)
