@@ -151,6 +151,10 @@ def test_two_classes_meet_three(
         (["p.csv", "--input", "premise"], "--input is for a model"),
         (["--onnx", "m", "--test", "t", "--gold", "g"], "--gold is for predictions"),
         (["--onnx", "m", "--test", "t", "--out", "x.csv"], "Parquet file"),
+        (
+            ["--onnx", "m", "--test", "t", "--transformed-test", "u", "--rules", "paper"],
+            "--rules is for texts transformed here",
+        ),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(

@@ -247,3 +247,15 @@ def test_providers_that_are_not_there_are_refused(tmp_path):
     make_onnx_folder(tmp_path)
     with pytest.raises(InputError, match="no MagicExecutionProvider; it has"):
         OnnxClassifier.load(tmp_path, providers=["MagicExecutionProvider"])
+
+
+def test_tokens_that_the_model_does_not_know_are_told(tmp_path):
+    """ONNX files gather without a look at the bounds, or fail with words of their own."""
+    make_onnx_folder(tmp_path, config={"vocab_size": 10})
+    tokenizer = OnnxClassifier.load(tmp_path).tokenizer
+    assert len(tokenizer.tokenise(["a the boy"])) == 1
+    with pytest.raises(InputError, match=r"tokenizer\.json.*token 28.*knows 10 tokens"):
+        tokenizer.tokenise(["a red boy"])
+    make_onnx_folder(tmp_path, config={"vocab_size": 3})
+    with pytest.raises(InputError, match="makes token 3"):
+        OnnxClassifier.load(tmp_path).tokenizer.template(2)

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from ietest_fast.errors import InputError
+from ietest_fast.models import runners
 from ietest_fast.models.onnx import OnnxClassifier
 from ietest_fast.models.runners import OnnxRuntime, is_quantised, open_runner
 from tiny_models import make_onnx_folder, random_texts
@@ -131,3 +132,44 @@ def test_quantised_models_are_known_by_their_operators(tmp_path):
     assert is_quantised(tmp_path / "eight.onnx")
     (tmp_path / "empty.onnx").write_bytes(b"")
     assert not is_quantised(tmp_path / "empty.onnx")
+
+
+def _pretend_to_have_cuda(monkeypatch):
+    """ONNX Runtime drops a provider that it cannot load, and goes on with the processor."""
+    import onnxruntime
+
+    there = ["CUDAExecutionProvider", *onnxruntime.get_available_providers()]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
+
+
+def test_a_provider_that_cannot_be_loaded_is_not_replaced_in_silence(tmp_path, monkeypatch):
+    make_onnx_folder(tmp_path)
+    path = tmp_path / "model.onnx"
+    _pretend_to_have_cuda(monkeypatch)
+    with (
+        pytest.warns(UserWarning, match="not in available provider names"),  # its own
+        pytest.raises(InputError, match="CUDAExecutionProvider could not be loaded"),
+    ):
+        OnnxRuntime(path, providers=["CUDAExecutionProvider"])
+    # Not asked for: the processor will do, but that is said.
+    with (
+        pytest.warns(UserWarning, match="not in available provider names"),
+        pytest.warns(RuntimeWarning, match="could not be loaded .*; CPUExecutionProvider is used"),
+    ):
+        assert "CPUExecutionProvider" in OnnxRuntime(path).name
+
+
+def test_a_gpu_is_not_passed_over_for_bf16(tmp_path, monkeypatch):
+    make_onnx_folder(tmp_path)
+    _pretend_to_have_cuda(monkeypatch)
+    with pytest.raises(InputError, match="--precision fp16"):
+        open_runner(tmp_path / "model.onnx", precision="bf16")
+
+
+def test_a_build_for_gpus_that_is_hidden_by_another_is_told(tmp_path, monkeypatch):
+    make_onnx_folder(tmp_path)
+    monkeypatch.setattr(runners, "_is_installed", lambda name: True)
+    with pytest.warns(RuntimeWarning, match="the GPU is not used: .* share a folder"):
+        OnnxRuntime(tmp_path / "model.onnx")
+    with pytest.raises(InputError, match="share a folder"):
+        OnnxRuntime(tmp_path / "model.onnx", providers=["CUDAExecutionProvider"])

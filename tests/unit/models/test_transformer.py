@@ -193,15 +193,32 @@ def test_a_run_keeps_its_classifiers_and_is_the_same_twice(checkpoint, tmp_path)
         results.append((tmp_path / name / "results.json").read_bytes())
         assert not list((tmp_path / name / "unfinished").iterdir())
     assert results[0] == results[1]
-    from ietest_fast.models.checkpoint import load_classifier
+    from ietest_fast.models.checkpoint import load_classifier, read_max_length
 
     kept = sorted(path.name for path in (tmp_path / "a" / "models").iterdir())
     assert kept == ["rho-0-m-0", "rho-0-m-1", "rho-1-m-0", "rho-1-m-1"]
     first, second = (load_classifier(tmp_path / "a" / "models" / name) for name in kept[:2])
     assert first.config.id2label == {0: "entailment", 1: "neutral", 2: "contradiction"}
+    # Whatever runs it cuts texts where the run did.
+    assert read_max_length(tmp_path / "a" / "models" / kept[0]) == PARAMS["max_length"]
     # Another m is another classifier.
     pairs = zip(first.parameters(), second.parameters(), strict=True)
     assert any((one != other).any() for one, other in pairs)
+
+
+def test_keeping_the_classifiers_of_a_finished_run_is_refused(checkpoint, tmp_path, capsys):
+    from ietest_fast.cli.main import main
+
+    arguments = ["run", "--demo", "--demo-sizes", "60,30,30", "--rho", "0", "-M", "1"]
+    arguments += ["--model", "transformer", "--model-option", f"checkpoint={checkpoint}"]
+    for key, value in (PARAMS | {"epochs": 1}).items():
+        arguments += ["--param", f"{key}={value}"]
+    arguments += ["--out", str(tmp_path / "run")]
+    for more, status in (([], 0), (["--keep-models"], 1)):
+        with pytest.raises(SystemExit) as stop:
+            main([*arguments, *more])
+        assert (stop.value.code or 0) == status
+    assert "finished without its classifier being kept" in capsys.readouterr().err
 
 
 def test_adapters_share_one_frozen_encoder_and_do_not_disturb_each_other(
