@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -175,6 +176,7 @@ def save_encoded(
     """
 
     def fill(folder: Path) -> None:
+        written: dict[int, tuple[NDArray[Any], Path]] = {}
         for name, split in splits.items():
             (folder / name).mkdir()
             arrays = {f"store.{key}": array for key, array in split.store.arrays().items()}
@@ -186,7 +188,14 @@ def save_encoded(
             if name == "test":
                 arrays["changed"] = test_changed
             for key, array in arrays.items():
-                np.save(folder / name / f"{key}.npy", array, allow_pickle=False)
+                path = folder / name / f"{key}.npy"
+                # What splits share is one file, and in memory once.
+                with suppress(OSError):  # not every file system has links
+                    if id(array) in written:
+                        path.hardlink_to(written[id(array)][1])
+                if not path.exists():
+                    np.save(path, array, allow_pickle=False)
+                    written[id(array)] = array, path
 
     write_folder(path, fill)
 

@@ -192,6 +192,9 @@ def test_a_run_keeps_its_classifiers_and_is_the_same_twice(checkpoint, tmp_path)
         assert not stop.value.code
         results.append((tmp_path / name / "results.json").read_bytes())
         assert not list((tmp_path / name / "unfinished").iterdir())
+        # All splits choose among the same texts.
+        texts = (tmp_path / name / "encoded").glob("*/*/store.text_values.npy")
+        assert len({path.stat().st_ino for path in texts}) == 1
     assert results[0] == results[1]
     from ietest_fast.models.checkpoint import load_classifier, read_max_length
 
