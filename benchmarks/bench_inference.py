@@ -94,8 +94,8 @@ def measure() -> list[Comparison]:
     with tempfile.TemporaryDirectory() as room:
         folder = Path(room) / "classifier"
         fine_tune(folder, n_pairs=N_TRAIN)
-        whole = export_onnx(folder, Path(room) / "fp32")
-        quantised = export_onnx(folder, Path(room) / "int8", precision="int8")
+        whole = export_onnx(folder, Path(room) / "fp32").folder
+        quantised = export_onnx(folder, Path(room) / "int8", precision="int8").folder
         models = {
             name: OnnxClassifier.load(
                 stored, runtime=runtime, precision=precision, max_length=MAX_LENGTH

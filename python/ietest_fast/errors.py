@@ -71,3 +71,9 @@ class MissingExtensionError(IetestError, ImportError):
 
 class WorkerError(IetestError, RuntimeError):
     """A task failed in a worker process, or the worker died more than once."""
+
+
+def shorten_error(error: BaseException, *, most: int = 300) -> str:
+    """Give a library's message as one line of at most so many characters."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= most else f"{text[: most - 4]} ..."

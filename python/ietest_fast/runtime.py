@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["build_config", "core", "load_core", "n_cores"]
+__all__ = ["available_memory", "build_config", "core", "load_core", "n_cores"]
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -57,6 +59,34 @@ def n_cores() -> int:
     if hasattr(os, "sched_getaffinity"):  # not on every system
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def available_memory() -> int | None:
+    """Estimate how many bytes this process can still take; None where the system does not say.
+
+    What the system could free is counted, and what a container allows is respected.
+    """
+    known = [_available_in_system(), _available_in_group()]
+    return min((n for n in known if n is not None), default=None)
+
+
+def _available_in_system() -> int | None:
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+def _available_in_group(folder: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Give what is left of a control group's limit, if there is one (version 2)."""
+    with suppress(OSError, ValueError):
+        limit = int((folder / "memory.max").read_text(encoding="ascii"))  # or the word "max"
+        used = int((folder / "memory.current").read_text(encoding="ascii"))
+        lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+        cached = sum(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
+        return max(0, limit - used + cached)
+    return None
 
 
 def __getattr__(name: str) -> Any:

@@ -104,7 +104,7 @@ def test_texts_transformed_before_give_the_same(
     short = tmp_path / "short.csv"
     short.write_text("".join(other.read_text().splitlines(keepends=True)[:-1]))
     status, _, err = run(capsys, *common, "--transformed-test", short)
-    assert (status, "35 labelled rows are not those of" in err) == (1, True)
+    assert (status, "has 35 labelled rows" in err) == (1, True)
 
 
 def test_one_side_alone_is_shown(
@@ -389,3 +389,104 @@ def test_the_signature_names_model_data_and_transformation(
     assert fields[0]["data"] == fields[1]["data"]
     assert fields[0]["data"].startswith("test@")
     assert fields[0]["model"] != fields[1]["model"]
+
+
+def test_the_signature_tells_apart_what_gives_other_answers(
+    model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = list(LABELS)
+    swapped = [order[1], order[0], order[2]]
+    maps = [",".join(f"{a}={b}" for a, b in zip(order, to, strict=True)) for to in (order, swapped)]
+    ways = (
+        ["--label-map", maps[0]],
+        ["--label-map", maps[1]],
+        ["--label-map", maps[0], "--input", "premise"],
+        ["--label-map", maps[0], "--max-length", "8"],
+    )
+    signed = set()
+    for way in ways:
+        status, said, err = run(capsys, "eval", "--onnx", model, "--test", texts, "--json", *way)
+        assert status == 0, err
+        (field,) = (each for each in json.loads(said)["signature"].split("|") if "model:" in each)
+        signed.add(field)
+    assert len(signed) == len(ways)
+
+
+def test_rows_without_a_label_leave_their_numbers_free(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pacsv.read_csv(texts)
+    label = table["label"].to_pylist()
+    spoilt = [0, 4, len(label) - 1]
+    for row in spoilt:
+        label[row] = "-"
+    some = tmp_path / "some.csv"
+    place = table.column_names.index("label")
+    pacsv.write_csv(table.set_column(place, "label", pa.array(label)), some)
+    labels = ",".join(f"{name}={name}" for name in LABELS)
+    out = tmp_path / "out.parquet"
+    arguments = ["--onnx", model, "--test", some, "--label-map", labels, "--out", out]
+    status, _, err = run(capsys, "eval", *arguments)
+    assert status == 0, err
+    expected = [row for row in range(len(label)) if row not in spoilt]
+    assert pq.read_table(out)["id"].to_pylist() == expected
+
+
+def test_an_input_is_not_written_over(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pacsv.read_csv(texts)
+    for name in ("a", "b", "c"):
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    before = (tmp_path / "a.parquet").read_bytes()
+    a, b, c = (tmp_path / f"{name}.parquet" for name in ("a", "b", "c"))
+    ways = (
+        ["--test", a, "--out", a],
+        ["--test", b, "--transformed-test", a, "--out", a],
+        ["--test", b, "--lexicon-from", c, "--lexicon-from", a, "--out", a],
+    )
+    for way in ways:
+        status, out, err = run(capsys, "eval", "--onnx", model, *way)
+        assert (status, out) == (1, "")
+        assert f"{a}: would be overwritten" in err
+    assert a.read_bytes() == before
+
+
+def test_ids_of_another_kind_are_told(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pacsv.read_csv(texts).drop_columns(["pair"])
+    first, second = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(table.append_column("n", pa.array(range(36))), first)
+    labels = ",".join(f"{name}={name}" for name in LABELS)
+    arguments = ["--test", first, "--transformed-test", second, "--label-map", labels]
+    for ids, message in (
+        (["1", "2", "x"] * 12, "ids cannot be compared"),
+        ([[1]] * 36, "ids cannot be compared"),
+        ([1] * 36, "same id twice"),
+    ):
+        pq.write_table(table.append_column("n", pa.array(ids)), second)
+        status, _, err = run(capsys, "eval", "--onnx", model, *arguments, "--id-column", "n")
+        assert status == 1
+        assert message in err
+        assert "b.parquet" in err
+
+
+def test_label_maps_and_single_rows_are_told_before_anything_is_transformed(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str], monkeypatch
+) -> None:
+    def transform(*_: object) -> None:
+        raise AssertionError("texts are transformed")
+
+    monkeypatch.setattr("ietest_fast.cli.eval._transform", transform)
+    labels = "0=entailment,1=neutral,2=neutral"
+    status, _, err = run(capsys, "eval", "--onnx", model, "--test", texts, "--label-map", labels)
+    assert status == 1
+    assert "--label-map makes 'contradiction' of none of them" in err
+    one = tmp_path / "one.csv"
+    pacsv.write_csv(pacsv.read_csv(texts).slice(0, 1), one)
+    out = tmp_path / "out.parquet"
+    status, _, err = run(capsys, "eval", "--onnx", model, "--test", one, "--out", out)
+    assert status == 1
+    assert "at least two labelled rows, not 1" in err
+    assert not out.exists()

@@ -130,6 +130,32 @@ def test_a_voter_that_was_done_before_the_run_died_is_not_trained_again(tmp_path
     assert ours.replace_schema_metadata(None).equals(theirs.replace_schema_metadata(None))
 
 
+def test_a_voter_whose_classifier_was_not_kept_is_trained_again_to_keep_it(tmp_path):
+    permit = tmp_path / "permit"
+    model = {"name": "toys:Keeps", "options": {"permit": str(permit)}, "params": _NOISY}
+    settings = {"model": model | {"n_voters": 2}, "rho": [0.1234567, 0.1234568], "n_resamples": 1}
+    with pytest.raises(RuntimeError, match="second training"):
+        _run(tmp_path / "run", **settings)
+    assert len(list((tmp_path / "run/unfinished").glob("*.npz"))) == 1
+    permit.touch()
+    _run(tmp_path / "run", **settings, keep_models=True)
+    kept = sorted(path.name for path in (tmp_path / "run/models").iterdir())
+    # Shares that differ late have folders of their own.
+    expected = [f"rho-{rho}-m-0-voter-{v}" for rho in (0.1234567, 0.1234568) for v in (0, 1)]
+    assert kept == expected
+
+
+def test_what_a_finished_task_kept_is_removed_by_the_next_run(tmp_path):
+    result = _run(tmp_path / "run")
+    identities = [cell.identity for rho in result.rhos for cell in rho.cells]
+    left = tmp_path / "run/unfinished"
+    left.mkdir(exist_ok=True)
+    for name in (f"{identities[0]}-0.pt", f"{identities[1]}.pt", "0123-0.pt"):
+        (left / name).touch()
+    _run(tmp_path / "run")
+    assert [path.name for path in left.iterdir()] == ["0123-0.pt"]
+
+
 def test_a_search_per_resample_tries_its_own_candidates_on_its_own_data(tmp_path):
     result = _run(tmp_path, model={"search": 3, "search_per_resample": True})
     assert result.searches.shared is None

@@ -10,7 +10,7 @@ import pytest
 
 from ietest_fast.experiment import executors
 from ietest_fast.experiment.work import WorkContext
-from ietest_fast.runtime import n_cores
+from ietest_fast.runtime import _available_in_group, available_memory, n_cores
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system binds no processes")
@@ -30,10 +30,35 @@ def test_a_run_fills_the_cores(monkeypatch):
 
     def jobs(n_threads, n_jobs=None):
         context = WorkContext(
-            folder="", encoded="", model="", options={}, n_classes=3, seed=0, n_threads=n_threads
+            folder="",
+            encoded="",
+            model="",
+            options={},
+            n_classes=3,
+            seed=0,
+            n_threads=n_threads,
+            label_names=("a", "b", "c"),
         )
         executor = executors.make_executor(context, n_jobs=n_jobs)
         return getattr(executor, "_n_jobs", 1)
 
     assert [jobs(n_threads) for n_threads in (1, 2, 3, 8)] == [7, 3, 2, 1]
     assert jobs(1, n_jobs=4) == 4
+
+
+def test_available_memory_is_some_of_the_machines():
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert 10**7 < available_memory() <= total
+
+
+def test_a_containers_limit_counts_what_it_could_free(tmp_path):
+    assert _available_in_group(tmp_path) is None
+    for name, content in {
+        "memory.max": "max\n",
+        "memory.current": "700\n",
+        "memory.stat": "anon 500\ninactive_file 150\nactive_file 50\n",
+    }.items():
+        (tmp_path / name).write_text(content)
+    assert _available_in_group(tmp_path) is None
+    (tmp_path / "memory.max").write_text("1000\n")
+    assert _available_in_group(tmp_path) == 1000 - 700 + 150

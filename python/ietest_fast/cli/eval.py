@@ -21,7 +21,7 @@ from ietest_fast.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -216,7 +216,7 @@ def command(
         check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
         if options["transformed_test"] is not None:
             check_not_given(*_OF_RULES, because="is for texts transformed here")
-        _check_out(options["out"])
+        _check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
         given = _run(_load(onnx, model, options), test, options)
     if len(given.sample) < 2:
         raise InputError(
@@ -275,15 +275,19 @@ def _read(predictions: str, transformed: str | None, options: dict[str, Any]) ->
     )
 
 
-def _check_out(path: Path | None) -> None:
-    """Find out before the work whether its result can be written."""
+def _check_out(path: Path | None, inputs: Sequence[Path | None]) -> None:
+    """Find out before the work whether its result can be written, and over what."""
     from ietest_fast.corpus.streams import check_target
+    from ietest_fast.transform.files import check_distinct
 
     if path is None:
         return
     check_target(path)
     if path.suffix != ".parquet":
         raise click.UsageError(f"--out is a Parquet file, not {path.name}")
+    for other in inputs:
+        if other is not None:
+            check_distinct(other, path)
 
 
 def _load(onnx: Path | None, model: str | None, options: dict[str, Any]) -> TextClassifier:
@@ -314,6 +318,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
     from ietest_fast.models.evaluation import evaluate
+    from ietest_fast.models.label_map import match_labels
     from ietest_fast.models.pooling import find_changed
 
     out: Path | None = options["out"]
@@ -322,6 +327,13 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     columns = options["text_columns"]
     columns = None if columns is None else [name.strip() for name in columns.split(",")]
     corpus = read_corpus(test, text_columns=columns, keep_columns=kept)
+    if len(corpus) < 2:
+        raise InputError(
+            f"a paired test needs at least two labelled rows, not {len(corpus)}", path=test
+        )
+    label_map = None if options["label_map"] is None else dict(options["label_map"])
+    # Before texts are transformed, which takes longer.
+    match_labels(model.labels, corpus.label_names, label_map=label_map)
     only = options["input"]
     if only is not None and only not in corpus.text_columns:
         raise InputError(
@@ -337,7 +349,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
             table,
             changed=changed,
             transformation=transformation,
-            label_map=None if options["label_map"] is None else dict(options["label_map"]),
+            label_map=label_map,
             text_columns=seen,
             id_column=id_column,
             on_start=bar.start,
@@ -356,6 +368,8 @@ def _transform(
     corpus: Corpus, options: dict[str, Any], id_column: str | None
 ) -> tuple[pa.Table, str]:
     """Give the test set transformed, its rows in the same order, and what to call that."""
+    import numpy as np
+
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
     from ietest_fast.lexicon import Tagger, read_block_list
@@ -372,11 +386,17 @@ def _transform(
         name = f"given@{other.fingerprint[:4]}"
         if id_column is not None:
             return _match_ids(corpus, other, id_column), name
-        if len(other) != len(corpus) or (other.labels != corpus.labels).any():
+        matched = "rows are matched by their order, unless --id-column names what tells them apart"
+        if len(other) != len(corpus):
             raise InputError(
-                f"{len(other)} labelled rows are not those of {corpus.source}, which has "
-                f"{len(corpus)} (rows are matched by their order, unless --id-column names what "
-                "tells them apart)",
+                f"has {len(other)} labelled rows, and {corpus.source} has {len(corpus)}; {matched}",
+                path=path,
+            )
+        if (other.labels != corpus.labels).any():
+            place = int(np.argmax(other.labels != corpus.labels))
+            raise InputError(
+                f"its labelled row {place} (from 0) has another label than that of "
+                f"{corpus.source}; {matched}",
                 path=path,
             )
         return other.table, name
@@ -398,16 +418,24 @@ def _transform(
 
 def _match_ids(corpus: Corpus, other: Corpus, id_column: str) -> pa.Table:
     """Give the rows of another corpus in the order of this one's ids."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ietest_fast.errors import InputError
+    from ietest_fast.errors import InputError, shorten_error
 
     wanted = corpus.table[id_column]
-    found = other.table[id_column].cast(wanted.type)
-    for given, source in ((wanted, corpus.source), (found, other.source)):
-        if given.null_count or len(pc.unique(given)) < len(given):
-            raise InputError("has the same id twice, or none", path=source, column=id_column)
-    place = pc.index_in(wanted, value_set=found.combine_chunks())
+    try:
+        found = other.table[id_column].cast(wanted.type)
+        for given, source in ((wanted, corpus.source), (found, other.source)):
+            if given.null_count or len(pc.unique(given)) < len(given):
+                raise InputError("has the same id twice, or none", path=source, column=id_column)
+        place = pc.index_in(wanted, value_set=found.combine_chunks())
+    except pa.ArrowException as error:
+        raise InputError(
+            f"its ids cannot be compared with those of {corpus.source}: {shorten_error(error)}",
+            path=other.source,
+            column=id_column,
+        ) from error
     if place.null_count or len(found) != len(wanted):
         raise InputError(
             f"its {len(found)} rows do not have the same ids as the {len(wanted)} of "

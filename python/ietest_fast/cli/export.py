@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ietest_fast.cli.options import print_json
+
+if TYPE_CHECKING:
+    from ietest_fast.models.export import ExportCheck
 
 _FILE = click.Path(path_type=Path)
 
@@ -54,26 +58,25 @@ def command(
     the extra `train`; `ietest-fast eval --onnx OUT` does not.
     """
     from ietest_fast.corpus import demo_corpus, read_corpus
-    from ietest_fast.models.export import check_export, export_onnx
+    from ietest_fast.models.export import export_onnx
 
     corpus = demo_corpus(n_check, seed=0) if texts is None else read_corpus(texts)
     columns = [corpus.texts(name).slice(0, n_check).to_pylist() for name in corpus.text_columns]
-    folder = export_onnx(checkpoint, target, precision=precision)  # type: ignore[arg-type]
-    found = check_export(checkpoint, folder, columns)
-    size = (folder / "model.onnx").stat().st_size
+    exported = export_onnx(checkpoint, target, precision=precision, texts=columns)  # type: ignore[arg-type]
+    found = cast("ExportCheck", exported.check)
     if as_json:
         print_json(
             {
-                "folder": str(folder),
+                "folder": str(exported.folder),
                 "precision": precision,
-                "model_bytes": size,
+                "model_bytes": exported.n_bytes,
                 "n_checked": found.n,
                 "largest_difference": found.largest_difference,
                 "n_flipped": found.n_flipped,
             }
         )
         return
-    click.echo(f"{folder}: model.onnx, {precision}, {size / 1e6:,.1f} MB")
+    click.echo(f"{exported.folder}: model.onnx, {precision}, {exported.n_bytes / 1e6:,.1f} MB")
     click.echo(
         f"Beside PyTorch in fp32, on {found.n:,} inputs: logits differ by "
         f"{found.largest_difference:.2g} at most, {found.n_flipped:,} labels are others."

@@ -52,6 +52,9 @@ class Corpus:
         Rows of the source that are not in the table, by reason.
     source
         Where the texts come from, for messages.
+    rows
+        int64, shape (n,): the 0-based row of the source that each row was; None where none is
+        missing and none was moved.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class Corpus:
     label_names: tuple[str, ...]
     dropped: dict[str, int] = field(default_factory=dict)
     source: str = "<memory>"
+    rows: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         names = self.table.column_names
@@ -119,6 +123,11 @@ class Corpus:
         return labels
 
     @property
+    def source_rows(self) -> NDArray[np.int64]:
+        """The 0-based row of the source that each row was, an int64 array (n,)."""
+        return np.arange(len(self), dtype=np.int64) if self.rows is None else self.rows
+
+    @property
     def is_pair(self) -> bool:
         """Whether a row has two texts."""
         return len(self.text_columns) == 2
@@ -172,8 +181,9 @@ class Corpus:
         rows = np.asarray(indices)
         if rows.size > 0 and rows.dtype.kind not in "iu":
             raise InputError(f"rows are chosen by integers, not {rows.dtype}", path=self.source)
-        table = self.table.take(pa.array(rows.astype(np.int64)))
-        return replace(self, table=table, dropped={})
+        rows = rows.astype(np.int64)
+        table = self.table.take(pa.array(rows))
+        return replace(self, table=table, dropped={}, rows=self.source_rows[rows])
 
 
 def corpus_from_table(
@@ -271,6 +281,7 @@ def corpus_from_table(
         label_names=encoded.names,
         dropped=dropped,
         source=source,
+        rows=None if keep.all() else np.flatnonzero(keep),
     )
 
 

@@ -61,12 +61,12 @@ class Ballot:
 
     def write(self, path: Path) -> None:
         """Keep it in a file, whole or not at all."""
-        # np.savez gives a path without its ending one of its own; a file is left as it is.
-        with_ending = {name: getattr(self, name) for name in ("original", "transformed", "valid")}
+        arrays = {name: getattr(self, name) for name in ("original", "transformed", "valid")}
 
         def save(temporary: Path) -> None:
+            # np.savez gives a path without its ending one of its own; a file is left as it is.
             with temporary.open("wb") as file:
-                np.savez(file, **with_ending)
+                np.savez(file, **arrays)
 
         write_file(path, save)
 

@@ -25,7 +25,12 @@ from ietest_fast.experiment.matching import read_matched
 from ietest_fast.experiment.results import CellResult, RhoResult, RunResult, Sensitivity
 from ietest_fast.experiment.signature import sign
 from ietest_fast.experiment.store import CellRecord, RunStore
-from ietest_fast.experiment.work import WorkContext, check_encoded, save_encoded
+from ietest_fast.experiment.work import (
+    WorkContext,
+    check_encoded,
+    forget_finished,
+    save_encoded,
+)
 from ietest_fast.experiment.workshop import Progress, Workshop, fill_cells, find_params
 from ietest_fast.models import load_model
 from ietest_fast.models.pooling import find_changed
@@ -108,6 +113,7 @@ def run(
     settings = _settings(config, splits, planned, model)
     tell("read", 1, 1)
     with RunStore.open(folder, settings) as store:
+        forget_finished(folder, {*store.cells(), *store.trials()})
         try:
             texts = transform_splits(
                 splits, planned, folder / "data", listener=lambda done: tell("transform", done, 3)

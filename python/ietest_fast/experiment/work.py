@@ -26,7 +26,7 @@ from ietest_fast.experiment.store import CELLS
 from ietest_fast.models import EncodedRows, EncodedSplit, load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -155,7 +155,8 @@ class WorkContext:
 
 def model_folders(folder: Path, *, rho: float, m: int, n_voters: int) -> list[Path]:
     """Say where a run keeps the classifiers of a cell, one for each voter."""
-    name = f"rho-{rho:g}-m-{m}"
+    share = int(rho) if float(rho).is_integer() else repr(rho)
+    name = f"rho-{share}-m-{m}"
     names = [name] if n_voters == 1 else [f"{name}-voter-{voter}" for voter in range(n_voters)]
     return [folder / MODELS / each for each in names]
 
@@ -237,6 +238,13 @@ def check_encoded(folder: Path, model: Model) -> None:
             _, arrays = _load_split(folder / name, model)
             if name == "test":
                 arrays["changed"]
+
+
+def forget_finished(folder: Path, identities: Container[str]) -> None:
+    """Remove what was kept of tasks that were finished just when their run was killed."""
+    for path in (folder / UNFINISHED_TRAININGS).glob("*"):
+        if path.name.partition(".")[0].partition("-")[0] in identities:
+            path.unlink()
 
 
 class Workbench:
@@ -364,11 +372,12 @@ class Workbench:
         seed = training_seed(self._context.seed, rho=task.rho, m=task.m, voter=voter)
         classifier = self._fit(train, valid, task, seed, f"{task.identity}-{voter}")
         if self._context.keep_models:
-            kept = model_folders(
-                self._folder, rho=task.rho, m=task.m, n_voters=self._context.n_voters
-            )
-            self._keep(classifier, kept[voter])
+            self._keep(classifier, self._kept(task, voter))
         return classifier
+
+    def _kept(self, task: CellTask, voter: int) -> Path:
+        n_voters = self._context.n_voters
+        return model_folders(self._folder, rho=task.rho, m=task.m, n_voters=n_voters)[voter]
 
     def _ballot_path(self, task: CellTask, voter: int) -> Path:
         return self._unfinished(f"{task.identity}-{voter}.npz")
@@ -378,7 +387,7 @@ class Workbench:
     ) -> Ballot:
         """Train one of several classifiers, or read what it said before the run was killed."""
         path = self._ballot_path(task, voter)
-        if path.is_file():
+        if path.is_file() and (not self._context.keep_models or self._kept(task, voter).is_dir()):
             return Ballot.read(path)
         classifier = self._train_voter(task, train, valid, voter=voter)
         ballot = cast_ballot(classifier, self._test, valid)

@@ -202,7 +202,8 @@ class Alignment:
         from ietest_fast.lexicon import Tagger
 
         self._tagger_name = tagger or None
-        self._fingerprint = Tagger.load(self._tagger_name).fingerprint
+        with Tagger.load(self._tagger_name) as loaded:
+            self._fingerprint = loaded.fingerprint
 
     @property
     def backend(self) -> str:

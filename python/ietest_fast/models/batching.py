@@ -38,13 +38,10 @@ class Batch:
 
     Attributes
     ----------
-    rows
-        int64, shape (b,): which rows of the store.
     input_ids, attention_mask, token_type_ids
         int64, shape (b, w).
     """
 
-    rows: NDArray[np.int64]
     input_ids: NDArray[np.int64]
     attention_mask: NDArray[np.int64]
     token_type_ids: NDArray[np.int64]
@@ -55,9 +52,7 @@ class Batch:
         return np.maximum(np.cumsum(self.attention_mask, axis=1) - 1, 0)
 
 
-def plan_batches(
-    lengths: NDArray[np.int64], *, token_budget: int, multiple_of: int = 1
-) -> list[NDArray[np.int64]]:
+def plan_batches(lengths: NDArray[np.int64], *, token_budget: int) -> list[NDArray[np.int64]]:
     """Cut rows into batches: sorted by length, as many as fit the budget when padded.
 
     Parameters
@@ -66,8 +61,6 @@ def plan_batches(
         Shape (n,): tokens of each row.
     token_budget
         Most tokens of a batch, padding included; a longer row is a batch of its own.
-    multiple_of
-        Widths are rounded up to it.
 
     Returns
     -------
@@ -76,7 +69,7 @@ def plan_batches(
         fit into memory is found out at once.
     """
     order = np.argsort(lengths, kind="stable")
-    widths = -(-np.maximum(lengths[order], 1) // multiple_of) * multiple_of
+    widths = np.maximum(lengths[order], 1)
     batches = []
     end = len(order)
     while end > 0:
@@ -115,7 +108,6 @@ def pad(
     input_ids[mask] = some.ids
     token_type_ids[mask] = some.type_ids
     return Batch(
-        rows=rows,
         input_ids=input_ids,
         attention_mask=mask.astype(np.int64),
         token_type_ids=token_type_ids,

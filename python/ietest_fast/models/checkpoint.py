@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.atomic import hash_file
-from ietest_fast.errors import InputError
+from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.batching import pad, plan_batches
-from ietest_fast.models.onnx import find_max_length, find_padding, read_json, read_n_known
+from ietest_fast.models.onnx import (
+    find_max_length,
+    find_padding,
+    read_json,
+    read_labels,
+    read_n_known,
+)
 from ietest_fast.models.tokens import TextTokenizer
 from ietest_fast.models.training import (
     autocast,
@@ -34,6 +40,7 @@ _VOCABULARIES = (
     "vocab.txt",
     "vocab.json",
     "spiece.model",
+    "spm.model",
     "tokenizer.model",
     "sentencepiece.bpe.model",
 )
@@ -50,7 +57,7 @@ TOKENIZER_FILES = (
 
 _FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})
 
-PRECISIONS = ("auto", "fp32", "bf16")
+TORCH_PRECISIONS = ("auto", "fp32", "bf16")
 """In which products of matrices are computed; ``auto`` is bf16 where that is faster."""
 
 # Padded tokens of a batch that is only predicted.
@@ -63,10 +70,10 @@ def chooses_bf16(precision: str, device: str) -> bool:
     Raises
     ------
     InputError
-        If the precision is none of :data:`PRECISIONS`.
+        If the precision is none of :data:`TORCH_PRECISIONS`.
     """
-    if precision not in PRECISIONS:
-        names = ", ".join(map(repr, PRECISIONS))
+    if precision not in TORCH_PRECISIONS:
+        names = ", ".join(map(repr, TORCH_PRECISIONS))
         raise InputError(f"precision must be one of {names}, not {precision!r}")
     return precision == "bf16" or (precision == "auto" and multiplies_bf16_fast(device))
 
@@ -119,6 +126,14 @@ def fingerprint_checkpoint(folder: Path) -> str:
         if path.name in _FINGERPRINTED or path.suffix in {".safetensors", ".bin"}:
             digest.update(f"{path.name}:{hash_file(path)}\n".encode())
     return f"{config.get('model_type', 'unknown')}@{digest.hexdigest()}"
+
+
+def count_weight_bytes(folder: Path) -> int:
+    """Say how large a checkpoint's weights are in fp32, in bytes."""
+    config, _ = _read_settings(folder)
+    files = list(folder.glob("*.safetensors")) or list(folder.glob("pytorch_model*.bin"))
+    is_half = str(config.get("dtype", config.get("torch_dtype"))) in {"float16", "bfloat16"}
+    return sum(path.stat().st_size for path in files) * (2 if is_half else 1)
 
 
 def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokenizer:
@@ -236,7 +251,7 @@ class CheckpointClassifier:
     checkpoint
         A folder, or a name of the hub.
     precision
-        One of :data:`PRECISIONS`.
+        One of :data:`TORCH_PRECISIONS`.
     n_threads
         Threads of the processor; None for torch's own choice.
     max_length
@@ -262,20 +277,23 @@ class CheckpointClassifier:
         folder = find_checkpoint(checkpoint)
         limit = read_max_length(folder)
         if max_length is not None and max_length > limit:
-            raise InputError(f"the model takes at most {limit} tokens, not {max_length}")
+            raise InputError(
+                f"max_length: the model takes at most {limit} tokens, not {max_length}", path=folder
+            )
         self._model = load_classifier(folder).to(self._device)
         self.tokenizer = load_tokenizer(folder, max_length=max_length)
         self._padding = read_padding(folder)
-        names: dict[int, str] = self._model.config.id2label
-        self.labels = tuple(names[i] for i in range(len(names)))
+        config, _ = _read_settings(folder)
+        self.labels = read_labels(config, self._model.config.num_labels, folder / "config.json")
         self._folder = folder
         if n_threads is not None:
             torch.set_num_threads(n_threads)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Give a hash of the checkpoint's weights, settings and tokenizer."""
-        return fingerprint_checkpoint(self._folder).rpartition("@")[2]
+        """Give a hash of the checkpoint's weights, settings, tokenizer and longest input."""
+        weights = fingerprint_checkpoint(self._folder).rpartition("@")[2]
+        return hashlib.sha256(f"{weights} {self.tokenizer.max_length}".encode()).hexdigest()
 
     @property
     def backend(self) -> str:
@@ -301,6 +319,42 @@ class CheckpointClassifier:
         )
 
 
+def load_weights(folder: Path, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Load a sequence classifier in fp32, and say what its checkpoint did not have.
+
+    Parameters
+    ----------
+    folder
+        A checkpoint.
+    options
+        Further ones of ``from_pretrained``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded, or does not say with what inputs are padded.
+    """
+    torch = import_torch()
+    from transformers import AutoModelForSequenceClassification
+
+    try:
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True, **options
+        )
+    except Exception as error:  # what is damaged fails in more ways than can be named
+        raise InputError(
+            f"this checkpoint cannot be loaded (are its files whole?): {shorten_error(error)}",
+            path=folder,
+        ) from error
+    if getattr(model.config, "pad_token_id", None) is None:
+        raise InputError(
+            "config.json has no pad_token_id: name the token that inputs are padded with, one "
+            "that no text has",
+            path=folder,
+        )
+    return model, report
+
+
 def load_classifier(folder: str | Path) -> Any:
     """Load a fine-tuned classifier, ready to predict.
 
@@ -309,18 +363,17 @@ def load_classifier(folder: str | Path) -> Any:
     InputError
         If it cannot be loaded, or has no trained head.
     """
-    torch = import_torch()
-    from transformers import AutoModelForSequenceClassification
-
     folder = Path(folder)
     if not (folder / "config.json").is_file():
         raise InputError("there is no config.json: this is no checkpoint", path=folder)
-    try:
-        model, report = AutoModelForSequenceClassification.from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True
+    model, report = load_weights(folder, ignore_mismatched_sizes=True)
+    if report["mismatched_keys"]:
+        name, found, expected = min(report["mismatched_keys"])
+        raise InputError(
+            f"config.json does not fit the weights: {name} is {tuple(found)} and should be "
+            f"{tuple(expected)} (are labels missing in id2label?)",
+            path=folder,
         )
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
-        raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
     missing = [name for name in report["missing_keys"] if "position_ids" not in name]
     if missing:
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ietest_fast.errors import InputError
 from ietest_fast.models.label_map import check_against_data, match_labels
 from ietest_fast.models.logits import softmax
 from ietest_fast.models.pooling import pool_texts
@@ -115,6 +117,11 @@ def score_versions(
         Told how many inputs will be run.
     on_batch
         Told the number of inputs of every batch that is done.
+
+    Raises
+    ------
+    InputError
+        If a score is no number, or the model fails.
     """
     begin = time.perf_counter()
     texts, pooled = pool_texts({"test": (original, transformed)}, text_columns)
@@ -127,6 +134,12 @@ def score_versions(
         rows = np.arange(len(store), dtype=np.int64)
         scores[places] = model.predict_logits(store, rows, on_batch=on_batch)
         n_tokens += int(store.offsets[-1])
+    n_wrong = int((~np.isfinite(scores).all(axis=1)).sum())
+    if n_wrong:
+        raise InputError(
+            f"the model's scores of {n_wrong:,} of {len(inputs):,} inputs are no numbers; are its "
+            "weights whole, and its precision enough?"
+        )
     return VersionScores(
         original=scores[inputs.original],
         transformed=scores[inputs.transformed],
@@ -233,7 +246,9 @@ class Evaluation:
         pyarrow.Table
             ``id``, ``label``, ``original`` and ``transformed`` (names), ``original_correct``,
             ``transformed_correct``, ``p_original`` and ``p_transformed`` (lists of float32, in the
-            order of the schema's metadata ``labels``), ``changed``.
+            order of the schema's metadata ``labels``), ``changed``. Where several of the model's
+            labels are one class, the prediction is the class of its likeliest label, and the
+            probabilities are sums.
         """
         import pyarrow as pa
 
@@ -294,7 +309,8 @@ def evaluate(
     text_columns
         Columns that the model sees; None for all of the corpus. One of two is partial input.
     id_column
-        A kept column of the corpus that names its rows; None for their numbers.
+        A kept column of the corpus that names its rows; None for their numbers in the source,
+        from 0.
     on_start, on_batch
         As for :func:`score_versions`.
 
@@ -306,11 +322,12 @@ def evaluate(
     import pyarrow as pa
 
     mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
+    columns = tuple(text_columns or corpus.text_columns)
     scores = score_versions(
         model,
         corpus.table,
         transformed,
-        text_columns or corpus.text_columns,
+        columns,
         on_start=on_start,
         on_batch=on_batch,
     )
@@ -323,7 +340,7 @@ def evaluate(
         mapping.of_model[logits.argmax(axis=1)] for logits in (scores.original, scores.transformed)
     ]
     return Evaluation(
-        ids=pa.array(np.arange(len(corpus)))
+        ids=pa.array(corpus.source_rows)
         if id_column is None
         else corpus.table[id_column].combine_chunks(),
         gold=gold,
@@ -339,11 +356,17 @@ def evaluate(
         identity={
             "phi": transformation,
             "data": f"{_name_of(corpus)}@{corpus.fingerprint[:4]}",
-            "model": model.fingerprint[:4],
+            "model": _identify(model, mapping, columns)[:4],
             "be": model.backend.split()[0],
         },
         warning=check_against_data(mapping, gold, labels[0]),
     )
+
+
+def _identify(model: TextClassifier, mapping: LabelMap, columns: Sequence[str]) -> str:
+    """Give a hash of all that the model's answers hang on, but for the texts."""
+    described = (model.fingerprint, model.backend, mapping.of_model.tolist(), columns)
+    return hashlib.sha256(repr(described).encode()).hexdigest()
 
 
 def _name_of(corpus: Corpus) -> str:

@@ -31,9 +31,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Precision = Literal["fp32", "fp16", "int8"]
-PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+EXPORT_PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 _OPSET = 18
+_MODEL = "model.onnx"
+
+# Of the largest logit, or of 1: rounding differs by less. What 8 bits do is told, not judged.
+_TOLERANCE = {"fp32": 1e-3, "fp16": 0.1, "int8": float("inf")}
+
+# An ONNX file holds two gigabytes; more weights go into a file beside it.
+_MOST_INSIDE = 1.8e9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,16 +55,42 @@ class ExportCheck:
         Of the logits, in absolute value.
     n_flipped
         Inputs with another label.
+    largest_logit
+        Of PyTorch's logits, in absolute value.
     """
 
     n: int
     largest_difference: float
     n_flipped: int
+    largest_logit: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """An exported classifier.
+
+    Attributes
+    ----------
+    folder
+        Where it is.
+    n_bytes
+        Of the model, weights in files of their own included.
+    check
+        What came of comparing it; None if it was not compared.
+    """
+
+    folder: Path
+    n_bytes: int
+    check: ExportCheck | None
 
 
 def export_onnx(
-    checkpoint: str | Path, target: str | Path, *, precision: Precision = "fp32"
-) -> Path:
+    checkpoint: str | Path,
+    target: str | Path,
+    *,
+    precision: Precision = "fp32",
+    texts: Sequence[Sequence[str]] | None = None,
+) -> Export:
     """Write a classifier as an ONNX folder: model.onnx, config.json, tokenizer.json and the rest.
 
     Parameters
@@ -69,20 +102,20 @@ def export_onnx(
     precision
         ``fp32``; ``fp16``, weights and arithmetic of half precision, for GPUs; ``int8``, weights
         of 8 bits and activations quantised as they come, for processors.
-
-    Returns
-    -------
-    Path
-        The folder.
+    texts
+        One or two columns of texts to compare the two on, before the folder appears; None not to.
 
     Raises
     ------
     InputError
-        If the checkpoint is no classifier, or the target exists.
+        If the checkpoint is no classifier, the target exists, or the export does not compute
+        what PyTorch does: its scores are no numbers, or in fp32 or fp16 too far away.
     """
     checkpoint, target = Path(checkpoint), Path(target)
-    if precision not in PRECISIONS:
-        raise InputError(f"the precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
+    if precision not in EXPORT_PRECISIONS:
+        raise InputError(
+            f"the precision is one of {', '.join(EXPORT_PRECISIONS)}, not {precision!r}"
+        )
     if target.exists():
         raise InputError("is there already; name a folder that is not", path=target)
     if not target.parent.is_dir():
@@ -91,14 +124,32 @@ def export_onnx(
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
         folder = Path(room) / "whole"
         folder.mkdir()
-        _write_graph(model, checkpoint, folder / "model.onnx")
+        _write_graph(model, checkpoint, folder / _MODEL)
         if precision == "int8":
-            _quantise(folder / "model.onnx")
+            _quantise(folder / _MODEL)
         elif precision == "fp16":
-            _halve(folder / "model.onnx")
+            _halve(folder / _MODEL)
         _write_companions(model, checkpoint, folder)
+        check = None if texts is None else check_export(checkpoint, folder, texts)
+        if check is not None:
+            _refuse_wrong(check, precision)
         folder.rename(target)
-    return target
+    return Export(folder=target, n_bytes=_count_bytes(target), check=check)
+
+
+def _refuse_wrong(check: ExportCheck, precision: Precision) -> None:
+    bound = _TOLERANCE[precision] * max(1.0, check.largest_logit)
+    if not np.isfinite(check.largest_difference) or check.largest_difference > bound:
+        raise InputError(
+            f"in {precision} the exported model does not compute what PyTorch does: logits of up "
+            f"to {check.largest_logit:.2g} differ by {check.largest_difference:.2g}, and "
+            f"{check.n_flipped:,} labels of {check.n:,} are others"
+        )
+
+
+def _count_bytes(folder: Path) -> int:
+    """Add up the model and the files that its weights are in."""
+    return sum(path.stat().st_size for path in folder.glob(f"{_MODEL}*"))
 
 
 def check_export(
@@ -129,6 +180,7 @@ def check_export(
         n=len(rows),
         largest_difference=float(np.abs(ours - theirs).max(initial=0.0)),
         n_flipped=int((ours.argmax(axis=1) != theirs.argmax(axis=1)).sum()),
+        largest_logit=float(np.abs(theirs).max(initial=0.0)),
     )
 
 
@@ -195,23 +247,44 @@ def _quietly() -> Iterator[None]:
         logging.disable(before)
 
 
-def _quantise(path: Path) -> None:
+def _take_in(path: Path) -> tuple[Any, int]:
+    """Load a model with all its weights, remove its files, and say how large they were."""
     import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
 
     model = onnx.load(str(path))
+    n_bytes = _count_bytes(path.parent)
+    for file in path.parent.glob(f"{_MODEL}*"):
+        file.unlink()
+    return model, n_bytes
+
+
+def _quantise(path: Path) -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    model, n_bytes = _take_in(path)
     # The exporter's shapes of intermediate results do not survive what quantisation does to them.
     model.graph.ClearField("value_info")
     with _quietly():
-        quantize_dynamic(model, path, weight_type=QuantType.QInt8, per_channel=True)
+        quantize_dynamic(
+            model,
+            path,
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            use_external_data_format=n_bytes / 4 > _MOST_INSIDE,
+        )
 
 
 def _halve(path: Path) -> None:
     import onnx
     from onnxruntime.transformers.float16 import convert_float_to_float16
 
-    model = convert_float_to_float16(onnx.load(str(path)), keep_io_types=True)
-    onnx.save(model, str(path))
+    model, n_bytes = _take_in(path)
+    onnx.save(
+        convert_float_to_float16(model, keep_io_types=True),
+        str(path),
+        save_as_external_data=n_bytes / 2 > _MOST_INSIDE,
+        location=f"{_MODEL}.data",
+    )
 
 
 def _write_companions(model: Any, checkpoint: Path, folder: Path) -> None:

@@ -120,8 +120,10 @@ def match_labels(
                 f"{missing[0]!r} is none of the data's"
                 if missing
                 else f"{unreachable[0]!r} is none of the model's"
+                if label_map is None
+                else f"--label-map makes {unreachable[0]!r} of none of them"
             )
-            + " (--label-map MODEL=DATA,... says which is which)"
+            + ("" if label_map else " (--label-map MODEL=DATA,... says which is which)")
         )
     spelled = dict(zip(data, data_labels, strict=True))
     return LabelMap(
@@ -197,6 +199,8 @@ def check_against_data(
         If another permutation of the model's labels is better, by McNemar's exact test with
         Bonferroni's correction over all permutations, at a level of 0.001.
     """
+    if (predicted == predicted[:1]).all():
+        return None  # a collapsed model; another order would only make it guess another class
     better = find_better_permutation(gold, predicted, len(label_map.names))
     if better is None:
         return None

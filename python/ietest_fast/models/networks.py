@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -11,7 +12,7 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import plan_batches
-from ietest_fast.models.logits import softmax
+from ietest_fast.models.logits import ScoringClassifier
 from ietest_fast.models.protocol import (
     EncodedRows,
     EncodedSplit,
@@ -29,6 +30,7 @@ from ietest_fast.models.ragged import Ragged, spread
 from ietest_fast.models.training import (
     Schedule,
     Training,
+    check_minutes,
     choose_device,
     import_torch,
     never,
@@ -235,7 +237,7 @@ class _Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkClassifier:
+class NetworkClassifier(ScoringClassifier):
     """A trained network."""
 
     network: Any
@@ -263,15 +265,6 @@ class NetworkClassifier:
                 scores[places] = self.network(inputs).float().cpu().numpy()
         return scores[place_of]
 
-    def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Predict class probabilities, float32, shape (len(rows), n_classes)."""
-        return softmax(self.predict_logits(store, rows))
-
-    def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Predict labels, int8, shape (len(rows),); of equally likely ones the lowest."""
-        labels: NDArray[np.int8] = self.predict_logits(store, rows).argmax(axis=1).astype(np.int8)
-        return labels
-
 
 def _texts_of(
     store: WordRows, rows: NDArray[np.int64], *, pairs: bool
@@ -280,7 +273,6 @@ def _texts_of(
     if pairs:
         return [(store.rows.texts, np.asarray(column)[rows]) for column in store.rows.codes]
     tokens = store.rows.tokens(np.asarray(rows), max_length=_MOST_WORDS)
-
     whole = Ragged(values=tokens.ids, offsets=tokens.offsets)
     return [(whole, np.arange(len(rows), dtype=np.int64))]
 
@@ -327,7 +319,7 @@ class _Network:
             pairs=pairs, bidirectional=bidirectional, pooling=pooling, min_count=min_count
         )
         self._vectors = Path(vectors) if vectors else None
-        self._checkpoint_seconds = 60 * checkpoint_minutes
+        self._checkpoint_seconds = check_minutes(checkpoint_minutes)
 
     @property
     def backend(self) -> str:
@@ -342,8 +334,12 @@ class _Network:
             "bidirectional": self._options.bidirectional,
             "pooling": self._options.pooling,
             "min_count": self._options.min_count,
-            "vectors": "" if self._vectors is None else hash_file(self._vectors),
+            "vectors": self._vectors_hash,
         }
+
+    @cached_property
+    def _vectors_hash(self) -> str:
+        return "" if self._vectors is None else hash_file(self._vectors)
 
     @property
     def search_space(self) -> SearchSpace:

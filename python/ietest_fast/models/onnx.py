@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -127,6 +128,13 @@ def _find_model(folder: Path) -> Path:
     raise InputError("there is no .onnx file in this folder, nor in its folder onnx", path=folder)
 
 
+def find_external_data(model: Path) -> list[Path]:
+    """Find the files beside a model that its weights are in: those whose names stand in it."""
+    siblings = [path for path in sorted(model.parent.iterdir()) if path.is_file() and path != model]
+    with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return [path for path in siblings if data.find(path.name.encode()) >= 0]
+
+
 def read_json(path: Path | None) -> dict[str, Any]:
     """Read a JSON object; an empty one if there is no file.
 
@@ -163,7 +171,8 @@ def find_max_length(config: Mapping[str, Any], tokenizer_config: Mapping[str, An
     positions = config.get("max_position_embeddings")
     if isinstance(positions, int) and positions > 0:
         if config.get("model_type") in _POSITIONS_AFTER_PADDING:
-            positions -= int(config.get("pad_token_id") or 0) + 1
+            padding = config.get("pad_token_id")
+            positions -= (padding if isinstance(padding, int) else 0) + 1
         limits.append(positions)
     length = tokenizer_config.get("model_max_length")
     if isinstance(length, int | float) and 0 < length < _NO_LENGTH:
@@ -180,16 +189,30 @@ def read_n_known(config: Mapping[str, Any]) -> int | None:
 def find_padding(
     config: Mapping[str, Any], tokenizer_config: Mapping[str, Any], tokenizer: TextTokenizer
 ) -> Padding:
-    """Find with what a model's inputs are padded, and on which side."""
+    """Find with what a model's inputs are padded, and on which side.
+
+    Raises
+    ------
+    InputError
+        If the model does not know the token.
+    """
     token = config.get("pad_token_id")
     if not isinstance(token, int):
         name = tokenizer_config.get("pad_token")
         name = name.get("content") if isinstance(name, dict) else name
         token = tokenizer.token_id(name) if isinstance(name, str) else None
+    token = 0 if token is None else token
+    n_known = read_n_known(config)
+    if token < 0 or (n_known is not None and token >= n_known):
+        raise InputError(
+            f"config.json's pad_token_id is {token}, and the model knows "
+            f"{'no such token' if n_known is None else f'{n_known} tokens'}"
+        )
     is_xlnet = config.get("model_type") == "xlnet"
+    type_id = tokenizer_config.get("pad_token_type_id")
     return Padding(
-        token=0 if token is None else token,
-        type_id=3 if is_xlnet else int(tokenizer_config.get("pad_token_type_id") or 0),
+        token=token,
+        type_id=3 if is_xlnet else (type_id if isinstance(type_id, int) else 0),
         left=tokenizer_config.get("padding_side", "left" if is_xlnet else "right") == "left",
     )
 
@@ -237,7 +260,10 @@ class OnnxClassifier:
         tokenizer_config = read_json(files.tokenizer_config)
         limit = find_max_length(config, tokenizer_config)
         if max_length is not None and max_length > limit:
-            raise InputError(f"the model takes at most {limit} tokens, not {max_length}")
+            raise InputError(
+                f"max_length: the model takes at most {limit} tokens, not {max_length}",
+                path=files.model,
+            )
         self.files = files
         self.tokenizer = TextTokenizer.load(
             files.tokenizer, max_length=max_length or limit, n_known=read_n_known(config)
@@ -249,7 +275,11 @@ class OnnxClassifier:
             providers=providers,
             n_threads=n_threads,
         )
-        self.labels = read_labels(config, self._runner.signature.n_labels, files)
+        self.labels = read_labels(
+            config,
+            self._runner.signature.n_labels,
+            files.config or files.model.parent / "config.json",
+        )
         self._padding = find_padding(config, tokenizer_config, self.tokenizer)
         self._first_position = 0
         if config.get("model_type") in _POSITIONS_AFTER_PADDING:
@@ -270,9 +300,16 @@ class OnnxClassifier:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Give a hash of the model's file, its tokenizer and its settings."""
-        digest = hashlib.sha256()
-        for path in (self.files.model, self.files.tokenizer, self.files.config):
+        """Give a hash of the model's file with its weights, its tokenizer and its settings."""
+        files = self.files
+        digest = hashlib.sha256(f"max_length {self.tokenizer.max_length}".encode())
+        for path in (
+            files.model,
+            *find_external_data(files.model),
+            files.tokenizer,
+            files.config,
+            files.tokenizer_config,
+        ):
             if path is not None:
                 digest.update(hash_file(path).encode())
         return digest.hexdigest()
@@ -331,10 +368,8 @@ class OnnxClassifier:
         }
 
 
-def read_labels(
-    config: Mapping[str, Any], n_labels: int | None, files: OnnxFiles
-) -> tuple[str, ...]:
-    """Read the names of a model's labels from ``id2label``.
+def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) -> tuple[str, ...]:
+    """Read the names of a model's labels from ``id2label`` of the settings in `where`.
 
     Raises
     ------
@@ -342,20 +377,21 @@ def read_labels(
         If they are not 0 to n - 1, or not as many as the model's outputs.
     """
     id2label = config.get("id2label")
-    where = files.config or files.model.parent / "config.json"
     if not isinstance(id2label, dict) or not id2label:
         if n_labels is None:
             raise InputError("there is no id2label: the labels have no names", path=where)
         return tuple(f"LABEL_{i}" for i in range(n_labels))
     try:
-        by_number = {int(number): str(name) for number, name in id2label.items()}
+        by_number = {int(number): name for number, name in id2label.items()}
     except ValueError as error:
         raise InputError(f"id2label's keys are not numbers: {error}", path=where) from error
-    if sorted(by_number) != list(range(len(by_number))):
+    if sorted(by_number) != list(range(len(id2label))):
         raise InputError(f"id2label numbers the labels {sorted(by_number)}", path=where)
     if n_labels is not None and n_labels != len(by_number):
         raise InputError(
             f"id2label names {len(by_number)} labels, but the model has {n_labels} outputs",
             path=where,
         )
+    if not all(isinstance(name, str) and name for name in by_number.values()):
+        raise InputError("id2label has labels without a name", path=where)
     return tuple(by_number[i] for i in range(len(by_number)))

@@ -7,6 +7,7 @@ are then others.
 
 from __future__ import annotations
 
+import ctypes
 import importlib.metadata
 import importlib.util
 import mmap
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
 _CPU = "CPUExecutionProvider"
 
-# What ONNX Runtime is asked for where it has it. TensorRT has to be named: it builds an engine for
-# new lengths, which takes minutes and pays on large sets only.
-PROVIDERS = ("CUDAExecutionProvider", _CPU)
+_CUDA = "CUDAExecutionProvider"
+# Has to be asked for: it builds an engine for new lengths, which takes minutes.
+_TENSORRT = "TensorrtExecutionProvider"
 
-PRECISIONS = ("fp32", "bf16")
+RUN_PRECISIONS = ("fp32", "bf16")
 """``fp32`` is the file's own precision, whatever that is."""
 
 RUNTIMES = ("onnxruntime", "openvino")
@@ -134,7 +135,13 @@ class Runner(Protocol):
     token_budget: int
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Give the class scores of one batch, float32, shape (texts, labels)."""
+        """Give the class scores of one batch, float32, shape (texts, labels).
+
+        Raises
+        ------
+        InputError
+            If the model fails.
+        """
         ...
 
 
@@ -168,7 +175,9 @@ class OnnxRuntime:
         import onnxruntime as ort
 
         available = ort.get_available_providers()
-        wanted = providers or [name for name in PROVIDERS if name in available]
+        wanted = list(providers or ([_CUDA, _CPU] if _has_gpu() else [_CPU]))
+        if wanted == [_TENSORRT] and _CUDA in available:
+            wanted.append(_CUDA)  # for what TensorRT does not take
         for name in wanted:
             if name not in available:
                 raise InputError(
@@ -180,12 +189,13 @@ class OnnxRuntime:
         options = ort.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        options.log_severity_level = 3  # errors come as exceptions
+        options.log_severity_level = 4  # errors come as exceptions
         try:
-            self._session = ort.InferenceSession(str(path), options, providers=list(wanted))
+            self._session = ort.InferenceSession(str(path), options, providers=wanted)
         except Exception as error:
             raise InputError(
-                f"ONNX Runtime cannot load this model (is the file whole?): {error}", path=path
+                f"ONNX Runtime cannot load this model (is the file whole?): {shorten_error(error)}",
+                path=path,
             ) from error
         self.signature = Signature.check(
             {node.name: node.type[7:-1] for node in self._session.get_inputs()},
@@ -207,14 +217,17 @@ class OnnxRuntime:
     def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Give the class scores of one batch."""
         output = self.signature.output
-        if not self._binds:
-            return np.asarray(self._session.run([output], dict(feed))[0], dtype=np.float32)
-        binding = self._session.io_binding()
-        for name, array in feed.items():
-            binding.bind_cpu_input(name, array)
-        binding.bind_output(output)
-        self._session.run_with_iobinding(binding)
-        return np.asarray(binding.copy_outputs_to_cpu()[0], dtype=np.float32)
+        try:
+            if not self._binds:
+                return np.asarray(self._session.run([output], dict(feed))[0], dtype=np.float32)
+            binding = self._session.io_binding()
+            for name, array in feed.items():
+                binding.bind_cpu_input(name, array)
+            binding.bind_output(output)
+            self._session.run_with_iobinding(binding)
+            return np.asarray(binding.copy_outputs_to_cpu()[0], dtype=np.float32)
+        except Exception as error:  # the library's are of no common type
+            raise _explain(error, feed) from error
 
 
 class OpenVino:
@@ -225,7 +238,7 @@ class OpenVino:
     path
         The .onnx file.
     precision
-        One of :data:`PRECISIONS`.
+        One of :data:`RUN_PRECISIONS`.
     n_threads
         None for all cores that the process may use.
 
@@ -264,7 +277,8 @@ class OpenVino:
             self._compiled = core.compile_model(model, "CPU", settings)
         except RuntimeError as error:
             raise InputError(
-                f"OpenVINO cannot load this model (is the file whole?): {error}", path=path
+                f"OpenVINO cannot load this model (is the file whole?): {shorten_error(error)}",
+                path=path,
             ) from error
         self.name = f"openvino {ov.__version__.partition('-')[0]} (CPU, {precision})"
         self._of_thread = threading.local()
@@ -274,8 +288,22 @@ class OpenVino:
         request = getattr(self._of_thread, "request", None)
         if request is None:
             request = self._of_thread.request = self._compiled.create_infer_request()
-        scores = request.infer(dict(feed))[self.signature.output]
+        try:
+            scores = request.infer(dict(feed))[self.signature.output]
+        except RuntimeError as error:
+            raise _explain(error, feed) from error
         return np.array(scores, dtype=np.float32)
+
+
+def _explain(error: Exception, feed: Mapping[str, NDArray[Any]]) -> Exception:
+    """Say on what a model failed; a lack of memory is left as it is."""
+    if isinstance(error, MemoryError):
+        return error
+    n_texts, n_tokens = feed["input_ids"].shape
+    return InputError(
+        f"the model failed on {n_texts} inputs of up to {n_tokens} tokens (does it take that many, "
+        f"and is the tokenizer its own? --max-length cuts them): {shorten_error(error)}"
+    )
 
 
 def _is_installed(distribution: str) -> bool:
@@ -288,7 +316,7 @@ def _is_installed(distribution: str) -> bool:
 
 def _is_gpu_build_hidden(available: Sequence[str]) -> bool:
     """Say whether ONNX Runtime's build for GPUs is there, but another lies over it."""
-    return "CUDAExecutionProvider" not in available and _is_installed("onnxruntime-gpu")
+    return _CUDA not in available and _is_installed("onnxruntime-gpu")
 
 
 def _advise_on_gpu() -> str:
@@ -320,7 +348,7 @@ def open_runner(
     path
         The file.
     precision
-        One of :data:`PRECISIONS`; bf16 is OpenVINO's.
+        One of :data:`RUN_PRECISIONS`; bf16 is OpenVINO's.
     runtime
         One of :data:`RUNTIMES`; None for OpenVINO if it is installed, the model has no 8-bit
         weights (ONNX Runtime is faster with them) and there is no GPU, else ONNX Runtime.
@@ -334,8 +362,8 @@ def open_runner(
     InputError
         If the model cannot be loaded, or what is asked for is not there.
     """
-    if precision not in PRECISIONS:
-        raise InputError(f"the precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
+    if precision not in RUN_PRECISIONS:
+        raise InputError(f"the precision is one of {', '.join(RUN_PRECISIONS)}, not {precision!r}")
     if runtime is not None and runtime not in RUNTIMES:
         raise InputError(f"the runtime is one of {', '.join(RUNTIMES)}, not {runtime!r}")
     if (precision == "bf16" or runtime == "openvino") and providers is not None:
@@ -362,10 +390,22 @@ def _suits_openvino(path: Path) -> bool:
 
 
 def _has_gpu() -> bool:
-    """Say whether ONNX Runtime was built for a GPU."""
+    """Say whether there is a GPU, and an ONNX Runtime that was built for it."""
     import onnxruntime as ort
 
-    return "CUDAExecutionProvider" in ort.get_available_providers()
+    return _CUDA in ort.get_available_providers() and _count_gpus() > 0
+
+
+def _count_gpus() -> int:
+    """Ask NVIDIA's driver; without a driver there is none."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
 
 
 def is_quantised(path: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import EncodedSplit
 from ietest_fast.models.ragged import Ragged, find_offsets, spread
@@ -212,21 +212,24 @@ class TextTokenizer:
         Raises
         ------
         InputError
-            If the model does not know one of the tokens.
+            If it cannot, or the model does not know one of the tokens.
         """
         parts: list[NDArray[np.int32]] = []
         lengths = np.zeros(len(texts), dtype=np.int64)
         for begin in range(0, len(texts), _TEXTS_AT_ONCE):
             some = list(texts[begin : begin + _TEXTS_AT_ONCE])
-            ids = [
-                encoding.ids
-                for encoding in self._tokenizer.encode_batch_fast(some, add_special_tokens=False)
-            ]
+            ids = [encoding.ids for encoding in self._encode(some)]
             lengths[begin : begin + len(ids)] = [len(row) for row in ids]
             parts.extend(np.array(row, dtype=np.int32) for row in ids)
         values = np.concatenate(parts) if parts else np.zeros(0, np.int32)
         self._check_known(values)
         return Ragged(values=values, offsets=find_offsets(lengths))
+
+    def _encode(self, texts: list[str]) -> list[Any]:
+        try:
+            return list(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False))
+        except Exception as error:  # the library raises nothing more special
+            raise InputError(f"cannot tokenise: {shorten_error(error)}", path=self._path) from error
 
     def _check_known(self, ids: NDArray[np.int32]) -> None:
         if self._n_known is not None and len(ids) and ids.max() >= self._n_known:
@@ -286,7 +289,8 @@ def join(
     """
     if max_length - template.n_special < len(texts):
         raise InputError(
-            f"no text fits into {max_length} tokens, {template.n_special} of which are special"
+            f"max_length: no text fits into {max_length} tokens, {template.n_special} of which are "
+            "special"
         )
     lengths = [column.lengths[take] for column, take in zip(texts, rows, strict=True)]
     lengths = _cut(lengths, max_length - template.n_special)

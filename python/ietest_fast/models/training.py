@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from pickle import UnpicklingError
@@ -28,7 +29,7 @@ def never() -> bool:
 
 
 def import_torch() -> Any:
-    """Import torch, and silence transformers.
+    """Import torch, and let transformers say errors only.
 
     Raises
     ------
@@ -40,12 +41,25 @@ def import_torch() -> Any:
         import transformers
     except ImportError as error:
         raise InputError(
-            "transformers are trained by torch and transformers, which are not installed: "
+            "this model needs torch and transformers, which are not installed: "
             "pip install 'ietest-fast[train]'"
         ) from error
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return torch
+
+
+def check_minutes(minutes: float) -> float:
+    """Give seconds for ``checkpoint_minutes``.
+
+    Raises
+    ------
+    InputError
+        If it is no number of minutes.
+    """
+    if not 0 <= minutes < math.inf:
+        raise InputError(f"checkpoint_minutes is 0 or more, not {minutes}")
+    return 60 * minutes
 
 
 def choose_device() -> str:

@@ -7,7 +7,6 @@ like length and are cut by a budget of tokens, so that hardly anything is paddin
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import weakref
@@ -21,18 +20,20 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.adapters import AdapterSettings, SharedEncoder, draw_weight
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
-    PRECISIONS,
     TOKENIZER_FILES,
+    TORCH_PRECISIONS,
     chooses_bf16,
+    count_weight_bytes,
     find_checkpoint,
     fingerprint_checkpoint,
     load_tokenizer,
+    load_weights,
     model_inputs,
     read_max_length,
     read_padding,
     run_model,
 )
-from ietest_fast.models.logits import softmax
+from ietest_fast.models.logits import ScoringClassifier
 from ietest_fast.models.onnx import read_json
 from ietest_fast.models.protocol import (
     EncodedRows,
@@ -52,11 +53,13 @@ from ietest_fast.models.training import (
     Schedule,
     Training,
     autocast,
+    check_minutes,
     choose_device,
     import_torch,
     never,
     plan_epochs,
 )
+from ietest_fast.runtime import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -141,7 +144,7 @@ class TrainingSettings:
     compiles: bool
 
 
-class TransformerClassifier:
+class TransformerClassifier(ScoringClassifier):
     """A fine-tuned transformer.
 
     Parameters
@@ -213,20 +216,13 @@ class TransformerClassifier:
         for name in TOKENIZER_FILES:
             if (self._checkpoint / name).is_file():
                 shutil.copyfile(self._checkpoint / name, folder / name)
+        if not (folder / "tokenizer.json").is_file():  # converted from an older format
+            load_tokenizer(self._checkpoint).save(folder / "tokenizer.json")
         # Whatever runs it later is to cut texts where this does.
         settings = folder / "tokenizer_config.json"
         values = read_json(settings if settings.is_file() else None)
         values["model_max_length"] = self._max_length
         settings.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-
-    def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Predict class probabilities, float32, shape (len(rows), n_classes)."""
-        return softmax(self.predict_logits(store, rows))
-
-    def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Predict labels, int8, shape (len(rows),); of equally likely ones the lowest."""
-        labels: NDArray[np.int8] = self.predict_logits(store, rows).argmax(axis=1).astype(np.int8)
-        return labels
 
 
 class Transformer:
@@ -286,8 +282,10 @@ class Transformer:
             raise InputError(
                 'a transformer needs a checkpoint, such as --model-option checkpoint="roberta-base"'
             )
-        if precision not in PRECISIONS:
-            raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, not {precision!r}")
+        if precision not in TORCH_PRECISIONS:
+            raise InputError(
+                f"precision must be one of {', '.join(TORCH_PRECISIONS)}, not {precision!r}"
+            )
         if token_budget < 1:
             raise InputError(f"token_budget must be 1 or more, not {token_budget}")
         if not 0 <= warmup < 1:
@@ -309,7 +307,7 @@ class Transformer:
             compiles=bool(compile),
         )
         self._shared: dict[int, SharedEncoder] = {}
-        self._checkpoint_seconds = 60 * checkpoint_minutes
+        self._checkpoint_seconds = check_minutes(checkpoint_minutes)
 
     @property
     def backend(self) -> str:
@@ -377,22 +375,13 @@ class Transformer:
         Each has its weights four times (with gradients and Adam's two moments), and activations.
         """
         torch = import_torch()
-        folder = self._folder
-        weights = sum(
-            path.stat().st_size
-            for path in folder.iterdir()
-            if path.suffix == ".safetensors" or path.name == "pytorch_model.bin"
-        )
         copies = 4 if self._settings.adapters is None else 2
         activations = self._settings.token_budget * _BYTES_PER_TOKEN
-        needed = copies * weights + activations + _BYTES_OF_A_PROCESS
+        needed = copies * count_weight_bytes(self._folder) + activations + _BYTES_OF_A_PROCESS
         if choose_device() == "cuda":
             free, _ = torch.cuda.mem_get_info()
         else:
-            try:
-                free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-            except (AttributeError, OSError, ValueError):  # not every system tells
-                return 1
+            free = available_memory() or 0
         return max(1, int(0.9 * free / needed))
 
     def check_params(self, params: Mapping[str, Any]) -> list[str]:
@@ -542,21 +531,13 @@ def _load_model(folder: Path, n_classes: int, attention: str) -> tuple[Any, list
     A head that the checkpoint has is drawn anew: its outputs are in the order of the labels that it
     was trained on, which need not be the data's.
     """
-    torch = import_torch()
-    from transformers import AutoModelForSequenceClassification
-
-    try:
-        model, report = AutoModelForSequenceClassification.from_pretrained(
-            folder,
-            num_labels=n_classes,
-            problem_type="single_label_classification",
-            dtype=torch.float32,
-            attn_implementation=attention or None,
-            ignore_mismatched_sizes=True,
-            output_loading_info=True,
-        )
-    except (ImportError, OSError, ValueError, RuntimeError, KeyError) as error:
-        raise InputError(f"this checkpoint cannot be loaded: {error}", path=folder) from error
+    model, report = load_weights(
+        folder,
+        num_labels=n_classes,
+        problem_type="single_label_classification",
+        attn_implementation=attention or None,
+        ignore_mismatched_sizes=True,
+    )
     fresh = [*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])]
     encoder = f"{model.base_model_prefix}."
     wanting = [name for name in fresh if name.startswith(encoder) and not _POOLER.search(name)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import EncodedSplit
-from ietest_fast.models.ragged import Ragged
+from ietest_fast.models.ragged import Ragged, find_offsets
 from ietest_fast.models.tokens import Template, TextRows, encode_splits
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class WordTokenizer:
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
         return Ragged(
             values=np.array([number for row in rows for number in row], dtype=np.int32),
-            offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            offsets=find_offsets(lengths),
         )
 
     def template(self, n_texts: int) -> Template:

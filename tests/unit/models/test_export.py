@@ -65,7 +65,7 @@ def checkpoints(tmp_path_factory):
 
 @pytest.mark.parametrize("family", STYLES)
 def test_an_export_gives_pytorchs_logits(checkpoints, tmp_path, family):
-    folder = export_onnx(checkpoints[family], tmp_path / "onnx")
+    folder = export_onnx(checkpoints[family], tmp_path / "onnx").folder
     texts = [random_texts(150, seed=1, longest=30), random_texts(150, seed=2, longest=30)]
     found = check_export(checkpoints[family], folder, texts)
     assert (found.n, found.n_flipped) == (150, 0)
@@ -81,7 +81,7 @@ def test_an_export_gives_pytorchs_logits(checkpoints, tmp_path, family):
 def test_int8_is_smaller_and_its_flips_are_counted(checkpoints, tmp_path):
     sizes = {}
     for precision in ("fp32", "int8"):
-        folder = export_onnx(checkpoints["bert"], tmp_path / precision, precision=precision)
+        folder = export_onnx(checkpoints["bert"], tmp_path / precision, precision=precision).folder
         sizes[precision] = (folder / "model.onnx").stat().st_size
         found = check_export(checkpoints["bert"], folder, [random_texts(200, seed=3)])
         assert found.largest_difference > 0
@@ -93,11 +93,85 @@ def test_int8_is_smaller_and_its_flips_are_counted(checkpoints, tmp_path):
 def test_fp16_is_half_as_large_and_nearly_the_same(checkpoints, tmp_path):
     sizes = {}
     for precision in ("fp32", "fp16"):
-        folder = export_onnx(checkpoints["bert"], tmp_path / precision, precision=precision)
+        folder = export_onnx(checkpoints["bert"], tmp_path / precision, precision=precision).folder
         sizes[precision] = (folder / "model.onnx").stat().st_size
     found = check_export(checkpoints["bert"], folder, [random_texts(200, seed=3)])
     assert 0 < found.largest_difference < 0.01
-    assert sizes["fp16"] < sizes["fp32"]
+    # The graph itself does not shrink, and is most of so small a model.
+    n_weights = sum(p.numel() for p in load_classifier(checkpoints["bert"]).parameters())
+    assert sizes["fp32"] - sizes["fp16"] > 1.6 * n_weights
+
+
+def test_weights_beyond_half_precision_are_refused_and_nothing_is_left(checkpoints, tmp_path):
+    import torch
+
+    model = load_classifier(checkpoints["bert"])
+    with torch.no_grad():
+        model.classifier.weight.mul_(1e6)  # the converter cuts them off
+    large = tmp_path / "large"
+    model.save_pretrained(large)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (large / name).write_bytes((checkpoints["bert"] / name).read_bytes())
+    texts = [random_texts(50, seed=3)]
+    with pytest.raises(InputError, match="in fp16 the exported model does not compute"):
+        export_onnx(large, tmp_path / "out", precision="fp16", texts=texts)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large"]
+    check = export_onnx(large, tmp_path / "out", texts=texts).check
+    assert check is not None
+    assert check.n_flipped == 0
+
+
+def test_an_export_that_computes_something_else_is_refused(checkpoints, tmp_path, monkeypatch):
+    from ietest_fast.models import export
+
+    def wrong(model, checkpoint, path):
+        import torch
+
+        with torch.no_grad():
+            model.classifier.bias.add_(torch.tensor([0.5, 0.0, -0.5]))
+        write(model, checkpoint, path)
+
+    write = export._write_graph
+    monkeypatch.setattr(export, "_write_graph", wrong)
+    with pytest.raises(InputError, match=r"does not compute what PyTorch does: .* differ by 0\.5"):
+        export_onnx(checkpoints["bert"], tmp_path / "out", texts=[random_texts(50, seed=3)])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("precision", ["fp16", "int8"])
+def test_weights_in_a_file_of_their_own_are_not_left_behind(
+    checkpoints, tmp_path, monkeypatch, precision
+):
+    """As models beyond two gigabytes are written."""
+    import onnx
+
+    from ietest_fast.models import export
+
+    write = export._write_graph
+
+    def apart(model, checkpoint, path):
+        write(model, checkpoint, path)
+        whole = onnx.load(str(path))
+        onnx.save(
+            whole,
+            str(path),
+            save_as_external_data=True,
+            location="model.onnx.data",
+            size_threshold=256,
+        )
+
+    monkeypatch.setattr(export, "_write_graph", apart)
+    one = export_onnx(checkpoints["bert"], tmp_path / "fp32", texts=[random_texts(50, seed=3)])
+    assert (one.folder / "model.onnx.data").is_file()
+    assert one.n_bytes > (one.folder / "model.onnx").stat().st_size
+    before = OnnxClassifier.load(one.folder).fingerprint
+    weights = bytearray((one.folder / "model.onnx.data").read_bytes())
+    weights[-1] ^= 1
+    (one.folder / "model.onnx.data").write_bytes(weights)
+    assert OnnxClassifier.load(one.folder).fingerprint != before
+    other = export_onnx(checkpoints["bert"], tmp_path / "other", precision=precision)
+    assert [path.name for path in other.folder.glob("*.data")] == []
+    assert other.n_bytes == (other.folder / "model.onnx").stat().st_size
 
 
 def test_the_command_line_exports_and_says_what_changed(checkpoints, tmp_path):
@@ -141,3 +215,14 @@ def test_what_is_no_classifier_is_refused_and_nothing_is_left(checkpoints, tmp_p
     with pytest.raises(InputError, match="the precision is one of"):
         export_onnx(checkpoints["bert"], tmp_path / "out", precision="fp4")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["encoder", "there"]
+
+
+def test_a_config_that_does_not_fit_its_weights_is_told(checkpoints, tmp_path):
+    for path in checkpoints["bert"].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["id2label"], config["label2id"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    message = r"does not fit the weights: classifier\.bias is \(3,\) and should be \(2,\)"
+    with pytest.raises(InputError, match=message):
+        load_classifier(tmp_path)

@@ -12,7 +12,15 @@ pytest.importorskip("torch", reason="needs the train extra")
 pytest.importorskip("transformers", reason="needs the train extra")
 pytest.importorskip("onnxscript", reason="needs the train extra")
 
-from ietest_fast.models.checkpoint import load_classifier, read_padding, run_model
+from ietest_fast.errors import InputError
+from ietest_fast.models.checkpoint import (
+    fingerprint_checkpoint,
+    load_classifier,
+    load_tokenizer,
+    load_weights,
+    read_padding,
+    run_model,
+)
 from ietest_fast.models.export import check_export, export_onnx
 from ietest_fast.models.onnx import OnnxClassifier
 from ietest_fast.models.protocol import SplitTexts
@@ -99,6 +107,77 @@ def _make_checkpoint(name, folder):
     (folder / "tokenizer_config.json").write_text(json.dumps(described))
 
 
+def test_a_tokenizer_of_sentencepieces_alone_is_converted(tmp_path):
+    """As DeBERTa-v3 is published: spm.model, and no tokenizer.json."""
+    pieces = pytest.importorskip("sentencepiece", reason="needs the train extra")
+    encoder, saved = tmp_path / "encoder", tmp_path / "saved"
+    encoder.mkdir()
+    _make_checkpoint("deberta-v2", encoder)
+    (encoder / "tokenizer.json").unlink()
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(random_texts(2000, seed=0)))
+    special = {"pad": (0, "[PAD]"), "bos": (1, "[CLS]"), "eos": (2, "[SEP]"), "unk": (3, "[UNK]")}
+    pieces.SentencePieceTrainer.train(
+        input=str(texts),
+        model_prefix=str(encoder / "spm"),
+        vocab_size=make_tokenizer("bert").get_vocab_size() - 2,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        **{f"{name}_id": number for name, (number, _) in special.items()},
+        **{f"{name}_piece": piece for name, (_, piece) in special.items()},
+    )
+    before = fingerprint_checkpoint(encoder)
+    table = pa.table({"text": random_texts(40, seed=1)})
+    labels = (np.arange(40) % 3).astype(np.int8)
+    model = Transformer(checkpoint=str(encoder), precision="fp32")
+    splits = {"train": SplitTexts(original=table, transformed=table, labels=labels)}
+    split = model.encode(splits, ("text",))["train"]
+    classifier = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)
+    saved.mkdir()
+    classifier.save(saved, label_names=LABELS)
+    kept = load_tokenizer(saved).tokenise(table["text"].to_pylist())
+    own = load_tokenizer(encoder).tokenise(table["text"].to_pylist())
+    assert (saved / "tokenizer.json").is_file()
+    assert (kept.values == own.values).all()
+    assert len(own.values) > 40
+    (encoder / "spm.model").write_bytes(b"another")
+    assert fingerprint_checkpoint(encoder) != before
+
+
+def test_a_model_without_a_padding_token_is_refused(tmp_path):
+    import transformers
+
+    config = transformers.GPT2Config(vocab_size=60, n_embd=16, n_layer=1, n_head=2, n_positions=48)
+    transformers.GPT2Model(config).save_pretrained(tmp_path)
+    make_tokenizer("bert").save(str(tmp_path / "tokenizer.json"))
+    table = pa.table({"text": random_texts(20, seed=1)})
+    splits = {
+        "train": SplitTexts(
+            original=table, transformed=table, labels=np.arange(20, dtype=np.int8) % 3
+        )
+    }
+    model = Transformer(checkpoint=str(tmp_path))
+    split = model.encode(splits, ("text",))["train"]
+    with pytest.raises(InputError, match=r"config\.json has no pad_token_id"):
+        model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin"])
+def test_damaged_weights_are_told(name, tmp_path):
+    import torch
+
+    _make_checkpoint("bert", tmp_path)
+    whole = tmp_path / "model.safetensors"
+    if name == "pytorch_model.bin":
+        torch.save({"weight": torch.zeros(1000)}, tmp_path / name)
+        whole.unlink()
+    content = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(content[: len(content) // 2])
+    for load in (load_classifier, lambda folder: load_weights(folder, num_labels=3)):
+        with pytest.raises(InputError, match=r"cannot be loaded \(are its files whole\?\)"):
+            load(tmp_path)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_bare_encoder_becomes_a_classifier_and_an_onnx_file(name, tmp_path):
     encoder = tmp_path / "encoder"
@@ -134,7 +213,7 @@ def test_a_bare_encoder_becomes_a_classifier_and_an_onnx_file(name, tmp_path):
     ]
     assert np.concatenate(alone) == pytest.approx(loaded[:3], abs=1e-4)
 
-    exported = export_onnx(saved, tmp_path / "exported")
+    exported = export_onnx(saved, tmp_path / "exported").folder
     found = check_export(saved, exported, columns)
     assert found.n == n
     assert found.n_flipped == 0

@@ -77,7 +77,7 @@ def test_nameless_labels_need_a_map():
         ({"0": "maybe", "1": "neutral", "2": "contradiction"}, "the data have no label 'maybe'"),
         (
             {"0": "neutral", "1": "neutral", "2": "contradiction"},
-            "'entailment' is none of the model",
+            "--label-map makes 'entailment' of none of them",
         ),
     ],
 )
@@ -131,3 +131,12 @@ def test_a_better_order_stops_a_guess_and_warns_of_a_map():
     given = match_labels(NLI, NLI, label_map=dict(zip(NLI, NLI, strict=True)))
     assert "wrong order" in str(check_against_data(given, gold, predicted))
     assert check_against_data(given, gold, gold) is None
+
+
+def test_a_model_that_always_says_the_same_is_not_called_mislabelled():
+    """Another order would make it right more often, and no better."""
+    mapping = match_labels(("a", "b"), ("a", "b"))
+    gold = np.array([0] * 100 + [1] * 300, np.int8)
+    assert check_against_data(mapping, gold, np.zeros(400, np.int8)) is None
+    with pytest.raises(InputError, match="wrong order"):
+        check_against_data(mapping, gold, 1 - gold)

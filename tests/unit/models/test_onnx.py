@@ -34,11 +34,12 @@ def _expected(weights, store):
 def test_batches_hold_every_row_once_and_keep_to_the_budget(tmp_path, left, multiple_of):
     make_onnx_folder(tmp_path)
     store = _store(OnnxClassifier.load(tmp_path), random_texts(300, seed=1, longest=40))
-    batches = plan_batches(store.lengths, token_budget=100, multiple_of=multiple_of)
+    batches = plan_batches(store.lengths, token_budget=100)
     assert sorted(np.concatenate(batches).tolist()) == list(range(300))
     for rows in batches:
         batch = pad(store, rows, Padding(token=9, left=left), multiple_of=multiple_of)
-        assert batch.input_ids.size <= 100 or len(rows) == 1
+        longest = max(1, int(store.lengths[rows].max()))
+        assert longest * len(rows) <= 100 or len(rows) == 1
         assert batch.input_ids.shape[1] % multiple_of == 0
         for place, row in enumerate(rows):
             ids = store.ids[store.offsets[row] : store.offsets[row + 1]]
@@ -172,6 +173,12 @@ def _hidden_states(folder):
             r"names 2 labels, but the model has 3 outputs",
         ),
         (lambda folder: _write_config(folder, id2label={"a": "b"}), r"keys are not numbers"),
+        (
+            lambda folder: _write_config(folder, id2label={"0": "a", "1": None, "2": "c"}),
+            r"labels without a name",
+        ),
+        (lambda folder: _write_config(folder, pad_token_id=99, vocab_size=50), r"is 99.*50 tokens"),
+        (lambda folder: _write_config(folder, pad_token_id=-1), r"pad_token_id is -1"),
         (lambda folder: _write_config(folder, id2label={"1": "a", "2": "b", "3": "c"}), r"numbers"),
         (lambda folder: (folder / "config.json").write_text("{"), r"config.json.*JSON"),
         (lambda folder: (folder / "config.json").write_text("[]"), r"JSON object"),
@@ -259,3 +266,54 @@ def test_tokens_that_the_model_does_not_know_are_told(tmp_path):
     make_onnx_folder(tmp_path, config={"vocab_size": 3})
     with pytest.raises(InputError, match="makes token 3"):
         OnnxClassifier.load(tmp_path).tokenizer.template(2)
+
+
+def test_scores_that_are_no_numbers_are_no_predictions(tmp_path):
+    make_onnx_folder(tmp_path)
+    weights = np.zeros((99, 3))
+    weights[make_tokenizer().token_to_id("sofa")] = np.nan
+    write_onnx(tmp_path / "model.onnx", weights)
+    table = pa.table({"text": ["a boy runs", "the red sofa", "a girl", "sofa"]})
+    with pytest.raises(InputError, match="scores of 2 of 4 inputs are no numbers"):
+        score_versions(OnnxClassifier.load(tmp_path), table, table, ["text"])
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "openvino"])
+def test_what_fails_inside_the_model_is_one_sentence(tmp_path, runtime):
+    """Fewer positions than the settings say."""
+    if runtime == "openvino":
+        pytest.importorskip("openvino", reason="needs the openvino extra")
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    make_onnx_folder(tmp_path)
+    shape = ["batch", "sequence"]
+    graph = helper.make_graph(
+        [
+            helper.make_node("Cast", ["input_ids"], ["ids"], to=TensorProto.FLOAT),
+            helper.make_node("Add", ["ids", "positions"], ["added"]),
+            helper.make_node("MatMul", ["added", "weights"], ["logits"]),
+        ],
+        "tiny",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, shape)],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 3])],
+        [
+            numpy_helper.from_array(np.zeros((1, 5), np.float32), "positions"),
+            numpy_helper.from_array(np.zeros((5, 3), np.float32), "weights"),
+        ],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    save(helper.make_model(graph, opset_imports=opset, ir_version=9), tmp_path / "model.onnx")
+    model = OnnxClassifier.load(tmp_path, runtime=runtime)
+    store = _store(model, ["boy " * 20])
+    with pytest.raises(InputError, match=r"failed on 1 inputs of up to 22 tokens.*--max-length"):
+        model.predict_logits(store, np.array([0]))
+
+
+def test_a_tokenizer_that_cannot_is_told(tmp_path):
+    make_onnx_folder(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    settings = json.loads(path.read_text())
+    settings["model"]["unk_token"] = "nothing"
+    path.write_text(json.dumps(settings))
+    with pytest.raises(InputError, match=r"tokenizer\.json: cannot tokenise: .*Missing"):
+        OnnxClassifier.load(tmp_path).tokenizer.tokenise(["xyz"])

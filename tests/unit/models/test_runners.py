@@ -140,6 +140,7 @@ def _pretend_to_have_cuda(monkeypatch):
 
     there = ["CUDAExecutionProvider", *onnxruntime.get_available_providers()]
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
+    monkeypatch.setattr(runners, "_count_gpus", lambda: 1)
 
 
 def test_a_provider_that_cannot_be_loaded_is_not_replaced_in_silence(tmp_path, monkeypatch):

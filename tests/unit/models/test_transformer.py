@@ -313,19 +313,14 @@ def test_every_text_is_tokenised_once_whatever_is_trained_on_it(checkpoint, tmp_
 
 
 def test_no_more_trainings_are_begun_than_fit_into_memory(checkpoint, monkeypatch):
-    import os
+    from ietest_fast.models import transformer
 
     model = Transformer(checkpoint=str(checkpoint))
-    page = os.sysconf("SC_PAGE_SIZE")
-    given = os.sysconf
     for gigabytes, most in ((1, 1), (9, 2), (100, 32)):
-        pages = gigabytes * 10**9 // page
-
-        def sysconf(name, pages=pages):
-            return pages if name == "SC_AVPHYS_PAGES" else given(name)
-
-        monkeypatch.setattr(os, "sysconf", sysconf)
+        monkeypatch.setattr(transformer, "available_memory", lambda n=gigabytes: n * 10**9)
         assert model.most_jobs() == most
+    monkeypatch.setattr(transformer, "available_memory", lambda: None)
+    assert model.most_jobs() == 1
 
 
 def _run_arguments(checkpoint, *, n_jobs, checkpoint_minutes, **params):
