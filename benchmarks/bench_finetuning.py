@@ -1,7 +1,7 @@
 """Fine-tuning, beside transformers' Trainer with its default collation on the same pairs.
 
-One epoch of pairs from SNLI in batches of 32 (ours: about as many tokens as 32 pairs have), the
-same checkpoint, AdamW, clipping and linear decay on both sides, and as many threads.
+One epoch of pairs from SNLI in batches of 32 (ours: of as many tokens as 32 pairs have), the same
+checkpoint, AdamW, clipping and linear decay on both sides, and as many threads.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from benchmarks.minilm import PARAMS, find_checkpoint, read_pairs, take
 from benchmarks.timing import Comparison, interleaved
 from ietest_fast.models.protocol import SplitTexts
+from ietest_fast.models.training import plan_epochs
 from ietest_fast.models.transformer import Transformer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.models.tokens import TextRows
 
 N_PAIRS = 640
 BATCH = 32
@@ -67,9 +69,16 @@ def _trainer(corpus: Corpus, *, bf16: bool) -> Callable[[], object]:
 
 
 def _ours(corpus: Corpus, precision: str) -> Callable[[], object]:
-    model = Transformer(checkpoint=str(find_checkpoint()), precision=precision)
+    checkpoint = str(find_checkpoint())
     texts = SplitTexts(original=corpus.table, transformed=corpus.table, labels=corpus.labels)
-    rows = model.encode({"train": texts}, corpus.text_columns)["train"].resample()
+    encoded = Transformer(checkpoint=checkpoint).encode({"train": texts}, corpus.text_columns)
+    rows = encoded["train"].resample()
+    store = cast("TextRows", rows.store)
+    lengths = store.tokens(rows.rows, max_length=int(PARAMS["max_length"])).lengths
+    budget = round(BATCH * lengths.mean())
+    n_steps = len(plan_epochs(lengths, epochs=1, token_budget=budget, seed=0))
+    print(f"{precision}: {n_steps} steps of {budget} tokens; Trainer takes {N_PAIRS // BATCH}")
+    model = Transformer(checkpoint=checkpoint, precision=precision, token_budget=budget)
     n_threads = os.cpu_count() or 1
     return lambda: model.fit(rows, None, params=PARAMS, n_classes=3, seed=0, n_threads=n_threads)
 
