@@ -18,6 +18,7 @@ from ietest_fast.experiment.results import (
     Sensitivity,
     Spread,
 )
+from ietest_fast.experiment.search import Search, Searches
 from ietest_fast.report import print_summary, write_figures
 from ietest_fast.report.figures import P_FLOOR, draw_accuracy, draw_p_values
 from ietest_fast.report.summary import format_p
@@ -66,8 +67,7 @@ def _result(folder, table, *, collapsed=()):
             "n_test_reworded": 625,
             "test_edits": {"article": 5, "frequency": 1000, "edit_distance": 234},
         },
-        params={},
-        trials=(),
+        searches=Searches(shared=Search(params={}), own={}),
         rhos=tuple(rhos),
         signature="ie|n:1000",
     )
