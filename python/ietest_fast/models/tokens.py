@@ -103,7 +103,7 @@ class Template:
     @classmethod
     def learn(cls, tokenizer: Tokenizer, n_texts: int, path: Path) -> Template:
         """Read it off an input that the tokenizer makes."""
-        probe = tokenizer.encode(*("a", "b")[:n_texts])
+        probe = tokenizer.encode("a") if n_texts == 1 else tokenizer.encode("a", "b")
         pieces: list[tuple[list[int], list[int]]] = [([], [])]
         text_types: list[int] = []
         inside = -1
