@@ -12,18 +12,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ragged:
-    """Rows of numbers of different lengths, one behind the other.
+class Rows:
+    """Where rows of different lengths begin and end.
 
     Attributes
     ----------
-    values
-        Shape (entries,).
     offsets
-        int64, shape (rows + 1,): row i is ``values[offsets[i]:offsets[i + 1]]``.
+        int64, shape (rows + 1,): row i has the entries ``offsets[i]:offsets[i + 1]``.
     """
 
-    values: NDArray[Any]
     offsets: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -33,6 +30,19 @@ class Ragged:
     def lengths(self) -> NDArray[np.int64]:
         """Length of each row."""
         return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ragged(Rows):
+    """Rows of numbers.
+
+    Attributes
+    ----------
+    values
+        Shape (entries,), the entries of all rows.
+    """
+
+    values: NDArray[Any]
 
 
 def find_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

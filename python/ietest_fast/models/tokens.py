@@ -16,7 +16,7 @@ import numpy as np
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import EncodedSplit
-from ietest_fast.models.ragged import Ragged, find_offsets, spread
+from ietest_fast.models.ragged import Ragged, Rows, find_offsets, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _TEXTS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokenStore:
+class TokenStore(Rows):
     """Model inputs, special tokens included and cut to the model's length.
 
     Attributes
@@ -40,25 +40,10 @@ class TokenStore:
         int32, shape (tokens,): the tokens of all rows.
     type_ids
         uint8, shape (tokens,): which text of a pair a token belongs to, as the model wants it.
-    offsets
-        int64, shape (rows + 1,).
     """
 
     ids: NDArray[np.int32]
     type_ids: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each row."""
-        return np.diff(self.offsets)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the arrays that the store consists of."""
-        return {"ids": self.ids, "type_ids": self.type_ids, "offsets": self.offsets}
 
     def take(self, rows: NDArray[np.int64]) -> TokenStore:
         """Copy some rows."""
