@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.limits import machine_limits, words_note
 from benchmarks.timing import Comparison, interleaved, seconds
 from ietest_fast.stats import PairedCounts, cochran_q_test, estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 N, N_MIXED = 10_000, 600
 
@@ -43,7 +47,7 @@ def numpy_multinomial(n_resamples: int) -> float:
     return float((spread * WEIGHT >= SPREAD * weight).mean())
 
 
-def make_numba_resample():  # type: ignore[no-untyped-def]
+def make_numba_resample() -> tuple[Callable[[int], int], int]:
     """Compile the definition: a row, then one of its permutations, in parallel over replicates."""
     from numba import get_num_threads, njit, prange
 

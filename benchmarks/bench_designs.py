@@ -64,7 +64,7 @@ def numba_gather() -> Callable[[np.ndarray, int, int], np.ndarray]:
     """The definition as numba does it best: an inlined generator, one word a draw, no array."""
     import numba
 
-    @numba.njit(parallel=True, fastmath=True)  # type: ignore[misc]
+    @numba.njit(parallel=True, fastmath=True)
     def replicates(differences: np.ndarray, n_replicates: int, seed: int) -> np.ndarray:
         n = differences.size
         t = np.empty(n_replicates)
@@ -85,8 +85,8 @@ def numba_gather() -> Callable[[np.ndarray, int, int], np.ndarray]:
             t[r] = total / np.sqrt(squares - total * total / n)
         return t
 
-    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
-    return replicates  # type: ignore[no-any-return]
+    numba.set_num_threads(min(2, numba.get_num_threads()))
+    return replicates
 
 
 def _t(d: np.ndarray, axis: int = -1) -> Any:

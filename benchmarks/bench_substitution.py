@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -66,8 +67,8 @@ def make_table(mapping: dict[str, str], **options: bool) -> core.SubstitutionTab
     )
 
 
-def flashtext2_loop(processor: object, texts: list[str]) -> list[str]:
-    replace = processor.replace_keywords  # type: ignore[attr-defined]
+def flashtext2_loop(processor: Any, texts: list[str]) -> list[str]:
+    replace = processor.replace_keywords
     return [replace(text) for text in texts]
 
 
