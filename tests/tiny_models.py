@@ -138,6 +138,30 @@ def make_onnx_folder(
     return weights
 
 
+def make_bert(folder: Path, *, labels: tuple[str, ...] = ()) -> None:
+    """A random checkpoint of BERT in 48 positions: a classifier, or without labels an encoder."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertModel
+
+    tokenizer = make_tokenizer()
+    names = {"id2label": dict(enumerate(labels)), "label2id": {n: i for i, n in enumerate(labels)}}
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=48,
+        pad_token_id=0,
+        **(names if labels else {}),
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        (BertForSequenceClassification if labels else BertModel)(config).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
+
+
 def random_texts(n: int, *, seed: int, longest: int = 14) -> list[str]:
     """Texts of words of the vocabulary, some of them empty."""
     rng = np.random.default_rng(seed)

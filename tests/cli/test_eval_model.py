@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from ietest_fast.cli.main import main
-from tiny_models import LABELS, WORDS, make_onnx_folder, make_tokenizer
+from tiny_models import LABELS, WORDS, make_bert, make_onnx_folder
 
 PREMISES = ("The boy runs in the park", "A dog sleeps on the sofa", "The man sits on a couch")
 HYPOTHESES = ("A kid is outside", "Nobody eats", "The cat is in the street", "A big dog sleeps")
@@ -192,29 +192,6 @@ def test_no_torch_is_imported(model: Path, texts: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-def _make_checkpoint(folder: Path) -> None:
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification
-
-    tokenizer = make_tokenizer()
-    config = BertConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=48,
-        pad_token_id=0,
-        id2label=dict(enumerate(LABELS)),
-        label2id={name: i for i, name in enumerate(LABELS)},
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        BertForSequenceClassification(config).save_pretrained(folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
-
-
 def test_a_checkpoint_is_run_by_torch_and_says_what_its_export_says(
     tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,7 +199,7 @@ def test_a_checkpoint_is_run_by_torch_and_says_what_its_export_says(
     pytest.importorskip("transformers", reason="needs the train extra")
     from ietest_fast.models.export import export_onnx
 
-    _make_checkpoint(tmp_path / "checkpoint")
+    make_bert(tmp_path / "checkpoint", labels=LABELS)
     export_onnx(tmp_path / "checkpoint", tmp_path / "exported")
     tables = []
     for name, how in (

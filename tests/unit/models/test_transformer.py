@@ -19,7 +19,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import SplitTexts
 from ietest_fast.models.training import order_batches
 from ietest_fast.models.transformer import Transformer
-from tiny_models import make_tokenizer, random_texts
+from tiny_models import make_bert, random_texts
 
 PARAMS = {
     "epochs": 2,
@@ -33,25 +33,8 @@ PARAMS = {
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
-    import torch
-    from transformers import BertConfig, BertModel
-
     folder = tmp_path_factory.mktemp("bert")
-    tokenizer = make_tokenizer()
-    config = BertConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=48,
-        pad_token_id=0,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        BertModel(config).save_pretrained(folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
+    make_bert(folder)
     return folder
 
 
