@@ -119,6 +119,19 @@ def test_processes_do_not_matter(tagger: Tagger) -> None:
     assert seen == sorted(seen)
 
 
+def test_helpers_begin_and_end_while_a_cache_is_kept(tagger: Tagger, tmp_path: Path) -> None:
+    dogs, cats = ([f"{i} {kind}" for i in range(4500)] for kind in ("dogs", "cats"))
+    path = tmp_path / "tags.sqlite"
+    with tagger:
+        tagger.keep_tags(TagCache(path))
+        tagger.tag(dogs, n_process=2)
+        # More helpers than there are: those end, and others begin.
+        tags = tagger.tag([*dogs, *cats], n_process=3)
+    assert equal(tags, tagger.tag([*dogs, *cats], n_process=1))
+    with TagCache(path) as cache:
+        assert len(cache) == 9000
+
+
 def test_a_killed_helper_is_an_error_and_not_the_end(tagger: Tagger) -> None:
     texts = [f"{i} dogs" for i in range(4500)]
     tagger.tag(texts, n_process=2)

@@ -290,7 +290,7 @@ class Tagger:
         from ietest_fast.lexicon.tag_workers import TagWorkers
 
         if self._workers is None or not self._workers.usable_for(n_helpers):
-            self.close()
+            self._end_helpers()
             self._workers = TagWorkers(self.name, n_helpers)
         return TokenTags.concatenate(self._workers.tag(chunks, self.tag_chunk, report))
 
@@ -309,13 +309,16 @@ class Tagger:
         self._cache = cache
 
     def close(self) -> None:
-        """End the helping processes, if there are any."""
-        if self._workers is not None:
-            self._workers.close()
-            self._workers = None
+        """End the helping processes and close the cache, if there are any."""
+        self._end_helpers()
         if self._cache is not None:
             self._cache.close()
             self._cache = None
+
+    def _end_helpers(self) -> None:
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
 
     def __enter__(self) -> Self:
         return self
