@@ -28,6 +28,7 @@ from ietest_fast.experiment.data import plan_transformation, read_splits, transf
 from ietest_fast.experiment.matching import read_matched
 from ietest_fast.experiment.work import CellTask, Workbench, WorkContext, save_encoded
 from ietest_fast.models import load_model
+from ietest_fast.models.training import never
 from ietest_fast.stats import MatchedSample, paired_test
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _prepare(
         n_threads=1,
         label_names=("entailment", "neutral", "contradiction"),
     )
-    return Workbench(context, is_interrupted=lambda: False), time.perf_counter() - begin
+    return Workbench(context, is_interrupted=never), time.perf_counter() - begin
 
 
 def our_cell(
