@@ -408,10 +408,13 @@ def test_stopped_half_way_there_is_no_output(tmp_path, stop):
         assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]
 
 
-def test_bytes_that_are_no_utf8_are_found_before_anything_is_written(tmp_path, capsys):
+@pytest.mark.parametrize("kept_as", ["texts", "categories"])
+def test_bytes_that_are_no_utf8_are_found_before_anything_is_written(tmp_path, capsys, kept_as):
     good = pa.array(["A dog.", "A cat."])
     buffers = [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\4\0\0\0"), pa.py_buffer(b"aa\xffb")]
     bad = pa.Array.from_buffers(pa.string(), 2, buffers)
+    if kept_as == "categories":
+        bad = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), bad)
     source = tmp_path / "in.parquet"
     pq.write_table(pa.table({"premise": good, "hypothesis": bad}), source)
     train = write(tmp_path / "train.csv")

@@ -21,10 +21,15 @@ _NULL = _parquet(_GOOD.set_column(0, "premise", pa.array(["a", None])))
 _TWICE = _parquet(
     pa.table([["a"], ["b"], ["c"], [0]], ["premise", "premise", "hypothesis", "label"])
 )
-_NOT_UTF8 = _parquet(
-    _GOOD.set_column(
-        0, "premise", pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"b\xff"]).buffers())
+_BYTES = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"b\xff"]).buffers())
+_NOT_UTF8 = _parquet(_GOOD.set_column(0, "premise", _BYTES))
+_CATEGORY_NOT_UTF8, _SMALL_CATEGORY_NOT_UTF8 = (
+    _parquet(
+        _GOOD.set_column(
+            0, "premise", pa.DictionaryArray.from_arrays(pa.array([0, 1], numbers), _BYTES)
+        )
     )
+    for numbers in (pa.int32(), pa.int8())
 )
 _CUT_GZIP = gzip.compress(b"text,label\n" + b"abc,1\n" * 1000)[:-20]
 
@@ -47,6 +52,16 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         ("line 2", "not UTF-8", "offset 39"),
     ),
     "wrong utf-8 in parquet": ("a.parquet", _NOT_UTF8, ("row 1", "'premise'", "0xff at offset 1")),
+    "wrong utf-8 in a category": (
+        "a.parquet",
+        _CATEGORY_NOT_UTF8,
+        ("row 1", "'premise'", "0xff at offset 1"),
+    ),
+    "wrong utf-8 in a category as pandas writes it": (
+        "a.parquet",
+        _SMALL_CATEGORY_NOT_UTF8,
+        ("a category whose name is not UTF-8",),
+    ),
     "utf-16": ("a.csv", "text,label\na,1\n".encode("utf-16"), ("UTF-16", "UTF-8 expected")),
     "missing text column": (
         "a.csv",

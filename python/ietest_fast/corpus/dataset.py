@@ -35,6 +35,11 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
+def are_categories(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of strings kept once each, a row having only their number."""
+    return bool(pa.types.is_dictionary(kind) and is_text(kind.value_type))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Corpus:
     """Texts, or pairs of texts, with labels: no text and no label is missing.
@@ -322,7 +327,7 @@ def _check_choice(
 
 def _as_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
     kind = column.type
-    if pa.types.is_dictionary(kind) and is_text(kind.value_type):
+    if are_categories(kind):
         return column.cast(kind.value_type)
     if pa.types.is_string_view(kind) or pa.types.is_null(kind):
         return column.cast(pa.large_string())

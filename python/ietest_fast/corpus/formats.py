@@ -356,6 +356,9 @@ def diagnose(path: Path, form: Format, error: Exception) -> InputError:
         Naming the line where that is possible, with Arrow's own message otherwise.
     """
     if form.kind == "parquet":
+        if "UTF8" in str(error):
+            # Arrow checks categories while it reads them, unless 32 bits number them.
+            return InputError("holds a category whose name is not UTF-8", path=path)
         return InputError(f"not a whole Parquet file: {_first_line(error)}", path=path)
     try:
         if form.kind == "jsonl":
@@ -443,7 +446,8 @@ def check_utf8(path: Path, column: Any, name: str, *, first_row: int = 0) -> Non
     Parameters
     ----------
     column
-        Array or chunked array of strings; Parquet files may hold bytes that are none.
+        Array or chunked array of strings or of categories with names; Parquet files may hold
+        bytes that are none. A category that no row has does not count.
     name
         Of the column.
     first_row
@@ -451,6 +455,8 @@ def check_utf8(path: Path, column: Any, name: str, *, first_row: int = 0) -> Non
     """
     import pyarrow as pa
 
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     try:
         column.validate(full=True)
     except pa.ArrowInvalid as error:

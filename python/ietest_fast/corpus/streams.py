@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.atomic import create, name_temporary, publish
 from ietest_fast.corpus.columns import check_columns
-from ietest_fast.corpus.dataset import is_text
+from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import (
     Format,
     check_nesting,
@@ -210,7 +210,8 @@ def _open_parquet(
         with file:
             for batch in file.iter_batches(batch_size=batch_rows, columns=chosen):
                 for name in chosen:
-                    if is_text(batch.schema.field(name).type):
+                    kind = batch.schema.field(name).type
+                    if is_text(kind) or are_categories(kind):
                         check_utf8(path, batch[name], name, first_row=n_rows)
                 yield batch.select(chosen)
                 n_rows += batch.num_rows
