@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import make_console
+from ietest_fast.cli.options import make_console, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.corpus import Corpus, Description, Overlap
+    from ietest_fast.report.partial_input import PartialInput
 
 
 @click.command("describe")
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
     "--demo", type=click.IntRange(min=1), metavar="N", help="Describe N demonstration pairs."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the demonstration pairs.")
+@click.option(
+    "--partial-input",
+    is_flag=True,
+    help="Also train a bag of words on each text column of the first FILE alone and test it on the "
+    "last: what it gets right beyond chance, it owes to artefacts.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 def command(
     *,
@@ -55,6 +62,7 @@ def command(
     quoted: bool | None,
     demo: int | None,
     seed: int,
+    partial_input: bool,
     as_json: bool,
 ) -> None:
     """Say what is in FILEs (train, valid, test, ...), what would be dropped, and what they share.
@@ -63,6 +71,8 @@ def command(
     """
     if (demo is None) == (not files):
         raise click.UsageError("Give files to describe, or --demo N.")
+    if partial_input and len(files) < 2:
+        raise click.UsageError("--partial-input needs two files: to train on, and to test on.")
     columns = None
     if text_columns is not None:
         columns = [name.strip() for name in text_columns.split(",") if name.strip()]
@@ -87,6 +97,11 @@ def command(
         )
     descriptions = [describe(corpus) for corpus in corpora]
     overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
+    baselines: list[PartialInput] = []
+    if partial_input:
+        from ietest_fast.report.partial_input import measure_partial_input
+
+        baselines = measure_partial_input(corpora[0], corpora[-1])
     if as_json:
         import dataclasses
 
@@ -95,6 +110,11 @@ def command(
                 {
                     "corpora": [description.to_dict() for description in descriptions],
                     "overlaps": [dataclasses.asdict(overlap) for overlap in overlaps],
+                    **(
+                        {"partial_input": [dataclasses.asdict(each) for each in baselines]}
+                        if partial_input
+                        else {}
+                    ),
                 },
                 indent=2,
                 ensure_ascii=False,
@@ -102,6 +122,14 @@ def command(
         )
     else:
         _print(descriptions, overlaps)
+        if baselines:
+            _print_baselines(baselines)
+
+
+def _print_baselines(baselines: Sequence[PartialInput]) -> None:
+    from ietest_fast.report.partial_input import partial_input_table
+
+    print_table(partial_input_table(baselines))
 
 
 def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> None:
@@ -152,6 +180,16 @@ def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> 
                     f"{column.repeated_share:.1%} of the rows have one that others have, too"
                 )
             )
+        for column in description.columns:
+            ease = column.reading_ease
+            if ease.mean is not None:
+                without = f"; {ease.n_without:,} without words" if ease.n_without > 0 else ""
+                console.print(
+                    Text(
+                        f"  {column.name}: reading ease (Flesch) {ease.mean:.0f}, half of the "
+                        f"texts from {ease.q25:.0f} to {ease.q75:.0f}{without}"
+                    )
+                )
         console.print()
     for overlap in overlaps:
         console.print(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from ietest_fast.report.tables import Table
+
 # Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
 _MAX_RESAMPLES = 2**63 - 1
 
@@ -213,6 +215,23 @@ def make_console() -> Console:
     if not console.is_terminal:
         console.width = max(console.width, 100)
     return console
+
+
+def print_table(table: Table) -> None:
+    """Print a table on the terminal, its note below it."""
+    from rich import box
+    from rich.table import Table as Printed
+    from rich.text import Text
+
+    printed = Printed(title=Text(table.title), box=box.SIMPLE_HEAD, title_justify="left")
+    for column in table.columns:
+        printed.add_column(Text(column.name), justify="right" if column.is_numeric else "left")
+    for row in table.shown():
+        printed.add_row(*map(Text, row))
+    console = make_console()
+    console.print(printed)
+    if table.note:
+        console.print(Text(table.note))
 
 
 def exit_status(*, reject: bool, fail_on_reject: bool) -> int:

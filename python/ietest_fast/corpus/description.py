@@ -10,19 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.readability import reading_ease
+from ietest_fast.corpus.words import (
+    CHUNK_ROWS,
+    IS_SPACE,
+    bytes_of,
+    count_marks,
+    count_words,
+    strip_punctuation,
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from ietest_fast.corpus.dataset import Corpus
-
-_CHUNK_ROWS = 262_144
-
-# Of each byte whether it is white space, as regular expressions have it (\s). The bytes of other
-# characters are never among these.
-_IS_SPACE = np.zeros(256, np.bool_)
-_IS_SPACE[list(b"\t\n\f\r ")] = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,20 @@ class Lengths:
     median: float
     p95: float
     max: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readability:
+    """Flesch's reading ease of texts: mean, quartiles, and how many texts have none.
+
+    Numbers are None if no text has words.
+    """
+
+    mean: float | None
+    q25: float | None
+    median: float | None
+    q75: float | None
+    n_without: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +71,8 @@ class ColumnDescription:
         Different texts.
     repeated_share
         Share of the rows whose text stands in another row as well, 0 to 1.
+    reading_ease
+        Of the rows' texts, as if they were English.
     """
 
     name: str
@@ -62,6 +81,7 @@ class ColumnDescription:
     n_blank: int
     n_distinct: int
     repeated_share: float
+    reading_ease: Readability
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +222,7 @@ class _Texts:
 
 
 def _describe_column(name: str, column: _Texts) -> ColumnDescription:
-    words = _count_words(column.distinct)[column.codes]
+    words = count_words(column.distinct)[column.codes]
     characters = pc.utf8_length(column.distinct).to_numpy(zero_copy_only=False)[column.codes]
     times = np.bincount(column.codes)
     return ColumnDescription(
@@ -212,21 +232,22 @@ def _describe_column(name: str, column: _Texts) -> ColumnDescription:
         n_blank=int((words == 0).sum()),
         n_distinct=len(times),
         repeated_share=float(times[times > 1].sum() / max(len(words), 1)),
+        reading_ease=_readability(reading_ease(column.distinct)[column.codes]),
     )
 
 
-def _count_words(texts: pa.Array) -> NDArray[np.int64]:
-    r"""Count what white space separates (``\S+``) in the texts of a large_string array."""
-    counts = [np.empty(0, np.int64)]
-    for offsets, content in _bytes_of(texts):
-        in_word = ~_IS_SPACE[content]
-        begins = in_word.copy()
-        begins[1:] &= ~in_word[:-1]
-        # A text begins anew, whatever the one before it ends with.
-        first = offsets[:-1][np.diff(offsets) > 0]
-        begins[first] = in_word[first]
-        counts.append(_count_true(begins, offsets))
-    return np.concatenate(counts)
+def _readability(ease: NDArray[np.float64]) -> Readability:
+    known = ease[~np.isnan(ease)]
+    if len(known) == 0:
+        return Readability(mean=None, q25=None, median=None, q75=None, n_without=len(ease))
+    q25, median, q75 = (float(q) for q in np.percentile(known, (25, 50, 75)))
+    return Readability(
+        mean=float(known.mean()),
+        q25=q25,
+        median=median,
+        q75=q75,
+        n_without=len(ease) - len(known),
+    )
 
 
 def _has_runs(texts: pa.Array) -> NDArray[np.bool_]:
@@ -235,28 +256,12 @@ def _has_runs(texts: pa.Array) -> NDArray[np.bool_]:
     A blank at a text's beginning may count as one in a row.
     """
     found = [np.empty(0, np.bool_)]
-    for offsets, content in _bytes_of(texts):
+    for offsets, content in bytes_of(texts):
         blank = content == ord(" ")
-        runs = _IS_SPACE[content] & ~blank
+        runs = IS_SPACE[content] & ~blank
         runs[1:] |= blank[1:] & blank[:-1]
-        found.append(_count_true(runs, offsets) > 0)
+        found.append(count_marks(runs, offsets) > 0)
     return np.concatenate(found)
-
-
-def _bytes_of(texts: pa.Array) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
-    """Give a large_string array's offsets and bytes, some rows at a time, offsets from 0."""
-    for start in range(0, len(texts), _CHUNK_ROWS):
-        chunk = texts.slice(start, _CHUNK_ROWS)
-        _, offsets_buffer, data = chunk.buffers()
-        offsets = np.frombuffer(offsets_buffer, np.int64, len(chunk) + 1, 8 * chunk.offset)
-        content = np.frombuffer(data or b"", np.uint8)[offsets[0] : offsets[-1]]
-        yield offsets - offsets[0], content
-
-
-def _count_true(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the marks between each two offsets."""
-    counts: NDArray[np.int64] = np.diff(np.searchsorted(np.flatnonzero(marks), offsets))
-    return counts
 
 
 def _lengths(values: NDArray[np.integer[Any]]) -> Lengths:
@@ -299,9 +304,9 @@ def _n_distinct(codes: NDArray[np.int64]) -> int:
 def _vocabulary_size(columns: Sequence[pa.Array]) -> int:
     found = pa.array([], pa.large_string())
     for distinct in columns:
-        for start in range(0, len(distinct), _CHUNK_ROWS):
-            texts = pc.utf8_lower(distinct.slice(start, _CHUNK_ROWS))
+        for start in range(0, len(distinct), CHUNK_ROWS):
+            texts = pc.utf8_lower(distinct.slice(start, CHUNK_ROWS))
             words = pc.list_flatten(pc.utf8_split_whitespace(texts)).unique()
-            words = pc.replace_substring_regex(words, r"^[^\pL\pN]+|[^\pL\pN]+$", "")
+            words = strip_punctuation(words)
             found = pa.concat_arrays([found, words.cast(pa.large_string())]).unique()
     return int(pc.sum(pc.not_equal(found, "")).as_py() or 0)

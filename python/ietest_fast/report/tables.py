@@ -1,0 +1,243 @@
+"""Tables that stand in a page, in a paper and in a file, all with the same numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+
+from ietest_fast.errors import InputError
+
+FORMATS = ("csv", "md", "tex")
+"""Endings of the files that a table can be written to."""
+
+# What a value of a column is: a count or another value as it is; a share of 1 shown in percent; a
+# p-value; a number with so many digits after the point.
+Kind = str
+
+_TEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "ρ": r"$\rho$",
+    "δ": r"$\delta$",
+    "α": r"$\alpha$",
+    "κ": r"$\kappa$",
+    "φ": r"$\varphi$",
+    "±": r"$\pm$",
+    "−": r"$-$",
+    "→": r"$\to$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "∞": r"$\infty$",
+    "·": r"$\cdot$",
+    "×": r"$\times$",
+}
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class MeanSd:
+    """A mean and a standard deviation (None of one value), shown as one."""
+
+    mean: float | None
+    sd: float | None
+
+
+@dataclass(frozen=True)
+class Range:
+    """The ends of an interval, shown as one."""
+
+    low: float
+    high: float
+
+
+Cell = Value | MeanSd | Range
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    name
+        What stands above it.
+    kind
+        ``"text"``, ``"count"``, ``"percent"`` (a share of 1), ``"points"`` (a difference of
+        shares), ``"p"``, or ``"number"``.
+    digits
+        After the decimal point.
+    """
+
+    name: str
+    kind: Kind = "text"
+    digits: int = 2
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its values stand flush right."""
+        return self.kind != "text"
+
+    def show(self, value: Cell) -> str:
+        """Write a value for people; nothing for None."""
+        if isinstance(value, MeanSd):
+            return _with_sd(self.show(value.mean), self._plain(value.sd))
+        if isinstance(value, Range):
+            return f"{self.show(value.low)} to {self.show(value.high)}"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return "" if value is None else value if isinstance(value, str) else self._show(value)
+
+    def _show(self, value: float) -> str:
+        if self.kind == "count":
+            return f"{value:,}".replace("-", "−")
+        if self.kind == "p":
+            return show_p(float(value))
+        if self.kind == "points":
+            sign = "+" if value > 0 else ""
+            return sign + self._plain(value)
+        return self._plain(value)
+
+    def _plain(self, value: Value) -> str:
+        if value is None:
+            return ""
+        number = float(value) * (100 if self.kind in {"percent", "points"} else 1)
+        if math.isinf(number):
+            return "−∞" if number < 0 else "∞"
+        text = f"{number:.{self.digits}f}" if self.digits >= 0 else f"{number:g}"
+        # What is rounded to 0 has no sign.
+        return text.replace("-", "" if float(text) == 0 else "−")
+
+
+def _with_sd(mean: str, sd: str) -> str:
+    return f"{mean} ± {sd}" if sd else mean
+
+
+def show_p(p: float) -> str:
+    """Write a p-value for people: three digits, or a power of ten where it is tiny."""
+    if p == 0 or p >= 0.001:
+        return f"{p:.3f}" if p else "0"
+    digits, _, exponent = f"{p:.1e}".partition("e")
+    return f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows under named columns.
+
+    Attributes
+    ----------
+    name
+        Of the files it is written to: lower-case letters, digits and hyphens.
+    title
+        What it shows, on one line.
+    columns
+        In order.
+    rows
+        Values as they are, one for each column: shares of 1, not percent; None where there is no
+        value.
+    note
+        What the reader has to know of it.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(
+                    f"the table {self.name} has {len(self.columns)} columns, a row {len(row)}"
+                )
+
+    def shown(self) -> list[list[str]]:
+        """Give the rows as people read them."""
+        return [
+            [column.show(value) for column, value in zip(self.columns, row, strict=True)]
+            for row in self.rows
+        ]
+
+    def to_csv(self) -> str:
+        """Write it with all digits, means and standard deviations in columns of their own."""
+        spread = [self._parts(number) for number in range(len(self.columns))]
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(
+            [
+                column.name + (f" {part}" if part else "")
+                for column, parts in zip(self.columns, spread, strict=True)
+                for part in parts
+            ]
+        )
+        for row in self.rows:
+            writer.writerow(
+                [
+                    _raw(getattr(value, part, None) if part else value)
+                    for value, parts in zip(row, spread, strict=True)
+                    for part in parts
+                ]
+            )
+        return text.getvalue()
+
+    def _parts(self, number: int) -> tuple[str, ...]:
+        kinds = {type(row[number]) for row in self.rows}
+        if MeanSd in kinds:
+            return ("mean", "sd")
+        return ("low", "high") if Range in kinds else ("",)
+
+    def to_markdown(self) -> str:
+        """Write it as a GitHub-flavoured Markdown table."""
+        rule = ["---:" if column.is_numeric else ":---" for column in self.columns]
+        lines = [[column.name for column in self.columns], rule, *self.shown()]
+        body = "".join(f"| {' | '.join(map(_for_markdown, line))} |\n" for line in lines)
+        note = f"\n{_for_markdown(self.note)}\n" if self.note else ""
+        return f"**{_for_markdown(self.title)}**\n\n{body}{note}"
+
+    def to_latex(self) -> str:
+        """Write it as a floating table; it needs the package booktabs and UTF-8."""
+        align = "".join("r" if column.is_numeric else "l" for column in self.columns)
+        head = " & ".join(_for_latex(column.name) for column in self.columns)
+        body = "".join(f"{' & '.join(map(_for_latex, line))} \\\\\n" for line in self.shown())
+        note = f" {_for_latex(self.note)}" if self.note else ""
+        return (
+            "\\begin{table}\n\\centering\n"
+            f"\\caption{{{_for_latex(self.title)}.{note}}}\n\\label{{tab:{self.name}}}\n"
+            f"\\begin{{tabular}}{{{align}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body}"
+            "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+        )
+
+    def to_text(self, suffix: str) -> str:
+        """Write it in one of :data:`FORMATS`."""
+        writers = {"csv": self.to_csv, "md": self.to_markdown, "tex": self.to_latex}
+        if suffix not in writers:
+            raise InputError(f"a table is written as {', '.join(FORMATS)}, not {suffix}")
+        return writers[suffix]()
+
+
+def _raw(value: object) -> object:
+    return "" if value is None else value
+
+
+def _for_markdown(text: str) -> str:
+    flat = " ".join(text.split())
+    for sign in "\\|*_`<[":
+        flat = flat.replace(sign, f"\\{sign}")
+    return flat
+
+
+def _for_latex(text: str) -> str:
+    flat = " ".join(text.split())
+    made = "".join(_TEX.get(sign, sign) for sign in flat)
+    for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True):
+        made = made.replace(raised, f"$^{{{plain}}}$")
+    return made.replace("}$$^{", "")

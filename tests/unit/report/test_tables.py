@@ -1,0 +1,90 @@
+"""Tables say the same in a page, in Markdown, in LaTeX and in CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.report.tables import Column, MeanSd, Range, Table, show_p
+
+TABLE = Table(
+    name="all-kinds",
+    title="50% of a_b & ρ",
+    columns=(
+        Column("who"),
+        Column("times", "count"),
+        Column("share %", "percent", 1),
+        Column("δ", "points"),
+        Column("p", "p"),
+        Column("x", "number", 3),
+        Column("spread", "percent"),
+        Column("interval", "number", 1),
+    ),
+    rows=(
+        ("a|b <i>", 12345, 0.125, -0.0125, 0.0123, 1.5, MeanSd(0.5, 0.01), Range(1.0, 2.0)),
+        ("c → d", -3, 0.0, 0.005, 1.2e-15, -0.0001, MeanSd(0.25, None), None),
+        (None, None, None, None, 0.0, float("-inf"), MeanSd(None, None), None),
+    ),
+    note="Some $note.",
+)
+
+
+def test_values_are_written_for_people():
+    assert TABLE.shown() == [
+        ["a|b <i>", "12,345", "12.5", "−1.25", "0.012", "1.500", "50.00 ± 1.00", "1.0 to 2.0"],
+        ["c → d", "−3", "0.0", "+0.50", "1.2·10⁻¹⁵", "0.000", "25.00", ""],
+        ["", "", "", "", "0", "−∞", "", ""],
+    ]
+    assert Column("x", "number", -1).show(0.25) == "0.25"
+    assert Column("x").show(True) == "yes"
+
+
+def test_csv_has_all_digits_and_spreads_in_columns_of_their_own():
+    rows = list(csv.reader(io.StringIO(TABLE.to_csv())))
+    assert rows[0][-4:] == ["spread mean", "spread sd", "interval low", "interval high"]
+    assert rows[1][:6] == ["a|b <i>", "12345", "0.125", "-0.0125", "0.0123", "1.5"]
+    assert rows[2][4] == "1.2e-15"
+    assert rows[2][-4:] == ["0.25", "", "", ""]
+
+
+def test_markdown_escapes_what_it_would_read():
+    lines = TABLE.to_markdown().splitlines()
+    assert lines[0] == "**50% of a\\_b & ρ**"
+    assert lines[2].startswith("| who | times |")
+    assert lines[3].startswith("| :--- | ---: |")
+    assert lines[4].startswith("| a\\|b \\<i> | 12,345 |")
+    assert len({line.replace("\\|", "").count("|") for line in lines[2:7]}) == 1
+
+
+def test_latex_escapes_what_it_would_read():
+    text = TABLE.to_latex()
+    assert r"\caption{50\% of a\_b \& $\rho$. Some \$note.}" in text
+    assert r"\label{tab:all-kinds}" in text
+    assert r"\begin{tabular}{lrrrrrrr}" in text
+    assert r"a|b \textless{}i\textgreater{} & 12,345" in text
+    assert r"1.2$\cdot$10$^{-15}$" in text
+    body = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {line.replace(r"\&", "").count("&") for line in body} == {7}
+    assert text.isascii()
+
+
+def test_a_format_has_to_be_known():
+    assert TABLE.to_text("tex") == TABLE.to_latex()
+    with pytest.raises(InputError, match="csv, md, tex, not docx"):
+        TABLE.to_text("docx")
+
+
+def test_rows_fit_the_columns():
+    with pytest.raises(ValueError, match="has 1 columns, a row 2"):
+        Table(name="a", title="a", columns=(Column("a"),), rows=((1, 2),))
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(1.0, "1.000"), (0.001, "0.001"), (0.00099, "9.9·10⁻⁴"), (0.0, "0"), (3e-300, "3.0·10⁻³⁰⁰")],
+)
+def test_p_values(p, text):
+    assert show_p(p) == text
