@@ -15,7 +15,7 @@ from ietest_fast.experiment.identity import identify
 from ietest_fast.models import SplitTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -254,6 +254,22 @@ class TransformedSplits:
     n_test_reworded: int
 
 
+def kept_folder(folder: Path, fingerprints: Mapping[str, str], transformation: str) -> Path:
+    """Say where both versions of three splits are kept.
+
+    Parameters
+    ----------
+    folder
+        The run's folder ``data``.
+    fingerprints
+        Of the splits ``train``, ``valid`` and ``test``.
+    transformation
+        Fingerprint of the planned transformation.
+    """
+    key = identify({**fingerprints, "transformation": transformation})
+    return folder / key[:16]
+
+
 def transform_splits(
     splits: Splits,
     planned: PlannedTransformation,
@@ -283,8 +299,7 @@ def transform_splits(
     InputError
         If no test text is reworded: then there is nothing to test.
     """
-    key = identify({**splits.fingerprints(), "transformation": planned.fingerprint})
-    kept = folder / key[:16]
+    kept = kept_folder(folder, splits.fingerprints(), planned.fingerprint)
     if not kept.is_dir():
         _transform_into(kept, splits, planned, n_threads, listener)
     with reading(kept):

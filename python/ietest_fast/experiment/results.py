@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 RESULTS = "results.json"
 
-_FORMAT = 1
+RESULTS_FORMAT = 1
+"""Counted up when ``results.json`` changes in a way that its readers have to know of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +163,27 @@ class Spread:
         return {"mean": None if self.mean is None else _finite(self.mean), "sd": self.sd}
 
 
+class OverClassifiers:
+    """Means and standard deviations over the M classifiers of a rho, its ``cells``."""
+
+    cells: tuple[Any, ...]
+
+    @property
+    def accuracy_original(self) -> Spread:
+        """Accuracy on the original test set over the M classifiers."""
+        return Spread.of([cell.accuracy_original for cell in self.cells])
+
+    @property
+    def accuracy_transformed(self) -> Spread:
+        """Accuracy on the transformed test set over the M classifiers."""
+        return Spread.of([cell.accuracy_transformed for cell in self.cells])
+
+    @property
+    def t(self) -> Spread:
+        """The statistic over the M classifiers."""
+        return Spread.of([cell.t for cell in self.cells])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sensitivity:
     """What the test of one classifier, at level alpha / M, could find.
@@ -182,7 +204,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RhoResult:
+class RhoResult(OverClassifiers):
     """The IE test at one rho.
 
     Attributes
@@ -205,21 +227,6 @@ class RhoResult:
     decision: Decision
     sensitivity: Sensitivity | None
     signature: str
-
-    @property
-    def accuracy_original(self) -> Spread:
-        """Accuracy on the original test set over the M classifiers."""
-        return Spread.of([cell.accuracy_original for cell in self.cells])
-
-    @property
-    def accuracy_transformed(self) -> Spread:
-        """Accuracy on the transformed test set over the M classifiers."""
-        return Spread.of([cell.accuracy_transformed for cell in self.cells])
-
-    @property
-    def t(self) -> Spread:
-        """The statistic over the M classifiers."""
-        return Spread.of([cell.t for cell in self.cells])
 
     @property
     def verdict(self) -> Verdict:
@@ -339,7 +346,7 @@ class RunResult:
         ratios = self.robustness
         every, without = ratios.every, ratios.without_collapsed
         return {
-            "format": _FORMAT,
+            "format": RESULTS_FORMAT,
             "signature": self.signature,
             "identity": self.identity,
             "settings": dict(self.settings),

@@ -1,0 +1,141 @@
+"""``ietest-fast annotate``: are the rephrased texts still sound? People say."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from ietest_fast.cli.options import print_table
+
+_PATH = click.Path(path_type=Path)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
+
+
+@click.group("annotate", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Draw a sample of rephrased texts, mark each as sound or unsound, and sum the marks up."""
+
+
+@command.command("draw")
+@click.argument("run", type=_PATH)
+@click.argument("sample", type=_PATH)
+@click.option(
+    "-n", "n", type=click.IntRange(min=1), default=400, show_default=True, help="How many."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Which sample.  [default: 0]")
+def draw(*, run: Path, sample: Path, n: int, seed: int) -> None:
+    """Draw reworded test observations of RUN, a run's folder, into the new file SAMPLE."""
+    from ietest_fast.report.annotation.sample import draw_sample
+    from ietest_fast.report.runs import read_run
+
+    drawn = draw_sample(read_run(run), sample, n=n, seed=seed)
+    click.echo(f"{sample}: {len(drawn.pairs):,} of {drawn.n_reworded:,} reworded observations")
+
+
+@command.command("serve")
+@click.argument("sample", type=_PATH)
+@click.option("--person", required=True, help="Who marks: letters, digits, _ and -.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="[default: any that is free]"
+)
+@click.option("--open/--no-open", "open_", default=True, help="Open it in the browser.")
+def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
+    """Show SAMPLE as a page on this machine, where one person marks it by the keyboard.
+
+    Marks are kept beside the sample, each at once. Ctrl-C ends it; the same command goes on where
+    it was.
+    """
+    from ietest_fast.errors import InputError
+    from ietest_fast.report.annotation.sample import Marks, read_sample
+    from ietest_fast.report.annotation.server import AnnotationServer
+
+    drawn = read_sample(sample)
+    marks = Marks(drawn, person)
+    try:
+        server = AnnotationServer(drawn, marks, port=port)
+    except OSError as error:
+        raise InputError(f"the port {port} cannot be used: {error.strerror}") from error
+    with server:
+        click.echo(
+            f"{len(marks):,} of {len(drawn.pairs):,} marked. Open this, and end with Ctrl-C:"
+        )
+        click.echo(server.url)
+        if open_:
+            click.launch(server.url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo(f"\n{len(marks):,} of {len(drawn.pairs):,} marked, in {marks.path}")
+
+
+@command.command("summary")
+@click.argument("sample", type=_PATH)
+@_JSON
+def summary(*, sample: Path, as_json: bool) -> None:
+    """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
+    from ietest_fast.cli.options import print_json
+    from ietest_fast.errors import InputError
+    from ietest_fast.report.annotation.agreement import (
+        measure_agreement,
+        measure_all,
+        summary_table,
+    )
+    from ietest_fast.report.annotation.sample import Marks, find_people, read_sample
+
+    drawn = read_sample(sample)
+    people = find_people(drawn)
+    if not people:
+        raise InputError("nobody has marked this sample yet", path=sample)
+    agreement = (
+        measure_agreement([Marks(drawn, person).as_dict() for person in people])
+        if len(people) > 1
+        else None
+    )
+    if as_json:
+        print_json(
+            {
+                "drawn": len(drawn.pairs),
+                "soundness": [
+                    {**asdict(each), "share": each.share} for each in measure_all(drawn, people)
+                ],
+                "agreement": None if agreement is None else asdict(agreement),
+            }
+        )
+        return
+    print_table(summary_table(drawn, people))
+    if agreement is not None:
+        kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.3f}"
+        share = "" if agreement.share is None else f", {agreement.share:.1%} of marks agree"
+        click.echo(f"{agreement.name}: {kappa}, on {agreement.n:,} marked by all{share}.")
+
+
+@command.command("test")
+@click.argument("sample", type=_PATH)
+@click.argument("run", type=_PATH)
+@click.option(
+    "--by",
+    default="majority",
+    show_default=True,
+    help="Whose marks say what is sound: a person's, or the majority's.",
+)
+def test(*, sample: Path, run: Path, by: str) -> None:
+    """Repeat the test of RUN on the part of SAMPLE that is sound."""
+    from ietest_fast.errors import InputError
+    from ietest_fast.report.annotation.agreement import find_sound
+    from ietest_fast.report.annotation.sample import find_people, read_sample
+    from ietest_fast.report.result_tables import rho_table
+    from ietest_fast.report.runs import read_run
+    from ietest_fast.report.subset import repeat_on
+    from ietest_fast.report.verdict import say_verdict
+
+    drawn, finished = read_sample(sample), read_run(run)
+    if finished.test_set != drawn.test_set:
+        raise InputError(f"was not drawn from the test set of {run}", path=sample)
+    rows = find_sound(drawn, find_people(drawn), by=by)
+    if not rows:
+        raise InputError("none of the marked observations is sound", path=sample)
+    repeated = repeat_on(finished, rows)
+    print_table(rho_table([repeated]))
+    click.echo(f"On {len(rows):,} observations that are sound by {by}. {say_verdict(repeated)}")

@@ -1,0 +1,1 @@
+"""Samples of transformed texts, read by people: whether the new text is still equivalent."""

@@ -1,0 +1,285 @@
+"""A sample of transformed observations, and the marks that people give it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError, StoreError
+from ietest_fast.experiment.artefacts import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from ietest_fast.report.runs import FinishedRun
+
+DEFAULT_N = 400
+"""Pairs of a sample, as in the paper's Tables 1 and 16."""
+
+MARKS = ("sound", "unsound")
+
+_FORMAT = 1
+_PERSON = re.compile(r"[\w-]{1,40}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Transformed observations drawn at random.
+
+    Attributes
+    ----------
+    path
+        The file it is kept in.
+    test_set
+        What it was drawn from, as ``FinishedRun.test_set`` has it.
+    source
+        In words: data and transformation.
+    n_reworded
+        How many observations it was drawn from: those with a replaced word.
+    seed
+        Which of the samples it is.
+    columns
+        Names of the text columns.
+    pairs
+        ``row``, ``label`` and, for each column, ``pieces``: texts with what was done to them,
+        ``"keep"``, ``"old"`` or ``"new"``; in the order drawn.
+    """
+
+    path: Path
+    test_set: str
+    source: str
+    n_reworded: int
+    seed: int
+    columns: tuple[str, ...]
+    pairs: tuple[Mapping[str, Any], ...]
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Rows of the test set, in the order drawn."""
+        return tuple(pair["row"] for pair in self.pairs)
+
+
+def draw_sample(run: FinishedRun, path: Path, *, n: int = DEFAULT_N, seed: int = 0) -> Sample:
+    """Draw reworded observations of a run's test set without replacement, and write them.
+
+    Parameters
+    ----------
+    run
+        A finished run, with its texts.
+    path
+        The file to make.
+    n
+        How many; all if there are fewer.
+    seed
+        Which of the samples.
+
+    Raises
+    ------
+    InputError
+        If the file is there already: marks may belong to it.
+    StoreError
+        If the run's texts are damaged.
+    """
+    from ietest_fast.report.effects import find_substitutions
+
+    if path.exists():
+        raise InputError("is there already, and marks may belong to it; name another", path=path)
+    versions = run.read_versions()
+    reworded = np.flatnonzero(find_substitutions(versions).n_by_row)
+    chosen = np.random.default_rng(seed).permutation(reworded)[:n]
+    wanted = {int(row) for row in chosen}
+    edits: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for edit in versions.edits.to_pylist():
+        if edit["row"] in wanted:
+            edits.setdefault((edit["row"], edit["column"]), []).append(edit)
+    pairs = [
+        {
+            "row": row,
+            "label": versions.label_names[versions.gold[row]],
+            "pieces": {
+                name: cut_pieces(versions.original[name][row].as_py(), edits.get((row, name), []))
+                for name in versions.columns
+            },
+        }
+        for row in map(int, chosen)
+    ]
+    sample = Sample(
+        path=path,
+        test_set=str(run.test_set),
+        source=f"{run.transformation} on {run.data_name}",
+        n_reworded=len(reworded),
+        seed=seed,
+        columns=versions.columns,
+        pairs=tuple(pairs),
+    )
+    names = ("test_set", "source", "n_reworded", "seed", "columns", "pairs")
+    described = {"format": _FORMAT, **{name: getattr(sample, name) for name in names}}
+    write_text(path, json.dumps(described, ensure_ascii=False, indent=1) + "\n")
+    return sample
+
+
+def cut_pieces(text: str, edits: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Cut a text at its edits: pieces kept, taken out (``old``) and put in (``new``)."""
+    data = text.encode()
+    pieces, at = [], 0
+    for edit in sorted(edits, key=lambda edit: edit["start"]):
+        pieces.append(["keep", data[at : edit["start"]].decode()])
+        pieces.append(["old", edit["old"]])
+        pieces.append(["new", edit["new"]])
+        at = edit["end"]
+    pieces.append(["keep", data[at:].decode()])
+    return [piece for piece in pieces if piece[1]]
+
+
+def read_sample(path: Path) -> Sample:
+    """Read a sample.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is no sample.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["format"] != _FORMAT:
+            raise InputError(f"is of format {found['format']}, {_FORMAT} expected", path=path)
+        return Sample(
+            path=path,
+            **{name: found[name] for name in ("test_set", "source", "n_reworded", "seed")},
+            columns=tuple(found["columns"]),
+            pairs=tuple(
+                {"row": int(pair["row"]), "label": pair["label"], "pieces": dict(pair["pieces"])}
+                for pair in found["pairs"]
+            ),
+        )
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            "is no sample; `ietest-fast annotate draw` makes one", path=path
+        ) from error
+
+
+class Marks:
+    """One person's marks of a sample: a file to which every mark is added and forced to disk.
+
+    The last mark of a row holds. A line that was cut off by a kill or a power cut is left out; what
+    was said before it stays.
+
+    Parameters
+    ----------
+    sample
+        The sample.
+    person
+        Letters, digits, ``_`` and ``-``: part of the file's name.
+
+    Raises
+    ------
+    InputError
+        If the name is none, or the file is not one of marks.
+    """
+
+    def __init__(self, sample: Sample, person: str) -> None:
+        if not _PERSON.fullmatch(person):
+            raise InputError(
+                f"a person is named by at most 40 letters, digits, _ and -, not {person!r}"
+            )
+        self.person = person
+        self.path = marks_path(sample.path, person)
+        self._rows = frozenset(sample.rows)
+        self._marks: dict[int, str] = {}
+        self._read()
+
+    def _read(self) -> None:
+        if not self.path.is_file():
+            return
+        lines = self.path.read_bytes().split(b"\n")
+        # What follows the last line's end was never finished.
+        for number, line in enumerate(lines[:-1], start=1):
+            try:
+                found = json.loads(line)
+                row, mark = int(found["row"]), found["mark"]
+                if mark is not None and mark not in MARKS:
+                    raise ValueError(mark)
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(
+                    'is no mark such as {"row": 7, "mark": "sound"}',
+                    path=self.path,
+                    row=f"line {number}",
+                ) from error
+            self._keep(row, mark)
+
+    def _keep(self, row: int, mark: str | None) -> None:
+        if row not in self._rows:
+            raise InputError(f"row {row} is not in the sample", path=self.path)
+        if mark is None:
+            self._marks.pop(row, None)
+        else:
+            self._marks[row] = mark
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    def as_dict(self) -> dict[int, str]:
+        """Give the mark of every marked row."""
+        return dict(self._marks)
+
+    def add(self, row: int, mark: str | None) -> None:
+        """Mark a row, or with None take its mark back; on the disk when this returns.
+
+        Raises
+        ------
+        InputError
+            If the row is not in the sample, or there is no such mark.
+        StoreError
+            If the file cannot be written; the mark then does not hold.
+        """
+        if mark is not None and mark not in MARKS:
+            raise InputError(f"a mark is {' or '.join(MARKS)}, not {mark!r}")
+        if row not in self._rows:
+            raise InputError(f"row {row} is not in the sample")
+        line = json.dumps({"row": row, "mark": mark}).encode() + b"\n"
+        try:
+            with self.path.open("ab+") as file:
+                self._drop_torn_line(file)
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
+        self._keep(row, mark)
+
+    @staticmethod
+    def _drop_torn_line(file: IO[bytes]) -> None:
+        """Cut off what a kill has left of a line, so that the next one is not added to it."""
+        size = file.seek(0, os.SEEK_END)
+        if size == 0:
+            return
+        file.seek(0)
+        whole = file.read().rfind(b"\n") + 1
+        if whole < size:
+            file.truncate(whole)
+            file.seek(0, os.SEEK_END)
+
+
+def marks_path(sample: Path, person: str) -> Path:
+    """Give the file of a person's marks: beside the sample, with the name in it."""
+    return sample.with_name(f"{sample.stem}.{person}.marks.jsonl")
+
+
+def find_people(sample: Sample) -> list[str]:
+    """Name the people who have marked a sample."""
+    begin, end = f"{sample.path.stem}.", ".marks.jsonl"
+    return sorted(
+        path.name[len(begin) : -len(end)]
+        for path in sample.path.parent.glob("*.marks.jsonl")
+        if path.name.startswith(begin) and _PERSON.fullmatch(path.name[len(begin) : -len(end)])
+    )

@@ -1,0 +1,186 @@
+"""A page on the loopback address where one person marks a sample, over several sittings."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from ietest_fast.errors import IetestError
+from ietest_fast.report.annotation.sample import MARKS
+from ietest_fast.report.page_builder import hash_script, read_page_file
+
+if TYPE_CHECKING:
+    from ietest_fast.report.annotation.sample import Marks, Sample
+
+HOST = "127.0.0.1"
+
+_MOST_BYTES = 10_000
+
+
+class AnnotationServer(ThreadingHTTPServer):
+    """Serves a sample to one person and keeps the marks.
+
+    It listens on the loopback address only. Every request needs the token that is in
+    :attr:`url`, and the name that the page was opened by (so that no other page can make the
+    browser ask in its place).
+
+    Parameters
+    ----------
+    sample
+        The sample.
+    marks
+        The person's marks.
+    port
+        0: any that is free.
+    token
+        What the page is opened by; a random one if None.
+
+    Raises
+    ------
+    OSError
+        If the port is in use.
+    """
+
+    daemon_threads = True
+    allow_reuse_address = False
+
+    def __init__(
+        self, sample: Sample, marks: Marks, *, port: int = 0, token: str | None = None
+    ) -> None:
+        self.sample = sample
+        self.marks = marks
+        self.token = secrets.token_urlsafe(16) if token is None else token
+        self.lock = threading.Lock()
+        super().__init__((HOST, port), _Handler)
+
+    @property
+    def url(self) -> str:
+        """What to open in a browser."""
+        return f"http://{HOST}:{self.server_port}/?token={self.token}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: AnnotationServer
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+
+    def do_GET(self) -> None:
+        address = urlsplit(self.path)
+        if address.path == "/favicon.ico":
+            self._answer(HTTPStatus.NO_CONTENT, b"", "image/x-icon")
+            return
+        if not self._is_allowed(parse_qs(address.query).get("token", [""])[0]):
+            return
+        if address.path == "/":
+            self._answer_page()
+        elif address.path == "/sample":
+            self._answer_json(
+                {
+                    "person": self.server.marks.person,
+                    "source": self.server.sample.source,
+                    "columns": self.server.sample.columns,
+                    "pairs": self.server.sample.pairs,
+                    "marks": self.server.marks.as_dict(),
+                }
+            )
+        else:
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+
+    def do_POST(self) -> None:
+        if not self._is_allowed(self.headers.get("X-Token", "")):
+            return
+        try:
+            length = int(self.headers.get("Content-Length", ""))
+        except ValueError:
+            length = -1
+        if not 0 <= length <= _MOST_BYTES:
+            self.close_connection = True
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "a mark is a small JSON object")
+            return
+        body = self.rfile.read(length)
+        if urlsplit(self.path).path != "/mark":
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+            return
+        try:
+            found = json.loads(body)
+            row, mark = int(found["row"]), found["mark"]
+        except (KeyError, TypeError, ValueError):
+            self._refuse(HTTPStatus.BAD_REQUEST, 'expected {"row": 7, "mark": "sound"}')
+            return
+        try:
+            with self.server.lock:
+                self.server.marks.add(row, mark)
+                n_marked = len(self.server.marks)
+        except IetestError as error:
+            is_input = isinstance(error, ValueError)
+            status = HTTPStatus.BAD_REQUEST if is_input else HTTPStatus.INTERNAL_SERVER_ERROR
+            self._refuse(status, str(error))
+            return
+        self._answer_json({"n_marked": n_marked})
+
+    def _is_allowed(self, token: str) -> bool:
+        own = f"{HOST}:{self.server.server_port}"
+        # Another page can make a browser send a request here, by a name of its own for this
+        # address.
+        origin = self.headers.get("Origin")
+        if self.headers.get("Host") != own or origin not in {None, f"http://{own}"}:
+            self._refuse(HTTPStatus.FORBIDDEN, f"open the page as http://{own}")
+            return False
+        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
+            self._refuse(
+                HTTPStatus.FORBIDDEN, "the token is missing or wrong: use the address as printed"
+            )
+            return False
+        return True
+
+    def _answer_page(self) -> None:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        environment = Environment(
+            loader=PackageLoader("ietest_fast.report", "page"),
+            autoescape=True,
+            undefined=StrictUndefined,
+        )
+        script = read_page_file("annotate.js")
+        page = environment.get_template("annotate.html.j2").render(
+            css=read_page_file("report.css"), js=script, marks=MARKS
+        )
+        policy = (
+            f"default-src 'none'; style-src 'unsafe-inline'; script-src '{hash_script(script)}'; "
+            "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        self._answer(HTTPStatus.OK, page.encode(), "text/html; charset=utf-8", policy=policy)
+
+    def _answer_json(self, value: dict[str, Any], status: HTTPStatus = HTTPStatus.OK) -> None:
+        self._answer(status, json.dumps(value).encode(), "application/json")
+
+    def _refuse(self, status: HTTPStatus, message: str) -> None:
+        # What the request still holds is not read; so this connection ends with it.
+        self.close_connection = True
+        self._answer_json({"error": message}, status)
+
+    def _answer(
+        self, status: HTTPStatus, body: bytes, kind: str, *, policy: str = "default-src 'none'"
+    ) -> None:
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", kind),
+            ("Content-Length", str(len(body))),
+            ("Content-Security-Policy", policy),
+            ("Cache-Control", "no-store"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+            *([("Connection", "close")] if self.close_connection else []),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
+        """Say nothing: the terminal is the reader's."""

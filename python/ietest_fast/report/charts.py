@@ -1,0 +1,516 @@
+"""The figures of a report: Figures 3 to 8 of the paper, and what its readers would ask next."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.report.ranking import rank_by_snr
+from ietest_fast.report.svg import LINES, MARKERS, Chart, Palette
+from ietest_fast.report.tables import show_p
+from ietest_fast.stats import draw_t_replicates
+from ietest_fast.stats.matched import format_t
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from ietest_fast.report.effects import Substitutions
+    from ietest_fast.report.runs import FinishedRun
+
+Drawn = tuple["Figure", "Mapping[str, str]"]
+
+P_FLOOR = 1e-12
+"""Smaller p-values are drawn at this height: the axis should show where the decision is."""
+
+N_REPLICATES = 10_000
+"""S of the bootstrap distributions that are drawn."""
+
+_MOST_PANELS = 6
+_LEGEND_COLUMNS = 3
+_RHO = "ρ (probability that a training text is transformed)"
+
+
+_WIDTH = 6.4
+
+
+def _axes(height: float = 3.6, *, left: float = 0.75, legend_rows: int = 0) -> tuple[Figure, Axes]:
+    """Make axes, lengths in inches.
+
+    Matplotlib's own layouts would draw everything twice.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH, height))
+    figure.subplots_adjust(
+        left=left / _WIDTH,
+        right=1 - 0.12 / _WIDTH,
+        top=1 - 0.12 / height,
+        bottom=(0.52 + 0.28 * legend_rows) / height,
+    )
+    return figure, figure.add_subplot()
+
+
+def _grid(axes: Axes, palette: Palette, axis: str = "y") -> None:
+    axes.grid(axis=axis, color=palette.grid, linewidth=0.7)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+
+
+def _rho_axis(axes: Axes, runs: Sequence[FinishedRun], palette: Palette) -> None:
+    axes.set_xlabel(_RHO)
+    rho = sorted({each.rho for run in runs for each in run.rhos})
+    if len(rho) <= 11:
+        axes.set_xticks(rho)
+    _grid(axes, palette)
+
+
+class _Hints:
+    """Titles of artists, by gid."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def add(self, text: str) -> str:
+        """Keep a text and give the gid of its artist."""
+        gid = f"hint-{len(self.texts)}"
+        self.texts[gid] = text
+        return gid
+
+
+def _series(number: int, palette: Palette) -> dict[str, Any]:
+    """Give the look of a series: colour, marker and line all differ."""
+    place = number % len(palette.series)
+    return {
+        "color": palette.series[place],
+        "marker": MARKERS[place],
+        "linestyle": LINES[(number // len(palette.series) + place) % len(LINES)],
+    }
+
+
+def _points(
+    axes: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    texts: Sequence[str],
+    hints: _Hints,
+    **look: Any,
+) -> None:
+    """Draw points one by one, each with a text to show when it is pointed at."""
+    for each_x, each_y, text in zip(x, y, texts, strict=True):
+        axes.plot([each_x], [each_y], linestyle="none", gid=hints.add(text), zorder=4, **look)
+
+
+def _plot_series(
+    axes: Axes,
+    x: Sequence[float],
+    means: Sequence[float | None],
+    sds: Sequence[float | None],
+    texts: Sequence[str],
+    *,
+    hints: _Hints,
+    label: str,
+    look: Mapping[str, Any],
+) -> None:
+    heights = [math.nan if mean is None or math.isinf(mean) else mean for mean in means]
+    line = dict(look)
+    marker = line.pop("marker")
+    axes.errorbar(
+        x, heights, yerr=[sd or 0.0 for sd in sds], linewidth=1.5, elinewidth=1, capsize=2.5, **line
+    )
+    # What the legend shows, drawn nowhere.
+    axes.plot([], [], label=label, marker=marker, markersize=5.5, linewidth=1.5, **line)
+    _points(axes, x, heights, texts, hints, marker=marker, markersize=6, color=line["color"])
+
+
+def accuracy_chart(run: FinishedRun, name: str) -> Chart:
+    """Draw accuracy on both versions against rho (Figures 4, 5 and 7)."""
+
+    def draw(palette: Palette) -> Drawn:
+        figure, axes = _axes(legend_rows=1)
+        hints = _Hints()
+        span = max(rho.rho for rho in run.rhos) - min(rho.rho for rho in run.rhos) or 1.0
+        for number, (label, spreads) in enumerate(
+            (
+                ("original test set", [rho.accuracy_original for rho in run.rhos]),
+                ("transformed test set", [rho.accuracy_transformed for rho in run.rhos]),
+            )
+        ):
+            shift = (-1, 1)[number] * 0.003 * span
+            _plot_series(
+                axes,
+                [rho.rho + shift for rho in run.rhos],
+                [None if spread.mean is None else 100 * spread.mean for spread in spreads],
+                [None if spread.sd is None else 100 * spread.sd for spread in spreads],
+                [
+                    f"ρ = {rho.rho:g}, {label}: {100 * (spread.mean or 0):.2f}%"
+                    + ("" if spread.sd is None else f" ± {100 * spread.sd:.2f}")
+                    for rho, spread in zip(run.rhos, spreads, strict=True)
+                ],
+                hints=hints,
+                label=label,
+                look=_series(number, palette),
+            )
+        axes.set_ylabel("accuracy (%)")
+        _rho_axis(axes, [run], palette)
+        figure.legend(loc="lower center", ncols=2)
+        return figure, hints.texts
+
+    first, last = run.rhos[0], run.rhos[-1]
+    return Chart(
+        name=name,
+        title=f"Accuracy of {run.name} on both versions of the test set, against ρ",
+        summary=(
+            f"Means over {run.n_resamples} classifiers with standard deviations. At ρ = "
+            f"{first.rho:g}: {_percent(first.accuracy_original.mean)} on the originals, "
+            f"{_percent(first.accuracy_transformed.mean)} on the transformed; at ρ = {last.rho:g}: "
+            f"{_percent(last.accuracy_original.mean)} and "
+            f"{_percent(last.accuracy_transformed.mean)}."
+        ),
+        draw=draw,
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "undefined" if share is None else f"{100 * share:.1f}%"
+
+
+def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
+    """Draw the statistic against rho (Figure 6)."""
+
+    def draw(palette: Palette) -> Drawn:
+        figure, axes = _axes(legend_rows=_legend_rows(runs))
+        hints = _Hints()
+        axes.axhline(0, color=palette.quiet, linewidth=1)
+        for number, run in enumerate(runs):
+            _plot_series(
+                axes,
+                [rho.rho for rho in run.rhos],
+                [rho.t.mean for rho in run.rhos],
+                [rho.t.sd for rho in run.rhos],
+                [
+                    f"{run.name}, ρ = {rho.rho:g}: t = "
+                    + ("undefined" if rho.t.mean is None else format_t(rho.t.mean))
+                    + ("" if rho.t.sd is None else f" ± {rho.t.sd:.3f}")
+                    for rho in run.rhos
+                ],
+                hints=hints,
+                label=run.name,
+                look=_series(number, palette),
+            )
+        axes.set_ylabel("t")
+        _rho_axis(axes, runs, palette)
+        _legend(figure, len(runs))
+        return figure, hints.texts
+
+    return Chart(
+        name=name,
+        title="The statistic t against ρ",
+        summary=(
+            "Means over the classifiers with standard deviations. Above 0 the originals fare "
+            "better, below 0 the transformed texts. " + _say_range(runs)
+        ),
+        draw=draw,
+    )
+
+
+def _say_range(runs: Sequence[FinishedRun]) -> str:
+    said = []
+    for run in runs:
+        means = [rho.t.mean for rho in run.rhos if rho.t.mean is not None]
+        if means:
+            said.append(f"{run.name}: from {format_t(means[0])} to {format_t(means[-1])}.")
+    return " ".join(said)
+
+
+def _legend_rows(runs: Sequence[FinishedRun]) -> int:
+    return -(-len(runs) // _LEGEND_COLUMNS) if len(runs) > 1 else 0
+
+
+def _legend(figure: Figure, n: int) -> None:
+    if n > 1:
+        figure.legend(loc="lower center", ncols=min(n, _LEGEND_COLUMNS), fontsize=9)
+
+
+def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
+    """Draw the smallest p-value against rho with the line alpha / M (Figure 3)."""
+
+    def draw(palette: Palette) -> Drawn:
+        figure, axes = _axes(legend_rows=_legend_rows(runs))
+        hints = _Hints()
+        axes.set_yscale("log")
+        for threshold in sorted({run.rhos[0].decision.threshold for run in runs}):
+            axes.axhline(threshold, color=palette.ink, linestyle="--", linewidth=1)
+            axes.annotate(
+                f"α/M = {threshold:g}",
+                (1, threshold),
+                xycoords=("axes fraction", "data"),
+                xytext=(-2, 3),
+                textcoords="offset points",
+                ha="right",
+                fontsize=9,
+                color=palette.ink,
+            )
+        for number, run in enumerate(runs):
+            p_min = [rho.decision.p_min for rho in run.rhos]
+            _plot_series(
+                axes,
+                [rho.rho for rho in run.rhos],
+                [max(p, P_FLOOR) for p in p_min],
+                [None for _ in p_min],
+                [
+                    f"{run.name}, ρ = {rho.rho:g}: smallest p = {show_p(p)}, "
+                    + ("rejected" if rho.decision.reject else "not rejected")
+                    for rho, p in zip(run.rhos, p_min, strict=True)
+                ],
+                hints=hints,
+                label=run.name,
+                look=_series(number, palette),
+            )
+        lowest = max(min(rho.decision.p_min for run in runs for rho in run.rhos), P_FLOOR)
+        axes.set_ylim(min(lowest, *(run.rhos[0].decision.threshold for run in runs)) / 5, 2)
+        axes.set_ylabel("smallest p-value")
+        _rho_axis(axes, runs, palette)
+        _legend(figure, len(runs))
+        return figure, hints.texts
+
+    rejected = "; ".join(
+        f"{run.name}: "
+        + (", ".join(f"{rho.rho:g}" for rho in run.rhos if rho.decision.reject) or "nowhere")
+        for run in runs
+    )
+    return Chart(
+        name=name,
+        title="The smallest of the M p-values against ρ",
+        summary=(
+            f"Below the line α/M invariance is rejected. Rejected at ρ of {rejected}. Values below "
+            f"{show_p(P_FLOOR)} are drawn at that height."
+        ),
+        draw=draw,
+    )
+
+
+def delta_chart(run: FinishedRun, name: str) -> Chart:
+    """Draw delta of every classifier with its interval, and the margin of equivalence."""
+
+    def draw(palette: Palette) -> Drawn:
+        figure, axes = _axes(legend_rows=1)
+        hints = _Hints()
+        margin = 100 * run.margin
+        axes.axhspan(-margin, margin, color=palette.grid, alpha=0.55, linewidth=0)
+        axes.axhline(0, color=palette.quiet, linewidth=1)
+        rho = [each.rho for each in run.rhos]
+        steps = np.diff(sorted(rho))
+        width = 0.6 * (float(steps.min()) if len(steps) else 1.0)
+        for each in run.rhos:
+            for number, cell in enumerate(each.cells):
+                shift = width * ((number + 0.5) / len(each.cells) - 0.5)
+                low, high = 100 * cell.interval.low, 100 * cell.interval.high
+                delta = 100 * cell.counts.delta
+                look: dict[str, Any] = {"color": palette.series[0 if cell.is_equivalent else 1]}
+                x = each.rho + shift
+                axes.plot([x, x], [low, high], linewidth=1.2, **look)
+                _points(
+                    axes,
+                    [x],
+                    [delta],
+                    [
+                        f"ρ = {each.rho:g}, m = {cell.m}: δ = {delta:+.2f} points, interval "
+                        f"{low:+.2f} to {high:+.2f}"
+                        + (", within the margin" if cell.is_equivalent else "")
+                    ],
+                    hints,
+                    marker="o" if cell.is_equivalent else "s",
+                    markersize=4.5,
+                    **look,
+                )
+        for label, place, marker in (
+            ("shown to be within the margin", 0, "o"),
+            ("not shown", 1, "s"),
+        ):
+            axes.plot([], [], label=label, color=palette.series[place], marker=marker, markersize=5)
+        axes.set_ylabel("δ (points)")
+        _rho_axis(axes, [run], palette)
+        axes.grid(visible=False, axis="y")
+        figure.legend(loc="lower center", ncols=2)
+        return figure, hints.texts
+
+    inside = sum(cell.is_equivalent for cell in run.cells)
+    return Chart(
+        name=name,
+        title=f"δ of every classifier of {run.name}, with its interval",
+        summary=(
+            f"δ is accuracy on the originals minus accuracy on the transformed. {inside} of "
+            f"{len(run.cells)} classifiers are shown to differ by less than {100 * run.margin:g} "
+            "points, the shaded band."
+        ),
+        draw=draw,
+    )
+
+
+def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
+    """Draw the null distribution of t with the statistic marked, at up to six rho."""
+    wanted = np.linspace(0, len(run.rhos) - 1, min(_MOST_PANELS, len(run.rhos)))
+    chosen = [run.rhos[round(place)] for place in wanted]
+
+    def draw(palette: Palette) -> Drawn:
+        from matplotlib.figure import Figure
+
+        n_columns = min(3, len(chosen))
+        n_rows = -(-len(chosen) // n_columns)
+        height = 1.9 * n_rows + 0.5
+        figure = Figure(figsize=(_WIDTH, height))
+        figure.subplots_adjust(
+            left=0.02,
+            right=0.98,
+            top=1 - 0.3 / height,
+            bottom=0.62 / height,
+            hspace=0.5,
+            wspace=0.08,
+        )
+        hints = _Hints()
+        all_axes = figure.subplots(n_rows, n_columns, squeeze=False, sharey=True)
+        for axes in all_axes.flat[len(chosen) :]:
+            axes.set_visible(False)
+        for axes, rho in zip(all_axes.flat, chosen, strict=False):
+            cell = rho.strongest
+            t = np.sign(cell.t) * min(abs(cell.t), 1e3)
+            replicates = draw_t_replicates(cell.counts, n_resamples=N_REPLICATES)
+            reach = float(max(np.abs(replicates).max(), 4.0))
+            axes.hist(
+                replicates,
+                bins=_bins(reach),
+                density=True,
+                histtype="stepfilled",
+                color=palette.series[0],
+                alpha=0.55,
+                linewidth=0,
+            )
+            axes.axvline(
+                t,
+                color=palette.series[1],
+                linewidth=2,
+                gid=hints.add(
+                    f"ρ = {rho.rho:g}, m = {cell.m}: t = {format_t(cell.t)}, "
+                    f"p = {show_p(cell.p_value)}"
+                ),
+            )
+            axes.set_title(f"ρ = {rho.rho:g}, m = {cell.m}", fontsize=9)
+            axes.set_yticks([])
+            axes.spines["left"].set_visible(False)
+            axes.tick_params(labelsize=8)
+        figure.supxlabel("t under H0 (filled), and observed (line)", fontsize=10)
+        return figure, hints.texts
+
+    said = "; ".join(
+        f"ρ = {rho.rho:g}: t = {format_t(rho.strongest.t)}, p = {show_p(rho.strongest.p_value)}"
+        for rho in chosen
+    )
+    return Chart(
+        name=name,
+        title=f"Bootstrap distribution of t under H0, and the t of {run.name}",
+        summary=f"The classifier with the smallest p at each ρ. {said}.",
+        draw=draw,
+    )
+
+
+def _bins(reach: float) -> NDArray[np.float64]:
+    """Cut an axis into an odd number of bins: t* = 0 is frequent, and stands in the middle one."""
+    width = reach / 14.5
+    edges: NDArray[np.float64] = np.arange(-14.5, 15.5) * np.float64(width)
+    return edges
+
+
+def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
+    """Draw the ranking by signal-to-noise ratio with intervals (Table 2)."""
+    ranked = [run for run in rank_by_snr(runs) if math.isfinite(run.robustness.every.snr)]
+
+    def draw(palette: Palette) -> Drawn:
+        names = [run.name for run in ranked]
+        figure, axes = _axes(0.9 + 0.38 * len(ranked), left=_label_width(names))
+        hints = _Hints()
+        for height, run in enumerate(reversed(ranked)):
+            found = run.robustness
+            for part, marker, place, said in (
+                (found.every, "o", 0, "all classifiers"),
+                (found.without_collapsed, "D", 1, "without collapsed"),
+            ):
+                if part is None or not math.isfinite(part.snr) or (place and not found.collapsed):
+                    continue
+                look: dict[str, Any] = {"color": palette.series[place]}
+                if part.interval is not None and part.interval.low > 0:
+                    axes.plot(
+                        [part.interval.low, part.interval.high],
+                        [height, height],
+                        linewidth=1.2,
+                        **look,
+                    )
+                _points(
+                    axes,
+                    [part.snr],
+                    [height],
+                    [f"{run.name}, {said}: SNR {part.snr:.1f}"],
+                    hints,
+                    marker=marker,
+                    markersize=6,
+                    **look,
+                )
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.set_yticks(range(len(ranked)), [_plain(run.name) for run in reversed(ranked)])
+        axes.set_ylim(-0.6, len(ranked) - 0.4)
+        axes.set_xlabel("SNR (mean/sd of the accuracy on the original test set)")
+        _grid(axes, palette, "x")
+        return figure, hints.texts
+
+    said = "; ".join(f"{run.name} {run.robustness.every.snr:.1f}" for run in ranked)
+    return Chart(
+        name=name, title="Signal-to-noise ratios with intervals", summary=f"{said}.", draw=draw
+    )
+
+
+def substitution_chart(found: Substitutions, name: str, n: int) -> Chart:
+    """Draw the most frequent substitutions (Figure 8)."""
+    names, times = found.names[:n], found.times[:n]
+
+    def draw(palette: Palette) -> Drawn:
+        figure, axes = _axes(0.7 + 0.24 * len(names), left=_label_width(names))
+        hints = _Hints()
+        for height, (said, count) in enumerate(zip(reversed(names), times[::-1], strict=True)):
+            axes.barh(
+                [height],
+                [count],
+                color=palette.series[0],
+                gid=None,
+            )[0].set_gid(hints.add(f"{_plain(said)}: {count:,}"))
+        axes.set_yticks(range(len(names)), [_plain(each) for each in reversed(names)], fontsize=9)
+        axes.set_ylim(-0.7, len(names) - 0.3)
+        axes.set_xlabel("times")
+        _grid(axes, palette, "x")
+        return figure, hints.texts
+
+    first = ", ".join(
+        f"{_plain(each)} {count:,}" for each, count in zip(names[:3], times, strict=False)
+    )
+    return Chart(
+        name=name,
+        title=f"The {len(names)} most frequent substitutions",
+        summary=f"The first are {first}.",
+        draw=draw,
+    )
+
+
+def _label_width(names: Sequence[str]) -> float:
+    """Say how wide names are as labels of an axis, in inches, wide letters and all."""
+    return 0.3 + 0.082 * max(len(_plain(name)) for name in names)
+
+
+def _plain(text: str) -> str:
+    """Make a text fit for a label: on one line, not too long, without what draws no sign."""
+    shown = "".join(sign if sign.isprintable() else "�" for sign in text)
+    shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
+    return shown.replace("$", r"\$")

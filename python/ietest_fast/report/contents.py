@@ -1,0 +1,375 @@
+"""What stands in a report, in its order, before it becomes a page or files."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ietest_fast.errors import InputError
+from ietest_fast.report.associations import find_label_words, label_word_table
+from ietest_fast.report.charts import (
+    accuracy_chart,
+    bootstrap_chart,
+    delta_chart,
+    p_chart,
+    snr_chart,
+    substitution_chart,
+    t_chart,
+)
+from ietest_fast.report.comparison import comparable_pairs, compare_runs, comparison_table
+from ietest_fast.report.effects import (
+    N_FREQUENT,
+    extent_table,
+    find_substitutions,
+    flip_table,
+    frequent_table,
+    length_table,
+)
+from ietest_fast.report.examples import TestSetAnswers, gather_answers
+from ietest_fast.report.hard_cases import hard_case_table
+from ietest_fast.report.provenance import to_toml
+from ietest_fast.report.ranking import collapsed_table, ranking_table
+from ietest_fast.report.result_tables import cell_table, rho_table, runs_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.report.comparison import Comparison
+    from ietest_fast.report.runs import FinishedRun, Versions
+    from ietest_fast.report.svg import Chart
+    from ietest_fast.report.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """Words above what follows."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Charts beside each other."""
+
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """A table; folded away under some words if it is the numbers behind a figure."""
+
+    table: Table
+    folded: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """Text to be copied, such as a command."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examples:
+    """The observations of a test set, for reading."""
+
+    title: str
+    found: TestSetAnswers
+
+
+Part = Heading | Figures | Numbers | Words | Examples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a report with a heading.
+
+    Attributes
+    ----------
+    id
+        Its address in a page.
+    title, intro
+        Heading, and a sentence below it.
+    parts
+        In order.
+    """
+
+    id: str
+    title: str
+    intro: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Contents:
+    """All of a report.
+
+    Attributes
+    ----------
+    runs
+        What it is about.
+    sections
+        In order.
+    """
+
+    runs: tuple[FinishedRun, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """All figures."""
+        return [
+            chart
+            for section in self.sections
+            for part in section.parts
+            if isinstance(part, Figures)
+            for chart in part.charts
+        ]
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables; several may have the same name."""
+        return [
+            part.table
+            for section in self.sections
+            for part in section.parts
+            if isinstance(part, Numbers)
+        ]
+
+
+def gather(
+    runs: Sequence[FinishedRun],
+    *,
+    train: Corpus | None = None,
+    alpha: float = 0.05,
+) -> Contents:
+    """Work out all that a report on some runs holds.
+
+    Parameters
+    ----------
+    runs
+        With different names; those read from counts have results, and no examples.
+    train
+        A training set, from which the words that go with each label are taken; None: no such
+        table.
+    alpha
+        Level of the tests between runs.
+
+    Raises
+    ------
+    InputError
+        If the training set has other labels than a run.
+    StoreError
+        If what a run left is damaged or gone.
+    """
+    test_sets = gather_answers(runs)
+    sections = [
+        _results(runs),
+        _robustness(runs),
+        *_comparisons(runs, test_sets, alpha),
+        *_effects(test_sets, train),
+        *_examples(test_sets),
+        _provenance(runs),
+    ]
+    return Contents(runs=tuple(runs), sections=tuple(sections))
+
+
+def _results(runs: Sequence[FinishedRun]) -> Section:
+    return Section(
+        id="results",
+        title="The test against ρ",
+        intro=(
+            "Each classifier, trained on data of which a share ρ was rephrased, answers both "
+            "versions of the test set. Where a line of two versions parts, the model's mind "
+            "changes with the wording."
+        ),
+        parts=(
+            Numbers(table=runs_table(runs)),
+            Heading(text="Accuracy"),
+            Figures(
+                charts=tuple(accuracy_chart(run, f"accuracy-{i}") for i, run in enumerate(runs, 1))
+            ),
+            Heading(text="Statistic and p-value"),
+            Figures(charts=(t_chart(runs, "t"), p_chart(runs, "p-values"))),
+            Numbers(table=rho_table(runs), folded="The numbers behind these figures"),
+            Heading(text="How large is the difference?"),
+            Figures(charts=tuple(delta_chart(run, f"delta-{i}") for i, run in enumerate(runs, 1))),
+            Numbers(table=cell_table(runs), folded="Every classifier, in numbers"),
+            Heading(text="The null distribution"),
+            Figures(
+                charts=tuple(
+                    bootstrap_chart(run, f"bootstrap-{i}") for i, run in enumerate(runs, 1)
+                )
+            ),
+        ),
+    )
+
+
+def _robustness(runs: Sequence[FinishedRun]) -> Section:
+    collapsed = collapsed_table(runs)
+    return Section(
+        id="robustness",
+        title="Robustness",
+        intro=(
+            "How steady a model's accuracy is over everything that was retrained: the "
+            "signal-to-noise ratio of the paper's Table 2."
+        ),
+        parts=(
+            Numbers(table=ranking_table(runs)),
+            *([Figures(charts=(snr_chart(runs, "snr"),))] if len(runs) > 1 else []),
+            *([] if collapsed is None else [Numbers(table=collapsed)]),
+        ),
+    )
+
+
+def _comparisons(
+    runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers], alpha: float
+) -> list[Section]:
+    known: dict[str, tuple[NDArray[np.int8], NDArray[np.int8]]] = {
+        run.name: (found.versions.gold, answers)
+        for found in test_sets
+        for run, answers in zip(found.runs, found.answers, strict=True)
+    }
+    pairs = comparable_pairs(runs)
+    if not pairs:
+        return []
+
+    def compare(pair: tuple[FinishedRun, FinishedRun]) -> Comparison:
+        first, second = pair
+        return compare_runs(
+            first,
+            second,
+            gold=known[first.name][0],
+            answers=(known[first.name][1], known[second.name][1]),
+            alpha=alpha,
+        )
+
+    # Nearly all of it is the compiled core's work, which other threads need not wait for.
+    with ThreadPoolExecutor() as pool:
+        compared = list(pool.map(compare, pairs))
+    tables = [comparison_table(each, number=i) for i, each in enumerate(compared, start=1)]
+    return [
+        Section(
+            id="comparisons",
+            title="Runs side by side",
+            intro=(
+                "The same observations, answered by two models or under two transformations. The "
+                "row that matters most is the loss: which of the two gives away more accuracy when "
+                "texts are rephrased."
+            ),
+            parts=tuple(
+                Numbers(table=table, folded=table.title if len(tables) > 3 else None)
+                for table in tables
+            ),
+        )
+    ]
+
+
+def _effects(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[Section]:
+    if not test_sets:
+        return []
+    parts: list[Part] = []
+    if train is not None:
+        for found in test_sets:
+            _check_train(train, found.versions)
+    words = None if train is None else find_label_words(train)
+    for number, found in enumerate(test_sets, start=1):
+        if len(test_sets) > 1:
+            parts.append(Heading(text=_say_test_set(found)))
+        substitutions = find_substitutions(found.versions)
+        parts += [
+            Numbers(table=extent_table(found.versions, substitutions)),
+            Numbers(table=length_table(found.versions)),
+        ]
+        if substitutions.names:
+            parts += [
+                Figures(
+                    charts=(
+                        substitution_chart(substitutions, f"substitutions-{number}", N_FREQUENT),
+                    )
+                ),
+                Numbers(
+                    table=frequent_table(substitutions), folded="The numbers behind this figure"
+                ),
+            ]
+        if words is not None:
+            parts.append(Numbers(table=label_word_table(words, found.versions)))
+        parts += [
+            Numbers(table=flip_table(substitutions, answers, model=run.name))
+            for run, answers in zip(found.runs, found.answers, strict=True)
+        ]
+    return [
+        Section(
+            id="transformation",
+            title="What the transformation did",
+            intro=(
+                "How much of the test set was changed, by which substitutions, and which of them "
+                "go with changed answers."
+            ),
+            parts=tuple(parts),
+        )
+    ]
+
+
+def _check_train(train: Corpus, versions: Versions) -> None:
+    if train.label_names != versions.label_names:
+        raise InputError(
+            f"has the labels {', '.join(train.label_names)}; the run's are "
+            f"{', '.join(versions.label_names)}",
+            path=train.source,
+        )
+
+
+def _say_test_set(found: TestSetAnswers) -> str:
+    run = found.runs[0]
+    return f"{run.transformation} on {run.data_name}, for {', '.join(r.name for r in found.runs)}"
+
+
+def _examples(test_sets: Sequence[TestSetAnswers]) -> list[Section]:
+    if not test_sets:
+        return []
+    return [
+        Section(
+            id="examples",
+            title="Examples",
+            intro=(
+                "Every observation of the test set with both versions, edits marked (what was "
+                "taken out is struck through, what was put in underlined), and the answers of each "
+                "model's classifier at the chosen ρ and m. ✓ is right, ✗ wrong."
+            ),
+            parts=tuple(
+                part
+                for found in test_sets
+                for part in (
+                    Numbers(table=hard_case_table(found.hardness)),
+                    Examples(title=_say_test_set(found), found=found),
+                )
+            ),
+        )
+    ]
+
+
+def _provenance(runs: Sequence[FinishedRun]) -> Section:
+    return Section(
+        id="provenance",
+        title="How it came about",
+        intro=(
+            "Each run's signature and the configuration that makes it again. The same settings on "
+            "the same files give the same results, byte for byte."
+        ),
+        parts=tuple(
+            Words(
+                title=run.name,
+                text=f"Counts from {run.source.name}; nothing else is known."
+                if run.results is None
+                else to_toml(run.results),
+            )
+            for run in runs
+        ),
+    )

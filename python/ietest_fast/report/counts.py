@@ -1,0 +1,159 @@
+"""Runs of which only counts are known: published ones, or those of another program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.corpus.columns import check_columns
+from ietest_fast.corpus.streams import open_batches
+from ietest_fast.errors import InputError
+from ietest_fast.report.runs import CellOutcome, FinishedRun, RhoOutcome
+from ietest_fast.stats import PairedCounts, decide, equivalence_test, paired_test
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_COUNTS = ("n11", "n10", "n01", "n00")
+
+
+def read_counts(
+    path: Path,
+    *,
+    where: Mapping[str, str] | None = None,
+    alpha: float = 0.05,
+    margin: float = 0.01,
+) -> list[FinishedRun]:
+    """Read runs from a table of counts: one row a classifier, one run a model.
+
+    Columns are ``model``, ``rho`` and the four counts ``n11``, ``n10``, ``n01`` and ``n00``;
+    ``dataset`` and ``collapsed`` if they are there. Rows of one model and rho are its resamples,
+    m = 0, 1, ... in their order in the file. Each is tested anew, by the exact law.
+
+    Parameters
+    ----------
+    path
+        CSV, TSV, JSON lines or Parquet.
+    where
+        Only rows that have these values in these columns, compared as text without case.
+    alpha, margin
+        As of a run's configuration.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a value is none of its kind, no row is left, or a model has not
+        equally many rows at every rho (then some of them are of another run: leave them out).
+    """
+    rows = _read_rows(path, where or {})
+    by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        key = (str(row.get("dataset", "")), str(row["model"]))
+        by_model.setdefault(key, []).append(row)
+    return [
+        _make_run(path, dataset, model, own, alpha=alpha, margin=margin)
+        for (dataset, model), own in by_model.items()
+    ]
+
+
+def _read_rows(path: Path, where: Mapping[str, str]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    with open_batches(path) as batches:
+        names = list(batches.schema.names)
+        check_columns(path, names, ["model", "rho", *_COUNTS, *where])
+        n_rows = 0
+        for batch in batches:
+            for number, row in enumerate(batch.to_pylist(), start=n_rows):
+                if all(_equal(row[name], value) for name, value in where.items()):
+                    rows.append(row | {"_row": number})
+            n_rows += batch.num_rows
+    if not rows:
+        said = ", ".join(f"{name}={value}" for name, value in where.items())
+        raise InputError(f"has no rows{' with ' if said else ''}{said}", path=path)
+    return rows
+
+
+def _equal(value: object, wanted: str) -> bool:
+    return str(value).casefold() == wanted.casefold()
+
+
+def _make_run(
+    path: Path,
+    dataset: str,
+    model: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    alpha: float,
+    margin: float,
+) -> FinishedRun:
+    by_rho: dict[float, list[CellOutcome]] = {}
+    for row in rows:
+        rho = _number(path, row, "rho")
+        cells = by_rho.setdefault(rho, [])
+        cells.append(_make_cell(path, row, rho, len(cells), alpha=alpha, margin=margin))
+    sizes = {len(cells) for cells in by_rho.values()}
+    if len(sizes) > 1:
+        said = ", ".join(f"{len(cells)} at rho {rho:g}" for rho, cells in by_rho.items())
+        raise InputError(
+            f"the model {model!r} has not equally many rows at every rho ({said}); choose those of "
+            "one run",
+            path=path,
+        )
+    if len({cell.counts.n for cells in by_rho.values() for cell in cells}) > 1:
+        raise InputError(f"the rows of the model {model!r} are not of one n", path=path)
+    return FinishedRun(
+        name=model,
+        source=path,
+        model=model,
+        transformation="unknown",
+        data_name=dataset or path.stem,
+        rhos=tuple(
+            RhoOutcome(
+                rho=rho,
+                cells=tuple(cells),
+                decision=decide([cell.p_value for cell in cells], alpha=alpha),
+            )
+            for rho, cells in sorted(by_rho.items())
+        ),
+        margin=margin,
+    )
+
+
+def _make_cell(
+    path: Path, row: Mapping[str, Any], rho: float, m: int, *, alpha: float, margin: float
+) -> CellOutcome:
+    numbers = [_number(path, row, name) for name in _COUNTS]
+    if not all(number.is_integer() for number in numbers):
+        raise InputError("counts are whole numbers", path=path, row=f"row {row['_row']}")
+    try:
+        counts = PairedCounts(*(int(number) for number in numbers))
+    except InputError as error:
+        raise InputError(str(error), path=path, row=f"row {row['_row']}") from error
+    test = paired_test(counts)
+    equivalence = equivalence_test(counts, margin=margin, alpha=alpha)
+    return CellOutcome(
+        rho=rho,
+        m=m,
+        counts=counts,
+        t=test.t,
+        p_value=test.p_value,
+        interval=equivalence.interval,
+        is_equivalent=equivalence.equivalent,
+        is_collapsed=_equal(row.get("collapsed"), "true") or _equal(row.get("collapsed"), "1"),
+    )
+
+
+def _number(path: Path, row: Mapping[str, Any], name: str) -> float:
+    value = row[name]
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number) or (name == "rho" and not 0 <= number <= 1):
+        expected = "a number from 0 to 1" if name == "rho" else "a whole number"
+        raise InputError(
+            f"is {value!r}, {expected} expected", path=path, row=f"row {row['_row']}", column=name
+        )
+    return number

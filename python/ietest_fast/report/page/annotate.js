@@ -1,0 +1,131 @@
+"use strict";
+// Everything that is shown from the data is set as text, never as markup.
+(() => {
+  const token = new URLSearchParams(location.search).get("token");
+  const get = (id) => document.getElementById(id);
+  const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+  const visible = (text) =>
+    text.replace(CONTROL, (sign) => (sign < " " ? String.fromCharCode(0x2400 + sign.charCodeAt(0)) : "\ufffd"));
+  const make = (tag, className, text) => {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    if (text !== undefined) element.textContent = visible(text);
+    return element;
+  };
+
+  let sample;
+  let marks;
+  let place = 0;
+
+  const drawText = (pieces, version) => {
+    const text = make("span", `text ${version}`);
+    text.dir = "auto";
+    for (const [kind, piece] of pieces) {
+      if (kind === "keep") text.append(visible(piece));
+      else if (kind === version) text.append(make(kind === "old" ? "del" : "ins", "", piece));
+    }
+    return text;
+  };
+
+  const draw = () => {
+    const pair = sample.pairs[place];
+    const parts = [];
+    for (const column of sample.columns) {
+      const pieces = pair.pieces[column];
+      const group = make("div", "group");
+      group.append(make("span", "column", column), drawText(pieces, "old"));
+      if (pieces.some(([kind]) => kind !== "keep")) group.append(drawText(pieces, "new"));
+      parts.push(group);
+    }
+    const label = make("p", "", "label: ");
+    label.append(make("bdi", "", pair.label));
+    get("pair").replaceChildren(...parts, label);
+    const mark = marks.get(pair.row);
+    for (const name of ["sound", "unsound"]) get(name).setAttribute("aria-pressed", String(mark === name));
+    get("progress").max = sample.pairs.length;
+    get("progress").value = marks.size;
+    get("status").textContent =
+      `Pair ${place + 1} of ${sample.pairs.length}, ${mark ?? "without a mark"}; ${marks.size} marked.` +
+      (marks.size === sample.pairs.length ? " All are marked: thank you." : "");
+    get("previous").disabled = place === 0;
+    get("next").disabled = place === sample.pairs.length - 1;
+  };
+
+  const go = (to) => {
+    place = Math.min(sample.pairs.length - 1, Math.max(0, to));
+    draw();
+  };
+
+  const nextUnmarked = (from) => {
+    for (let step = 0; step < sample.pairs.length; step++) {
+      const at = (from + step) % sample.pairs.length;
+      if (!marks.has(sample.pairs[at].row)) return at;
+    }
+    return Math.min(from, sample.pairs.length - 1);
+  };
+
+  // One after the other, so that the last mark given is the last one kept.
+  let sending = Promise.resolve();
+  const send = (row, mark) => {
+    sending = sending.then(async () => {
+      const answer = await fetch("/mark", {
+        method: "POST",
+        headers: { "X-Token": token, "Content-Type": "application/json" },
+        body: JSON.stringify({ row, mark }),
+      });
+      if (!answer.ok) throw new Error((await answer.json()).error);
+      get("trouble").textContent = "";
+    });
+    return sending;
+  };
+
+  const give = async (mark) => {
+    const { row } = sample.pairs[place];
+    const before = marks.get(row);
+    if (mark === null) marks.delete(row);
+    else marks.set(row, mark);
+    if (mark === null) draw();
+    else go(nextUnmarked(place + 1));
+    try {
+      await send(row, mark);
+    } catch (error) {
+      // A mark that is not kept is not shown.
+      sending = Promise.resolve();
+      if (before === undefined) marks.delete(row);
+      else marks.set(row, before);
+      go(sample.pairs.findIndex((pair) => pair.row === row));
+      get("trouble").textContent = `The mark could not be kept: ${error.message}`;
+    }
+  };
+
+  const actions = {
+    sound: () => give("sound"),
+    unsound: () => give("unsound"),
+    clear: () => give(null),
+    previous: () => go(place - 1),
+    next: () => go(place + 1),
+    unmarked: () => go(nextUnmarked(place + 1)),
+  };
+  const keys = {
+    s: "sound", u: "unsound", Delete: "clear", Backspace: "clear", ArrowLeft: "previous", ArrowRight: "next", n: "unmarked",
+  };
+
+  const start = async () => {
+    const answer = await fetch(`/sample?token=${encodeURIComponent(token)}`);
+    if (!answer.ok) throw new Error((await answer.json()).error);
+    sample = await answer.json();
+    marks = new Map(Object.entries(sample.marks).map(([row, mark]) => [Number(row), mark]));
+    get("who").textContent = visible(`${sample.person}: ${sample.source}`);
+    for (const [id, act] of Object.entries(actions)) get(id).addEventListener("click", act);
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+      event.preventDefault();
+      actions[keys[event.key]]();
+    });
+    go(nextUnmarked(0));
+  };
+  start().catch((error) => {
+    get("status").textContent = "";
+    get("trouble").textContent = `The sample cannot be shown: ${error.message}`;
+  });
+})();

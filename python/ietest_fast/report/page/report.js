@@ -1,0 +1,351 @@
+"use strict";
+// Everything that is shown from the data is set as text, never as markup.
+(() => {
+  const unpack = async (base64) => {
+    const packed = atob(base64.trim());
+    const bytes = new Uint8Array(packed.length);
+    for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  };
+
+  const make = (tag, className, text) => {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  };
+
+  // Signs that draw nothing, or change the direction of what follows, are shown as what they are.
+  const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+  const visible = (text) =>
+    text.replace(CONTROL, (sign) => (sign < " " ? String.fromCharCode(0x2400 + sign.charCodeAt(0)) : "\ufffd"));
+
+  /** The observations of one test set. */
+  class Pairs {
+    constructor(described, bytes) {
+      Object.assign(this, described);
+      let offset = 0;
+      const take = (length) => bytes.subarray(offset, (offset += length));
+      this.gold = take(this.n);
+      this.changed = take(this.n);
+      for (const run of this.runs) {
+        run.hardness = take(this.n);
+        run.answers = take(this.n * run.rho.length * run.m * 2);
+      }
+      this.editsOf = Array.from({ length: this.n }, () => []);
+      this.edits.row.forEach((row, i) => this.editsOf[row].push(i));
+      this.flips = new Uint16Array(this.n);
+      this.nClassifiers = 0;
+      for (const run of this.runs) {
+        const each = run.rho.length * run.m;
+        this.nClassifiers += each;
+        for (let row = 0, at = 0; row < this.n; row++) {
+          for (let c = 0; c < each; c++, at += 2) {
+            if (run.answers[at] !== run.answers[at + 1]) this.flips[row]++;
+          }
+        }
+      }
+      this.haystack = null;
+    }
+
+    /** Labels of a row's two versions, by a classifier: of the chosen rho, or null. */
+    answer(run, row, rho, m) {
+      const place = run.rho.indexOf(rho);
+      if (place < 0 || m >= run.m) return null;
+      const at = ((row * run.rho.length + place) * run.m + m) * 2;
+      return [run.answers[at], run.answers[at + 1]];
+    }
+
+    kind(run, row, rho, m) {
+      const found = this.answer(run, row, rho, m);
+      if (!found) return "none";
+      const [before, after] = found;
+      if (before === after) return "same";
+      if (before === this.gold[row]) return "lost";
+      return after === this.gold[row] ? "won" : "other";
+    }
+
+    /** A text as pieces of [what was done to it, text]: "keep", "old" or "new". */
+    pieces(row, column) {
+      const text = this.texts[column][row];
+      const pieces = [];
+      let at = 0;
+      for (const i of this.editsOf[row]) {
+        if (this.edits.column[i] !== column) continue;
+        pieces.push(["keep", text.slice(at, this.edits.start[i])]);
+        pieces.push(["old", text.slice(this.edits.start[i], this.edits.end[i]), i]);
+        pieces.push(["new", this.edits.new[i], i]);
+        at = this.edits.end[i];
+      }
+      pieces.push(["keep", text.slice(at)]);
+      return pieces;
+    }
+
+    version(row, column, isOriginal) {
+      const skipped = isOriginal ? "new" : "old";
+      return this.pieces(row, column).map(([kind, text]) => (kind === skipped ? "" : text)).join("");
+    }
+
+    /** What a search looks through, made when it is first needed. */
+    searchable() {
+      if (!this.haystack) {
+        this.haystack = Array.from({ length: this.n }, (_, row) =>
+          this.columns
+            .map((_, column) => `${this.version(row, column, true)}\n${this.version(row, column, false)}`)
+            .join("\n")
+            .toLowerCase());
+      }
+      return this.haystack;
+    }
+
+    /** Whether an edit of the row has a word in the old or the new text, or is by that rule. */
+    hasEdit(row, wanted) {
+      return this.editsOf[row].some((i) => {
+        const column = this.edits.column[i];
+        const old = this.texts[column][row].slice(this.edits.start[i], this.edits.end[i]);
+        return (
+          this.edits.rules[this.edits.rule[i]] === wanted ||
+          old.toLowerCase().includes(wanted) ||
+          this.edits.new[i].toLowerCase().includes(wanted)
+        );
+      });
+    }
+  }
+
+  /** The table of examples: filters, order, pages. */
+  class Browser {
+    constructor(root, pairs) {
+      this.root = root;
+      this.pairs = pairs;
+      this.form = root.querySelector("form");
+      this.page = 0;
+      this.fillForm();
+      this.drawHead();
+      let waiting = 0;
+      const soon = () => {
+        clearTimeout(waiting);
+        waiting = setTimeout(() => this.update(), 120);
+      };
+      this.form.addEventListener("input", soon);
+      this.form.addEventListener("submit", (event) => event.preventDefault());
+      this.form.addEventListener("reset", () => setTimeout(() => this.update()));
+      for (const button of root.querySelectorAll("[data-page]")) {
+        button.addEventListener("click", () => this.turn(button.dataset.page));
+      }
+      this.update();
+    }
+
+    fillForm() {
+      const { pairs, form } = this;
+      const add = (select, value, text) => {
+        const option = make("option", "", visible(text));
+        option.value = value;
+        select.append(option);
+      };
+      pairs.labels.forEach((name, label) => add(form.elements.label, label, name));
+      pairs.runs.forEach((run, place) => add(form.elements.model, place, run.name));
+      const rhos = [...new Set(pairs.runs.flatMap((run) => run.rho))].sort((a, b) => a - b);
+      rhos.forEach((rho) => add(form.elements.rho, rho, String(rho)));
+      const most = Math.max(...pairs.runs.map((run) => run.m));
+      for (let m = 0; m < most; m++) add(form.elements.m, m, String(m));
+      pairs.quantifiers.forEach((title, bit) => add(form.elements.quantifier, bit, title));
+      const models = form.querySelector(".models");
+      pairs.runs.forEach((run, place) => {
+        const label = make("label");
+        const box = make("input");
+        box.type = "checkbox";
+        box.name = "hard-model";
+        box.value = place;
+        box.defaultChecked = true;
+        label.append(box, ` ${visible(run.name)}`);
+        models.append(label);
+      });
+    }
+
+    drawHead() {
+      const row = make("tr");
+      for (const name of ["row", "original → transformed", "label", ...this.pairs.runs.map((run) => run.name), "flips"]) {
+        const cell = make("th", "", visible(name));
+        cell.scope = "col";
+        row.append(cell);
+      }
+      this.root.querySelector("thead").replaceChildren(row);
+    }
+
+    choice() {
+      const value = (name) => this.form.elements[name].value;
+      return {
+        search: value("search").toLowerCase(),
+        edit: value("edit").trim().toLowerCase(),
+        label: value("label") === "" ? null : Number(value("label")),
+        runs: value("model") === "" ? this.pairs.runs : [this.pairs.runs[Number(value("model"))]],
+        flip: value("flip"),
+        rho: Number(value("rho")),
+        m: Number(value("m")),
+        changed: value("changed") === "" ? null : Number(value("changed")),
+        sort: value("sort"),
+        falling: value("order") === "down",
+        size: Number(value("size")),
+        hard: this.form.elements.hard.checked,
+        bit: 1 << Number(value("quantifier")),
+        hardRuns: [...this.form.querySelectorAll("[name=hard-model]")]
+          .filter((box) => box.checked)
+          .map((box) => this.pairs.runs[Number(box.value)]),
+      };
+    }
+
+    fits(row, choice) {
+      const { pairs } = this;
+      if (choice.label !== null && pairs.gold[row] !== choice.label) return false;
+      if (choice.changed !== null && pairs.changed[row] !== choice.changed) return false;
+      if (choice.hard && !choice.hardRuns.every((run) => run.hardness[row] & choice.bit)) return false;
+      if (choice.flip) {
+        const kinds = choice.runs.map((run) => pairs.kind(run, row, choice.rho, choice.m));
+        const wanted = (kind) =>
+          choice.flip === "flip" ? ["lost", "won", "other"].includes(kind) : kind === choice.flip;
+        // "Not flipped" by any model is: by none of them.
+        if (!(choice.flip === "same" ? kinds.every(wanted) : kinds.some(wanted))) return false;
+      }
+      if (choice.search && !pairs.searchable()[row].includes(choice.search)) return false;
+      return !choice.edit || pairs.hasEdit(row, choice.edit);
+    }
+
+    update() {
+      const { pairs } = this;
+      this.now = this.choice();
+      const found = [];
+      for (let row = 0; row < pairs.n; row++) if (this.fits(row, this.now)) found.push(row);
+      const by = {
+        row: (row) => row,
+        flips: (row) => pairs.flips[row],
+        edits: (row) => pairs.editsOf[row].length,
+        length: (row) => pairs.texts.reduce((total, column) => total + column[row].length, 0),
+      }[this.now.sort];
+      const sign = this.now.falling ? -1 : 1;
+      found.sort((a, b) => sign * (by(a) - by(b)) || a - b);
+      this.found = found;
+      this.page = 0;
+      this.draw();
+    }
+
+    turn(where) {
+      const last = Math.max(0, Math.ceil(this.found.length / this.now.size) - 1);
+      const pages = { first: 0, previous: this.page - 1, next: this.page + 1, last };
+      this.page = Math.min(last, Math.max(0, pages[where]));
+      this.draw();
+    }
+
+    draw() {
+      const { size } = this.now;
+      const nPages = Math.max(1, Math.ceil(this.found.length / size));
+      const rows = this.found.slice(this.page * size, (this.page + 1) * size);
+      this.root.querySelector("tbody").replaceChildren(...rows.map((row) => this.drawRow(row)));
+      this.root.querySelector(".status").textContent =
+        `${this.found.length.toLocaleString("en")} of ${this.pairs.n.toLocaleString("en")} observations` +
+        (this.now.hard && !this.now.hardRuns.length ? " (no model is chosen for hard cases)" : "");
+      this.root.querySelector(".where").textContent = `page ${this.page + 1} of ${nPages}`;
+      for (const button of this.root.querySelectorAll("[data-page]")) {
+        const back = ["first", "previous"].includes(button.dataset.page);
+        button.disabled = back ? this.page === 0 : this.page >= nPages - 1;
+      }
+    }
+
+    drawRow(row) {
+      const { pairs } = this;
+      const line = make("tr");
+      line.dataset.row = row;
+      const cell = (name, className) => {
+        const made = make("td", className);
+        made.dataset.name = visible(name);
+        line.append(made);
+        return made;
+      };
+      cell("row").textContent = row;
+      const texts = cell("texts");
+      texts.removeAttribute("data-name");
+      pairs.columns.forEach((name, column) => texts.append(this.drawText(row, column, name)));
+      cell("label").append(make("bdi", "", visible(pairs.labels[pairs.gold[row]])));
+      for (const run of pairs.runs) {
+        const found = pairs.answer(run, row, this.now.rho, this.now.m);
+        const own = cell(run.name, "answer");
+        if (!found) {
+          own.textContent = "–";
+          continue;
+        }
+        const [before, after] = found;
+        own.append(this.drawLabel(before, row));
+        if (before !== after) {
+          own.append(" → ", this.drawLabel(after, row));
+          own.classList.add("flipped");
+        }
+      }
+      cell("flips").textContent = `${pairs.flips[row]} of ${pairs.nClassifiers}`;
+      return line;
+    }
+
+    drawLabel(label, row) {
+      const isRight = label === this.pairs.gold[row];
+      const made = make("span", isRight ? "right" : "wrong", visible(this.pairs.labels[label]));
+      made.append(make("span", "hidden", isRight ? " (right)" : " (wrong)"));
+      return made;
+    }
+
+    drawText(row, column, name) {
+      const { pairs } = this;
+      const group = make("span", "group");
+      group.append(make("span", "column", visible(name)));
+      const pieces = pairs.pieces(row, column);
+      const isChanged = pieces.length > 1;
+      for (const version of isChanged ? ["old", "new"] : ["old"]) {
+        const text = make("span", `text ${version}`);
+        text.dir = "auto";
+        for (const [kind, piece, edit] of pieces) {
+          if (piece === "" || (kind !== "keep" && kind !== version)) continue;
+          if (kind === "keep") {
+            text.append(visible(piece));
+            continue;
+          }
+          const mark = make(kind === "old" ? "del" : "ins", "", visible(piece));
+          mark.title = pairs.edits.rules[pairs.edits.rule[edit]];
+          text.append(mark);
+        }
+        group.append(text);
+      }
+      return group;
+    }
+  }
+
+  /** Show a point's values beside the pointer at once; the browser's own title takes its time. */
+  const showHints = () => {
+    const tip = make("div", "tip");
+    tip.hidden = true;
+    tip.setAttribute("aria-hidden", "true");
+    document.body.append(tip);
+    document.addEventListener("pointermove", (event) => {
+      const hint = event.target instanceof Element ? event.target.closest(".hint") : null;
+      tip.hidden = !hint;
+      if (!hint) return;
+      tip.textContent = hint.querySelector("title").textContent;
+      tip.style.left = `${Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)}px`;
+      tip.style.top = `${event.clientY + 14}px`;
+    });
+  };
+
+  const start = async () => {
+    showHints();
+    for (const root of document.querySelectorAll(".examples")) {
+      const part = (name) => unpack(root.querySelector(`[data-part=${name}]`).textContent);
+      try {
+        const [texts, answers] = await Promise.all([part("texts"), part("answers")]);
+        const described = JSON.parse(new TextDecoder().decode(texts));
+        root.browser = new Browser(root, new Pairs(described, answers));
+        root.dataset.ready = "yes";
+      } catch (error) {
+        root.querySelector(".status").textContent = `The examples cannot be shown: ${error.message}`;
+        throw error;
+      }
+    }
+  };
+  start();
+})();

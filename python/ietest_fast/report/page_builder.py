@@ -1,0 +1,169 @@
+"""A report as one HTML file that needs nothing beside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.resources
+import json
+from typing import TYPE_CHECKING, Any
+
+import ietest_fast
+from ietest_fast.report.contents import Examples, Figures, Heading, Numbers, Words
+from ietest_fast.report.examples import pack
+from ietest_fast.report.verdict import say_verdict
+from ietest_fast.stats import Verdict
+from ietest_fast.stats.result import plain
+
+if TYPE_CHECKING:
+    from ietest_fast.report.contents import Contents, Part
+    from ietest_fast.report.runs import FinishedRun
+    from ietest_fast.report.tables import Table
+
+_MARKS = {"differs": "≠", "equivalent": "=", "undecided": "?"}
+
+
+def build_page(contents: Contents, *, title: str = "Invariance under equivalence") -> str:
+    """Write a report as a page: no outside script, font or picture, and no request at all.
+
+    Data appear in the page escaped, or packed in base64 and set as text by its script; a content
+    security policy allows that one script, by its hash, and nothing else.
+
+    Parameters
+    ----------
+    contents
+        What :func:`~ietest_fast.report.contents.gather` has found.
+    title
+        Of the page.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("ietest_fast.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["visible"] = show_controls
+    script = read_page_file("report.js")
+    numbers: dict[str, int] = {}
+    return environment.get_template("report.html.j2").render(
+        title=title,
+        version=ietest_fast.__version__,
+        css=read_page_file("report.css"),
+        js=script,
+        script_hash=hash_script(script),
+        verdicts=[_verdict(run) for run in contents.runs],
+        sections=[
+            {
+                "id": section.id,
+                "title": section.title,
+                "intro": section.intro,
+                "parts": [_part(part, numbers) for part in section.parts],
+            }
+            for section in contents.sections
+        ],
+        data=_for_script({"runs": [_run_data(run) for run in contents.runs]}),
+    )
+
+
+def read_page_file(name: str) -> str:
+    """Give the text of a file of the page's folder."""
+    return (importlib.resources.files("ietest_fast.report") / "page" / name).read_text("utf-8")
+
+
+def hash_script(script: str) -> str:
+    """Give the source of a content security policy that allows just this script."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def show_controls(text: object) -> str:
+    """Replace control characters, which a page cannot hold, by signs that stand for them."""
+    return "".join(
+        chr(0x2400 + ord(sign))
+        if sign < " " and sign not in "\t\n"
+        else "�"
+        if "\x7f" <= sign <= "\x9f"
+        else sign
+        for sign in str(text)
+    )
+
+
+def _for_script(value: dict[str, Any]) -> str:
+    # What could end the element, or begin a comment, is escaped; JSON means the same.
+    return json.dumps(plain(value), allow_nan=False).replace("<", "\\u003c")
+
+
+def _verdict(run: FinishedRun) -> dict[str, str]:
+    found = {rho.verdict for rho in run.rhos}
+    kind = "undecided"
+    if Verdict.DIFFERS in found:
+        kind = "differs"
+    elif found == {Verdict.EQUIVALENT}:
+        kind = "equivalent"
+    return {"kind": kind, "mark": _MARKS[kind], "text": say_verdict(run)}
+
+
+def _part(part: Part, numbers: dict[str, int]) -> dict[str, Any]:
+    if isinstance(part, Heading):
+        return {"kind": "heading", "text": part.text}
+    if isinstance(part, Figures):
+        figures = [{"title": chart.title, "svg": chart.to_page()} for chart in part.charts]
+        return {"kind": "figures", "figures": figures}
+    if isinstance(part, Numbers):
+        return {"kind": "table", "folded": part.folded, "table": _table(part.table, numbers)}
+    if isinstance(part, Words):
+        return {"kind": "pre", "title": part.title, "text": part.text}
+    assert isinstance(part, Examples)  # noqa: S101 - there is no other
+    return {"kind": "examples", "id": _number("examples", numbers), "title": part.title} | pack(
+        part.found
+    )
+
+
+def _number(name: str, numbers: dict[str, int]) -> str:
+    numbers[name] = numbers.get(name, 0) + 1
+    return f"{name}-{numbers[name]}"
+
+
+def _table(table: Table, numbers: dict[str, int]) -> dict[str, Any]:
+    return {
+        "id": _number(table.name, numbers),
+        "title": table.title,
+        "columns": table.columns,
+        "rows": table.shown(),
+        "note": table.note,
+    }
+
+
+def _run_data(run: FinishedRun) -> dict[str, Any]:
+    """Give the numbers behind the figures, as ``results.json`` has them."""
+    return {
+        "name": run.name,
+        "signature": run.signature,
+        "snr": run.robustness.every.snr,
+        "rhos": [
+            {
+                "rho": rho.rho,
+                "accuracy_original": rho.accuracy_original.to_dict(),
+                "accuracy_transformed": rho.accuracy_transformed.to_dict(),
+                "t": rho.t.to_dict(),
+                "p_min": rho.decision.p_min,
+                "threshold": rho.decision.threshold,
+                "reject": rho.decision.reject,
+                "cells": [
+                    {
+                        "m": cell.m,
+                        "t": cell.t,
+                        "p_value": cell.p_value,
+                        "delta": cell.counts.delta,
+                        "interval": [cell.interval.low, cell.interval.high],
+                        "collapsed": cell.is_collapsed,
+                    }
+                    for cell in rho.cells
+                ],
+            }
+            for rho in run.rhos
+        ],
+    }

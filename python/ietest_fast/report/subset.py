@@ -1,0 +1,83 @@
+"""The test of a finished run on some of its observations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.report.runs import RhoOutcome
+from ietest_fast.stats import (
+    PairedCounts,
+    decide,
+    equivalence_test,
+    is_collapsed,
+    paired_test,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.report.runs import CellOutcome, FinishedRun
+
+
+def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
+    """Test every classifier of a run again, on some rows of its test set.
+
+    Nothing is retrained. The exact law is used, and observations are taken as independent, also
+    where the run drew clusters.
+
+    Parameters
+    ----------
+    run
+        A finished run with its answers.
+    rows
+        Rows of the test set, each once.
+
+    Returns
+    -------
+    FinishedRun
+        Of the same name; its classifiers have no address any more.
+
+    Raises
+    ------
+    InputError
+        Without rows, with one twice, or with one that the test set has not.
+    """
+    chosen = np.asarray(rows, np.int64)
+    if chosen.size == 0:
+        raise InputError("there is no observation left to test on")
+    if len(np.unique(chosen)) < chosen.size or chosen.min() < 0 or chosen.max() >= run.n:
+        raise InputError(f"rows are different numbers from 0 to {run.n - 1}")
+    gold = run.read_versions().gold[chosen]
+    answers = run.read_answers()[chosen]
+    rhos = []
+    for place, rho in enumerate(run.rhos):
+        cells: list[CellOutcome] = []
+        for m, cell in enumerate(rho.cells):
+            original, transformed = answers[:, place, m, 0], answers[:, place, m, 1]
+            counts = PairedCounts.from_outcomes(original == gold, transformed == gold)
+            test = paired_test(counts)
+            equivalence = equivalence_test(counts, margin=run.margin, alpha=run.alpha)
+            cells.append(
+                replace(
+                    cell,
+                    counts=counts,
+                    t=test.t,
+                    p_value=test.p_value,
+                    interval=equivalence.interval,
+                    is_equivalent=equivalence.equivalent,
+                    is_collapsed=is_collapsed(original, gold),
+                    identity=None,
+                )
+            )
+        rhos.append(
+            RhoOutcome(
+                rho=rho.rho,
+                cells=tuple(cells),
+                decision=decide([cell.p_value for cell in cells], alpha=run.alpha),
+            )
+        )
+    return replace(run, rhos=tuple(rhos))

@@ -1,0 +1,130 @@
+"""``ietest-fast report`` and ``describe --partial-input`` as users meet them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+
+from finished_runs import make_run
+from ietest_fast.cli.main import main
+from toys import toy_corpus
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return stop.value.code, out, err
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("cli") / "run")
+
+
+def test_a_report_is_one_file(tmp_path, capsys, folder):
+    page = tmp_path / "page.html"
+    status, out, err = run(capsys, "report", folder, folder, "--out", page, "--title", "Two")
+    assert (status, err) == (0, "")
+    assert out == f"{page}: 2 runs\n"
+    text = page.read_text()
+    assert "<title>Two</title>" in text
+    assert "bow-xgb (2)" in text
+    for outside in ('src="http', 'href="http', "@import", "url(http", "<link"):
+        assert outside not in text
+    again = tmp_path / "again.html"
+    run(capsys, "report", folder, folder, "--out", again, "--title", "Two")
+    assert again.read_bytes() == page.read_bytes()
+
+
+def test_without_a_name_it_lies_in_the_runs_folder(tmp_path, capsys, folder):
+    own = shutil.copytree(folder, tmp_path / "run")
+    status, out, _ = run(capsys, "report", own, "--paper", tmp_path / "paper")
+    assert status == 0
+    assert (own / "report.html").is_file()
+    n_files = sum(path.is_file() for path in (tmp_path / "paper").rglob("*"))
+    assert out.endswith(f"{tmp_path / 'paper'}: {n_files} files\n")
+    # The run is one all the same.
+    assert run(capsys, "report", own)[0] == 0
+
+
+def test_a_training_set_gives_the_words_of_labels(tmp_path, capsys, folder):
+    train = toy_corpus(300, 1)
+    path = tmp_path / "train.parquet"
+    names = ["yes" if label else "no" for label in train.labels]
+    pq.write_table(train.table.set_column(2, "gold", [names]), path)
+    page = tmp_path / "page.html"
+    status, _, err = run(
+        capsys, "report", folder, "--out", page, "--train", path, "--label-column", "gold"
+    )
+    assert (status, f"{path}: has the labels no, yes; the run's are" in err) == (1, True)
+    assert not page.exists()
+    pq.write_table(train.table, path)
+    assert run(capsys, "report", folder, "--out", page, "--train", path)[0] == 0
+    assert "label-words" in page.read_text()
+
+
+def test_counts_are_reported_without_examples(tmp_path, capsys):
+    path = tmp_path / "counts.csv"
+    path.write_text(
+        "model,rho,n11,n10,n01,n00,used\na,0,70,10,5,15,1\na,1,70,5,9,16,1\nb,0,60,9,9,22,1\n"
+        "b,1,60,2,3,35,1\nb,1,60,2,3,35,0\n"
+    )
+    status, out, _ = run(capsys, "report", path, "--where", "used=1")
+    assert (status, out) == (0, f"{tmp_path / 'report.html'}: 2 runs\n")
+    text = (tmp_path / "report.html").read_text()
+    assert "Signal-to-noise" in text
+    assert 'id="examples"' not in text
+    status, _, err = run(capsys, "report", path)
+    assert status == 1
+    assert "not equally many rows" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([], 2, "Missing argument 'RUN...'"),
+        (["absent"], 1, "absent: there is no such folder"),
+        (["RUN", "--label-column", "x"], 2, "--label-column is of --train"),
+        (["RUN", "--where", "a=b"], 2, "--where is for files of counts"),
+        (["RUN", "--where", "a"], 2, "takes COLUMN=VALUE"),
+        (["RUN", "--name", "a", "--name", "b"], 1, "1 runs need as many different names"),
+        (["RUN", "--out", "."], 2, "--out is a folder"),
+        (["RUN", "--out", "absent/deep/page.html"], 0, ""),
+    ],
+)
+def test_mistakes_are_told(  # noqa: PLR0917 - four of them are fixtures
+    tmp_path, monkeypatch, capsys, folder, arguments, status, message
+):
+    monkeypatch.chdir(tmp_path)
+    given = [folder if each == "RUN" else each for each in arguments]
+    code, _, err = run(capsys, "report", *given)
+    assert code == status
+    assert message in err
+
+
+def test_describe_finds_what_one_text_gives_away(tmp_path, capsys):
+    paths = []
+    for number, n in enumerate((600, 300), start=1):
+        paths.append(tmp_path / f"{number}.parquet")
+        pq.write_table(toy_corpus(n, number).table, paths[-1])
+    status, out, _ = run(capsys, "describe", *paths, "--partial-input")
+    assert status == 0
+    assert "What a bag of words gets right from a part of the input" in out
+    assert "reading ease (Flesch)" in out
+    _, out, _ = run(capsys, "describe", *paths, "--partial-input", "--json")
+    found = json.loads(out)["partial_input"]
+    assert [each["columns"] for each in found] == [
+        ["premise"],
+        ["hypothesis"],
+        ["premise", "hypothesis"],
+    ]
+    assert found[1]["p_value"] < 1e-10
+    assert json.loads(out)["corpora"][0]["columns"][0]["reading_ease"]["n_without"] == 0
+    assert "partial_input" not in json.loads(run(capsys, "describe", *paths, "--json")[1])
+    status, _, err = run(capsys, "describe", paths[0], "--partial-input")
+    assert (status, "needs two files" in err) == (2, True)

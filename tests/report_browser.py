@@ -1,0 +1,55 @@
+"""A page in a real browser, watched: what it says on its console, and what it asks for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+@contextmanager
+def watched_page(
+    *, width: int = 1280, dark: bool = False, height: int = 900
+) -> Iterator[tuple[Any, list[str]]]:
+    """Open an empty page; gives it, and a list that errors and outside requests are added to."""
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="needs playwright, of the extra browser", exc_type=ImportError
+    )
+    chromium = os.environ.get("IETEST_CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs Chromium: on the path, or named by IETEST_CHROMIUM")
+    troubles: list[str] = []
+    with sync_api.sync_playwright() as driver:
+        # As root, as in containers, Chromium cannot have its own sandbox.
+        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = driver.chromium.launch(executable_path=chromium, args=options)
+        try:
+            page = browser.new_page(
+                viewport={"width": width, "height": height},
+                color_scheme="dark" if dark else "light",
+            )
+            page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+            page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+            page.on("dialog", lambda dialog: troubles.append(f"dialog: {dialog.message}"))
+
+            def note(request: Any) -> None:
+                if not request.url.startswith(("file:", "http://127.0.0.1:")):
+                    troubles.append(f"request: {request.url[:100]}")
+
+            page.on("request", note)
+            yield page, troubles
+        finally:
+            browser.close()
+
+
+def wait_until(holds: Callable[[], object], seconds: float = 10) -> None:
+    """Wait for something to hold; pages do not let Playwright evaluate a condition in them."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "it has not come"
+        time.sleep(0.05)

@@ -1,0 +1,261 @@
+"""Samples, marks that survive, percentages and agreement."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
+from statsmodels.stats.proportion import proportion_confint
+
+from ietest_fast.errors import InputError, StoreError
+from ietest_fast.report.annotation.agreement import (
+    find_sound,
+    measure_agreement,
+    measure_all,
+    measure_soundness,
+    summary_table,
+    take_majority,
+)
+from ietest_fast.report.annotation.sample import (
+    Marks,
+    draw_sample,
+    find_people,
+    marks_path,
+    read_sample,
+)
+from ietest_fast.report.runs import read_run
+
+
+@pytest.fixture
+def sample(tmp_path, first_run):
+    return draw_sample(read_run(first_run), tmp_path / "sample.json", n=40, seed=3)
+
+
+def test_a_sample_is_drawn_from_what_was_reworded(tmp_path, sample, first_run):
+    run = read_run(first_run)
+    versions = run.read_versions()
+    assert len(sample.rows) == len(set(sample.rows)) == 40
+    assert sample.n_reworded == versions.changed.sum()
+    assert versions.changed[list(sample.rows)].all()
+    for pair in sample.pairs:
+        assert pair["label"] == versions.label_names[versions.gold[pair["row"]]]
+        for name in versions.columns:
+            for table, gone in ((versions.original, "new"), (versions.transformed, "old")):
+                text = "".join(piece for kind, piece in pair["pieces"][name] if kind != gone)
+                assert text == table[name][pair["row"]].as_py()
+    again = read_sample(sample.path)
+    assert again == sample
+    other = draw_sample(run, tmp_path / "other.json", n=40, seed=4)
+    assert other.rows != sample.rows
+    everything = draw_sample(run, tmp_path / "all.json", n=10_000)
+    assert sorted(everything.rows) == np.flatnonzero(versions.changed).tolist()
+
+
+def test_a_sample_is_not_drawn_over_another(sample, first_run):
+    before = sample.path.read_bytes()
+    with pytest.raises(InputError, match="is there already"):
+        draw_sample(read_run(first_run), sample.path)
+    assert sample.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 9}', '{"format": 1}', "\xff"])
+def test_what_is_no_sample_is_refused(tmp_path, content):
+    path = tmp_path / "sample.json"
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(InputError, match=r"sample\.json: (is no sample|is of format)"):
+        read_sample(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_sample(tmp_path / "absent.json")
+
+
+def test_marks_survive_a_restart(sample):
+    marks = Marks(sample, "anna")
+    first, second, third = sample.rows[:3]
+    marks.add(first, "sound")
+    marks.add(second, "sound")
+    marks.add(second, "unsound")
+    marks.add(third, "sound")
+    marks.add(third, None)
+    expected = {first: "sound", second: "unsound"}
+    assert marks.as_dict() == expected
+    assert Marks(sample, "anna").as_dict() == expected
+    assert Marks(sample, "ben").as_dict() == {}
+    assert find_people(sample) == ["anna"]
+
+
+def test_a_torn_line_is_left_out_and_written_over(sample):
+    marks = Marks(sample, "anna")
+    marks.add(sample.rows[0], "sound")
+    with marks.path.open("ab") as file:
+        file.write(b'{"row": 17, "ma')
+    again = Marks(sample, "anna")
+    assert again.as_dict() == {sample.rows[0]: "sound"}
+    again.add(sample.rows[1], "unsound")
+    assert Marks(sample, "anna").as_dict() == {sample.rows[0]: "sound", sample.rows[1]: "unsound"}
+    assert marks.path.read_bytes().count(b"\n") == 2
+
+
+MARKER = """
+import sys
+from pathlib import Path
+from ietest_fast.report.annotation.sample import Marks, read_sample
+sample = read_sample(Path(sys.argv[1]))
+marks = Marks(sample, sys.argv[2])
+for turn in range(1000):
+    for row in sample.rows:
+        marks.add(row, "sound" if (turn + row) % 2 else "unsound")
+        print(row, turn, flush=True)
+"""
+
+
+def test_marks_of_two_people_survive_a_kill(sample):
+    """What was said to be kept is kept, whenever the process dies."""
+    people = ("anna", "ben")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", MARKER, str(sample.path), person],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        for person in people
+    ]
+    first = [process.stdout.readline() for process in processes]
+    time.sleep(0.3)
+    for person, process, begun in zip(people, processes, first, strict=True):
+        process.send_signal(signal.SIGKILL)
+        said, _ = process.communicate()
+        # What follows the last line's end was not all said.
+        told = [tuple(map(int, line.split())) for line in (begun + said).split("\n")[:-1]]
+        assert len(told) > 5
+        kept = Marks(sample, person).as_dict()
+        expected = {row: "sound" if (turn + row) % 2 else "unsound" for row, turn in told}
+        # One mark may have been kept and not been told of.
+        differing = [row for row, mark in expected.items() if kept.get(row) != mark]
+        assert len(differing) <= 1
+        assert set(expected) <= set(kept)
+    assert find_people(sample) == ["anna", "ben"]
+
+
+@pytest.mark.parametrize("person", ["", "a b", "../x", "a" * 41, "a.b"])
+def test_people_are_named_by_letters(sample, person):
+    with pytest.raises(InputError, match="a person is named by"):
+        Marks(sample, person)
+
+
+def test_wrong_marks_are_refused(sample):
+    marks = Marks(sample, "anna")
+    with pytest.raises(InputError, match="not 'good'"):
+        marks.add(sample.rows[0], "good")
+    with pytest.raises(InputError, match="not in the sample"):
+        marks.add(10_000, "sound")
+    assert not marks.path.exists()
+    for line in ('{"row": 99999, "mark": "sound"}', '{"row": 1}', "x", '{"row": 0, "mark": 3}'):
+        marks_path(sample.path, "ben").write_text(line + "\n")
+        with pytest.raises(InputError, match=r"ben\.marks\.jsonl"):
+            Marks(sample, "ben")
+
+
+def test_a_mark_that_cannot_be_written_does_not_hold(sample):
+    marks = Marks(sample, "anna")
+    marks.path.mkdir()
+    with pytest.raises(StoreError, match="cannot be written"):
+        marks.add(sample.rows[0], "sound")
+    assert marks.as_dict() == {}
+
+
+@pytest.mark.parametrize(("n_sound", "n"), [(330, 400), (0, 400), (400, 400), (1, 3), (0, 1)])
+def test_the_interval_is_wilsons(n_sound, n):
+    marks = {row: "sound" if row < n_sound else "unsound" for row in range(n)}
+    found = measure_soundness("anna", marks)
+    low, high = proportion_confint(n_sound, n, method="wilson")
+    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=1e-14)
+    assert (found.n_marked, found.n_sound, found.share) == (n, n_sound, n_sound / n)
+
+
+def test_the_papers_table_16_comes_out():
+    """SNLI: 82.5% of 400 sound, interval 78.8% to 86.2% (by the normal law there)."""
+    found = measure_soundness("paper", dict(enumerate(["sound"] * 330 + ["unsound"] * 70)))
+    assert found.share == 0.825
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.788, 0.862), abs=0.004)
+
+
+def test_nothing_is_marked():
+    found = measure_soundness("anna", {})
+    assert (found.share, found.interval) == (None, None)
+
+
+@pytest.mark.parametrize("n_people", [2, 3, 5])
+def test_kappa_is_that_of_statsmodels(n_people):
+    rng = np.random.default_rng(n_people)
+    truth = rng.random(200) < 0.8
+    sound = np.where(rng.random((200, n_people)) < 0.15, ~truth[:, None], truth[:, None])
+    marks = [{row: "sound" if own[row] else "unsound" for row in range(200)} for own in sound.T]
+    found = measure_agreement(marks)
+    if n_people == 2:
+        table = np.array(
+            [[(sound[:, 0] == a) & (sound[:, 1] == b) for b in (0, 1)] for a in (0, 1)]
+        )
+        expected = cohens_kappa(table.sum(axis=2)).kappa
+        assert found.name == "Cohen's kappa"
+    else:
+        expected = fleiss_kappa(aggregate_raters(sound.astype(int))[0])
+        assert found.name == "Fleiss's kappa"
+    assert found.kappa == pytest.approx(expected, rel=1e-12)
+    assert found.n == 200
+
+
+def test_agreement_is_on_what_all_have_marked():
+    anna = {1: "sound", 2: "unsound", 3: "sound", 4: "sound"}
+    ben = {2: "unsound", 3: "sound", 9: "unsound"}
+    found = measure_agreement([anna, ben])
+    assert (found.n, found.share, found.kappa) == (2, 1.0, 1.0)
+    same = measure_agreement([{1: "sound"}, {1: "sound"}])
+    assert (same.kappa, same.share) == (None, 1.0)
+    apart = measure_agreement([{1: "sound"}, {2: "sound"}])
+    assert (apart.kappa, apart.n, apart.share) == (None, 0, None)
+    with pytest.raises(InputError, match="two people"):
+        measure_agreement([anna])
+
+
+def test_the_majority_decides_and_ties_do_not():
+    marks = [
+        {1: "sound", 2: "sound", 3: "sound"},
+        {1: "sound", 2: "unsound", 3: "unsound"},
+        {1: "unsound", 3: "unsound"},
+    ]
+    assert take_majority(marks) == {1: "sound", 3: "unsound"}
+
+
+def test_marks_are_summed_up(sample):
+    anna, ben = Marks(sample, "anna"), Marks(sample, "ben")
+    for number, row in enumerate(sample.rows[:10]):
+        anna.add(row, "sound" if number < 8 else "unsound")
+        ben.add(row, "sound" if number < 6 else "unsound")
+    people = find_people(sample)
+    assert [(each.who, each.n_sound) for each in measure_all(sample, people)] == [
+        ("anna", 8),
+        ("ben", 6),
+        ("majority", 6),
+    ]
+    table = summary_table(sample, people)
+    assert table.shown()[0][:5] == ["anna", "10", "40", "8", "80.0"]
+    assert find_sound(sample, people) == sorted(sample.rows[:6])
+    assert find_sound(sample, people, by="anna") == sorted(sample.rows[:8])
+    with pytest.raises(InputError, match="cid has not marked this sample; anna, ben have"):
+        find_sound(sample, people, by="cid")
+    with pytest.raises(InputError, match="nobody has marked"):
+        find_sound(sample, [])
+
+
+def test_files_of_others_are_no_people(sample):
+    for name in ("other.anna.marks.jsonl", "sample.a b.marks.jsonl", "sample.anna.txt"):
+        (sample.path.parent / name).write_text(json.dumps({}))
+    assert find_people(sample) == []

@@ -1,0 +1,125 @@
+"""The page's server: one address, one token, nothing for anyone else."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+
+import pytest
+
+from ietest_fast.report.annotation.sample import Marks, draw_sample
+from ietest_fast.report.annotation.server import AnnotationServer
+from ietest_fast.report.runs import read_run
+
+
+@pytest.fixture
+def server(tmp_path, hostile_run):
+    sample = draw_sample(read_run(hostile_run), tmp_path / "sample.json", n=30)
+    with AnnotationServer(sample, Marks(sample, "anna")) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def ask(server, method, path, *, body=None, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, body=body, headers=given)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer, content
+
+
+def mark(server, values, *, token=None, **headers):
+    body = values if isinstance(values, bytes) else json.dumps(values).encode()
+    own = {"X_Token": server.token if token is None else token, **headers}
+    answer, content = ask(server, "POST", "/mark", body=body, **own)
+    return answer.status, json.loads(content)
+
+
+def test_it_listens_on_the_loopback_address_only(server):
+    assert server.server_address[0] == "127.0.0.1"
+    assert len(server.token) >= 20
+    assert server.url == f"http://127.0.0.1:{server.server_port}/?token={server.token}"
+
+
+def test_a_mark_is_on_the_disk_when_it_is_answered(server):
+    row = server.sample.rows[4]
+    assert mark(server, {"row": row, "mark": "unsound"}) == (200, {"n_marked": 1})
+    assert Marks(server.sample, "anna").as_dict() == {row: "unsound"}
+    assert mark(server, {"row": row, "mark": None}) == (200, {"n_marked": 0})
+    _, content = ask(server, "GET", f"/sample?token={server.token}")
+    found = json.loads(content)
+    assert found["marks"] == {}
+    assert [pair["row"] for pair in found["pairs"]] == list(server.sample.rows)
+
+
+@pytest.mark.parametrize("path", ["/", "/sample", "/sample?token=", "/?token=guess", "/?token=%ff"])
+def test_without_the_token_there_is_nothing(server, path):
+    answer, content = ask(server, "GET", path)
+    assert answer.status == 403
+    assert b"token" in content
+    assert b"pairs" not in content
+
+
+def test_marks_need_the_token_and_this_address(server):
+    row = server.sample.rows[0]
+    wanted = {"row": row, "mark": "sound"}
+    assert mark(server, wanted, token="guess")[0] == 403
+    assert mark(server, wanted, Host="evil.example")[0] == 403
+    assert mark(server, wanted, Origin="http://evil.example")[0] == 403
+    assert mark(server, wanted, Origin="null")[0] == 403
+    assert len(server.marks) == 0
+    own = f"http://127.0.0.1:{server.server_port}"
+    assert mark(server, wanted, Origin=own)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "values",
+    [b"", b"{", b"[]", b'"x"', {"row": "x", "mark": "sound"}, {"row": 1}, {"mark": "sound"}],
+)
+def test_what_is_no_mark_is_refused(server, values):
+    status, said = mark(server, values)
+    assert (status, said["error"][:8]) == (400, "expected")
+
+
+def test_marks_of_other_rows_are_refused(server):
+    status, said = mark(server, {"row": 10_000, "mark": "sound"})
+    assert (status, "not in the sample" in said["error"]) == (400, True)
+    status, said = mark(server, {"row": server.sample.rows[0], "mark": "fine"})
+    assert (status, "not 'fine'" in said["error"]) == (400, True)
+
+
+def test_what_is_too_long_is_not_read(server):
+    answer, _ = ask(server, "POST", "/mark", body=b"x" * 20_000, X_Token=server.token)
+    assert answer.status == 413
+    answer, _ = ask(server, "POST", "/mark", body=None, X_Token=server.token, Content_Length="-5")
+    assert answer.status == 413
+
+
+def test_a_full_disk_is_told_and_the_mark_does_not_hold(server):
+    server.marks.path.mkdir()
+    status, said = mark(server, {"row": server.sample.rows[0], "mark": "sound"})
+    assert (status, "cannot be written" in said["error"]) == (500, True)
+    assert len(server.marks) == 0
+
+
+def test_other_paths_are_not_there(server):
+    assert ask(server, "GET", f"/etc/passwd?token={server.token}")[0].status == 404
+    assert ask(server, "POST", "/sample", body=b"{}", X_Token=server.token)[0].status == 404
+    assert ask(server, "GET", "/favicon.ico")[0].status == 204
+    assert ask(server, "DELETE", "/")[0].status == 501
+
+
+def test_pages_say_what_they_may_load(server):
+    answer, content = ask(server, "GET", f"/?token={server.token}")
+    assert answer.status == 200
+    policy = answer.getheader("Content-Security-Policy")
+    assert "default-src 'none'" in policy
+    assert "script-src 'sha256-" in policy
+    assert answer.getheader("Cache-Control") == "no-store"
+    assert server.token.encode() not in content

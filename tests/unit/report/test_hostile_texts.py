@@ -1,0 +1,55 @@
+"""Hostile data show as text, and run nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from finished_runs import HOSTILE
+from report_browser import watched_page
+
+
+def visible(text):
+    return "".join(chr(0x2400 + ord(sign)) if sign < " " else sign for sign in text)
+
+
+@pytest.mark.browser
+def test_hostile_texts_show_as_text(make_page, hostile_run):
+    path = make_page(hostile_run)
+    with watched_page() as (page, troubles):
+        page.goto(path.as_uri())
+        page.wait_for_selector(".examples[data-ready]")
+        assert page.title() == "A <report> & more"
+        page.select_option("[name=changed]", "")
+        page.select_option("[name=sort]", "row")
+        page.select_option("[name=order]", "up")
+        page.wait_for_timeout(300)
+        for row, text in enumerate(HOSTILE):
+            shown = page.locator(f".pairs tr[data-row='{row}'] .text.old").first
+            assert shown.text_content() == visible(text)
+            new = page.locator(f".pairs tr[data-row='{row}'] .text.new").first
+            assert new.text_content() == visible(
+                text.replace("sleeps", "slumbers").replace("street", "road")
+            )
+        labels = page.eval_on_selector_all(
+            "[name=label] option", "all => all.map(o => o.textContent)"
+        )
+        assert labels == ["all", "<b>yes</b>", "no & no", 'may"be']
+        assert page.locator(".pairs img, .pairs script, .pairs b, .pairs svg").count() == 0
+        # Right to left is isolated: what follows keeps its direction.
+        assert (
+            page.locator(".pairs tr[data-row='3'] .text.old").first.get_attribute("dir") == "auto"
+        )
+        page.fill("[name=search]", "<script>")
+        page.wait_for_timeout(300)
+        assert page.inner_text(".status").startswith("1 of")
+        assert page.evaluate("typeof owned") == "undefined"
+        assert page.title() == "A <report> & more"
+        assert troubles == []
+
+
+def test_the_page_holds_no_text_of_the_data_as_markup(make_page, hostile_run):
+    source = make_page(hostile_run).read_text()
+    for piece in ("<img src=x", "<svg onload", "owned", "<b>yes", "\x00", "<report>"):
+        assert piece not in source
+    assert "{{" not in source
+    assert source.count("<script") == source.count("</script>")

@@ -1,0 +1,54 @@
+"""A report says how to run it again."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import pytest
+
+from ietest_fast.experiment import check_config
+from ietest_fast.report.provenance import to_toml
+from toys import QUICK
+
+
+def test_the_configuration_gives_the_settings_again(first_run):
+    results = json.loads((first_run / "results.json").read_text())
+    text = to_toml(results)
+    again = check_config(tomllib.loads(text)).settings()
+    for name, value in again.items():
+        own = results["settings"][name]
+        if isinstance(value, dict):
+            assert value.items() <= own.items(), name
+        else:
+            assert value == own, name
+    assert again["model"]["params"] == QUICK
+    assert f"# {results['signature']}" in text
+
+
+@pytest.mark.parametrize("kind", ["files", "split", "clusters"])
+def test_files_are_left_to_be_filled_in(tmp_path, first_run, kind):
+    results = json.loads((first_run / "results.json").read_text())
+    data = results["settings"]["data"]
+    data["demo"] = None
+    if kind == "split":
+        split = {"n_valid": 10, "n_test": 20, "n_train": None, "seed": 3, "group_by": None}
+        data["split"] = split
+    if kind == "clusters":
+        data["cluster"] = 'a "premise"'
+        results["settings"] |= {"method": "resample", "n_replicates": 500}
+    found = tomllib.loads(to_toml(results))
+    assert found["data"]["train"] == "..."
+    assert data["test"] in to_toml(results)
+    if kind == "split":
+        assert found["data"]["split"] == {"file": "...", "n_valid": 10, "n_test": 20, "seed": 3}
+    else:
+        assert found["data"]["test"] == "..."
+    if kind == "clusters":
+        assert found["data"]["cluster"] == 'a "premise"'
+        assert found["n_replicates"] == 500
+    # With names of files it is a configuration.
+    path = tmp_path / "data.csv"
+    path.write_text("premise,hypothesis,label\n")
+    text = to_toml(results).replace('"..."', json.dumps(str(path)))
+    assert check_config(tomllib.loads(text)).seed == 0

@@ -1,0 +1,116 @@
+"""Finished runs are read back as they were, or refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from finished_runs import SWAPS
+from ietest_fast.errors import InputError, StoreError
+from ietest_fast.report.runs import name_runs, read_run, read_runs
+from ietest_fast.stats import PairedCounts
+from toys import toy_splits
+
+
+def test_everything_equals_results_json(first_run):
+    run = read_run(first_run)
+    results = json.loads((first_run / "results.json").read_text())
+    assert [rho.rho for rho in run.rhos] == [rho["rho"] for rho in results["rhos"]]
+    for rho, expected in zip(run.rhos, results["rhos"], strict=True):
+        for name in ("accuracy_original", "accuracy_transformed", "t"):
+            assert getattr(rho, name).to_dict() == expected[name]
+        assert rho.decision.p_min == expected["p_min"]
+        assert rho.decision.reject == expected["reject"]
+        assert str(rho.verdict) == expected["verdict"]
+        for cell, own in zip(rho.cells, expected["cells"], strict=True):
+            assert (cell.m, cell.t, cell.p_value) == (own["m"], own["t"], own["p_value"])
+            assert cell.counts.delta == own["delta"]
+            assert [cell.interval.low, cell.interval.high] == own["equivalence"]["interval"]
+    assert run.robustness.every.snr == results["robustness"]["snr"]
+    assert run.signature == results["signature"]
+    assert run.n_resamples == 2
+    assert run.n == 240
+
+
+def test_texts_and_answers_are_those_of_the_run(first_run):
+    run = read_run(first_run)
+    versions = run.read_versions()
+    test = toy_splits().test
+    assert versions.columns == ("premise", "hypothesis")
+    for name in versions.columns:
+        originals = test.table[name].to_pylist()
+        assert versions.original[name].to_pylist() == originals
+        rephrased = versions.transformed[name].to_pylist()
+        for old, new in zip(originals, rephrased, strict=True):
+            for key, value in SWAPS.items():
+                old = " ".join(  # noqa: PLW2901
+                    value + word[len(key) :] if word.rstrip(".") == key else word
+                    for word in old.split(" ")
+                )
+            assert new == old
+    assert np.array_equal(versions.gold, test.labels)
+    answers = run.read_answers()
+    assert answers.shape == (240, 3, 2, 2)
+    for r, rho in enumerate(run.rhos):
+        for m, cell in enumerate(rho.cells):
+            right = answers[:, r, m] == versions.gold[:, None]
+            assert PairedCounts.from_outcomes(right[:, 0], right[:, 1]) == cell.counts
+    # What was not changed is answered alike.
+    assert (answers[~versions.changed, :, :, 0] == answers[~versions.changed, :, :, 1]).all()
+
+
+def test_what_is_no_finished_run_is_refused(tmp_path, first_run):
+    with pytest.raises(InputError, match="no such folder"):
+        read_run(tmp_path / "absent")
+    with pytest.raises(InputError, match="is no run's folder"):
+        read_run(tmp_path)
+    (tmp_path / "run.sqlite").touch()
+    with pytest.raises(InputError, match="has not ended yet"):
+        read_run(tmp_path)
+    (tmp_path / "results.json").write_text("{")
+    with pytest.raises(StoreError, match=r"results\.json: is damaged"):
+        read_run(tmp_path)
+    (tmp_path / "results.json").write_text('{"format": 999}')
+    with pytest.raises(StoreError, match="is of format 999"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize("harm", ["gone", "other", "cut"])
+def test_a_damaged_matched_sample_is_noticed(tmp_path, first_run, harm):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    run = read_run(folder)
+    paths = [folder / "cells" / f"{cell.identity}.parquet" for cell in run.cells]
+    if harm == "gone":
+        paths[3].unlink()
+    elif harm == "other":
+        shutil.copy(paths[0], paths[3])
+    else:
+        paths[3].write_bytes(paths[3].read_bytes()[:-20])
+    message = {"gone": "is gone", "other": "is not the matched sample", "cut": "is damaged"}[harm]
+    with pytest.raises(StoreError, match=message):
+        run.read_answers()
+
+
+def test_texts_that_are_gone_are_told(tmp_path, first_run):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    shutil.rmtree(folder / "data")
+    with pytest.raises(StoreError, match="is damaged"):
+        read_run(folder).read_versions()
+
+
+def test_names_are_found_and_told_apart(first_run, second_run, other_words):
+    runs = read_runs([first_run, second_run])
+    assert [run.name for run in runs] == ["bow-xgb", "bow-xgb (hypothesis only)"]
+    names = [run.name for run in read_runs([first_run, other_words])]
+    assert names == ["bow-xgb, first", "bow-xgb, words"]
+    names = [run.name for run in read_runs([first_run, first_run])]
+    assert names == ["bow-xgb", "bow-xgb (2)"]
+    assert [run.name for run in name_runs(runs, ["a", "b"])] == ["a", "b"]
+    for wrong in (["a"], ["a", "a"]):
+        with pytest.raises(InputError, match="2 runs need as many different names"):
+            name_runs(runs, wrong)
+    with pytest.raises(InputError, match="no run to report on"):
+        read_runs([])
