@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.report.effects import Substitutions
-    from ietest_fast.report.runs import FinishedRun
+    from ietest_fast.report.runs import CellOutcome, FinishedRun
 
 Drawn = tuple["Figure", "Mapping[str, str]"]
 
@@ -199,7 +199,7 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                     for rho in run.rhos
                 ],
                 hints=hints,
-                label=run.name,
+                label=_plain(run.name),
                 look=_series(number, palette),
             )
         axes.set_ylabel("t")
@@ -268,7 +268,7 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                     for rho, p in zip(run.rhos, p_min, strict=True)
                 ],
                 hints=hints,
-                label=run.name,
+                label=_plain(run.name),
                 look=_series(number, palette),
             )
         lowest = max(min(rho.decision.p_min for run in runs for rho in run.rhos), P_FLOOR)
@@ -378,9 +378,11 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
             axes.set_visible(False)
         for axes, rho in zip(all_axes.flat, chosen, strict=False):
             cell = rho.strongest
-            t = np.sign(cell.t) * min(abs(cell.t), 1e3)
+            # The law that is drawn is that of independent observations; so is this t.
+            t = cell.counts.t
             replicates = draw_t_replicates(cell.counts, n_resamples=N_REPLICATES)
-            reach = float(max(np.abs(replicates).max(), 4.0))
+            replicates = replicates[np.isfinite(replicates)]
+            reach = max(float(np.abs(replicates).max(initial=0.0)), 4.0)
             axes.hist(
                 replicates,
                 bins=_bins(reach),
@@ -391,13 +393,10 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
                 linewidth=0,
             )
             axes.axvline(
-                t,
+                math.copysign(min(abs(t), 1e3), t),
                 color=palette.series[1],
                 linewidth=2,
-                gid=hints.add(
-                    f"ρ = {rho.rho:g}, m = {cell.m}: t = {format_t(cell.t)}, "
-                    f"p = {show_p(cell.p_value)}"
-                ),
+                gid=hints.add(_say_t(cell)),
             )
             axes.set_title(f"ρ = {rho.rho:g}, m = {cell.m}", fontsize=9)
             axes.set_yticks([])
@@ -406,16 +405,21 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
         figure.supxlabel("t under H0 (filled), and observed (line)", fontsize=10)
         return figure, hints.texts
 
-    said = "; ".join(
-        f"ρ = {rho.rho:g}: t = {format_t(rho.strongest.t)}, p = {show_p(rho.strongest.p_value)}"
-        for rho in chosen
-    )
+    said = "; ".join(_say_t(rho.strongest) for rho in chosen)
+    is_clustered = run.cells[0].n_clusters is not None
     return Chart(
         name=name,
-        title=f"Bootstrap distribution of t under H0, and the t of {run.name}",
+        title=f"Bootstrap distribution of t under H0, and the t of {run.name}"
+        + (", as if its observations were independent" if is_clustered else ""),
         summary=f"The classifier with the smallest p at each ρ. {said}.",
         draw=draw,
     )
+
+
+def _say_t(cell: CellOutcome) -> str:
+    """Say what t is; its p-value stands by it where it is of the same test."""
+    p = f", p = {show_p(cell.p_value)}" if cell.n_clusters is None else ""
+    return f"ρ = {cell.rho:g}, m = {cell.m}: t = {format_t(cell.counts.t)}{p}"
 
 
 def _bins(reach: float) -> NDArray[np.float64]:
@@ -425,9 +429,14 @@ def _bins(reach: float) -> NDArray[np.float64]:
     return edges
 
 
-def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
-    """Draw the ranking by signal-to-noise ratio with intervals (Table 2)."""
+def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
+    """Draw the ranking by signal-to-noise ratio with intervals (Table 2).
+
+    None where every ratio is infinite, the accuracies of each model being equal.
+    """
     ranked = [run for run in rank_by_snr(runs) if math.isfinite(run.robustness.every.snr)]
+    if not ranked:
+        return None
 
     def draw(palette: Palette) -> Drawn:
         names = [run.name for run in ranked]

@@ -25,6 +25,7 @@ from ietest_fast.report.effects import (
     flip_table,
     frequent_table,
     length_table,
+    spread_table,
 )
 from ietest_fast.report.examples import TestSetAnswers, gather_answers
 from ietest_fast.report.hard_cases import hard_case_table
@@ -213,6 +214,7 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
 
 def _robustness(runs: Sequence[FinishedRun]) -> Section:
     collapsed = collapsed_table(runs)
+    chart = snr_chart(runs, "snr") if len(runs) > 1 else None
     return Section(
         id="robustness",
         title="Robustness",
@@ -222,7 +224,7 @@ def _robustness(runs: Sequence[FinishedRun]) -> Section:
         ),
         parts=(
             Numbers(table=ranking_table(runs)),
-            *([Figures(charts=(snr_chart(runs, "snr"),))] if len(runs) > 1 else []),
+            *([] if chart is None else [Figures(charts=(chart,))]),
             *([] if collapsed is None else [Numbers(table=collapsed)]),
         ),
     )
@@ -285,6 +287,7 @@ def _effects(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[
         substitutions = find_substitutions(found.versions)
         parts += [
             Numbers(table=extent_table(found.versions, substitutions)),
+            Numbers(table=spread_table(substitutions)),
             Numbers(table=length_table(found.versions)),
         ]
         if substitutions.names:

@@ -134,6 +134,22 @@ def extent_table(versions: Versions, found: Substitutions) -> Table:
     )
 
 
+def spread_table(found: Substitutions) -> Table:
+    """Say how many words were replaced in how many observations."""
+    n = len(found.n_by_row)
+    times = np.bincount(found.n_by_row)
+    return Table(
+        name="words-changed",
+        title="Substitutions in an observation",
+        columns=(
+            Column("substitutions", "count"),
+            Column("observations", "count"),
+            Column("%", "percent"),
+        ),
+        rows=tuple((number, int(count), count / n) for number, count in enumerate(times) if count),
+    )
+
+
 def length_table(versions: Versions) -> Table:
     """Give lengths of inputs in words by label, before and after (Tables 13 and 14)."""
     before, after = (

@@ -52,6 +52,8 @@ class CellOutcome:
         Whether the difference is shown to be below the margin.
     is_collapsed
         Whether it learnt nothing.
+    n_clusters
+        How many clusters the test that decides drew from; None for independent observations.
     identity
         Its address in the run's folder; None if it was read from counts.
     """
@@ -64,6 +66,7 @@ class CellOutcome:
     interval: Interval
     is_equivalent: bool
     is_collapsed: bool
+    n_clusters: int | None = None
     identity: str | None = None
 
     @property
@@ -471,5 +474,6 @@ def _cell_outcome(values: Mapping[str, Any], rho: float) -> CellOutcome:
         interval=Interval(low, high),
         is_equivalent=values["equivalence"]["equivalent"],
         is_collapsed=values["collapsed"],
+        n_clusters=None if values["clustered"] is None else values["clustered"]["n_clusters"],
         identity=values["identity"],
     )

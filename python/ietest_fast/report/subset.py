@@ -70,6 +70,7 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
                     interval=equivalence.interval,
                     is_equivalent=equivalence.equivalent,
                     is_collapsed=is_collapsed(original, gold),
+                    n_clusters=None,
                     identity=None,
                 )
             )

@@ -17,6 +17,7 @@ from ietest_fast.report.effects import (
     flip_table,
     frequent_table,
     length_table,
+    spread_table,
 )
 from ietest_fast.report.runs import Versions, read_run
 from ietest_fast.stats import adjust_p_values
@@ -57,6 +58,7 @@ def test_substitutions_are_counted_without_what_follows_from_them():
     assert found.n_by_row.tolist() == [2, 2, 0, 0]
     assert list(zip(found.row, found.name, strict=True)) == [(0, 0), (1, 0), (1, 1)]
     assert frequent_table(found).rows == (("boy → lad", 3, 0.75), ("cup → mug", 1, 0.25))
+    assert spread_table(found).rows == ((0, 2, 0.5), (2, 2, 0.5))
     rows = extent_table(versions, found).rows
     assert [row[0] for row in rows] == ["all", "yes"]
     assert rows[0][1:4] == (4, 0.75, 0.5)

@@ -1,0 +1,104 @@
+"""Figures of runs that are not as usual."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ietest_fast.report.charts import (
+    accuracy_chart,
+    bootstrap_chart,
+    delta_chart,
+    p_chart,
+    snr_chart,
+    t_chart,
+)
+from ietest_fast.report.runs import CellOutcome, FinishedRun, RhoOutcome, read_run
+from ietest_fast.stats import PairedCounts, decide, equivalence_test, paired_test
+
+CASES = {
+    "one rho, one classifier": {0.5: [(50, 10, 5, 35)]},
+    "no discordant pair": {0.0: [(60, 0, 0, 40)], 1.0: [(60, 0, 0, 40)]},
+    "an infinite t": {0.0: [(0, 40, 0, 0), (0, 0, 40, 0)], 1.0: [(0, 40, 0, 0), (0, 40, 0, 0)]},
+    "p = 0 and p = 1": {0.0: [(10, 90_000, 10, 10)], 1.0: [(90_000, 1, 1, 10)]},
+    "many rho": {number / 30: [(500, 60 + number, 60, 380)] for number in range(31)},
+}
+
+
+def make_run(table, name="bert"):
+    rhos = []
+    for rho, rows in table.items():
+        cells = []
+        for m, four in enumerate(rows):
+            counts = PairedCounts(*four)
+            test, equivalence = paired_test(counts), equivalence_test(counts, margin=0.01)
+            cells.append(
+                CellOutcome(
+                    rho=rho,
+                    m=m,
+                    counts=counts,
+                    t=test.t,
+                    p_value=test.p_value,
+                    interval=equivalence.interval,
+                    is_equivalent=equivalence.equivalent,
+                    is_collapsed=False,
+                )
+            )
+        decision = decide([cell.p_value for cell in cells])
+        rhos.append(RhoOutcome(rho=rho, cells=tuple(cells), decision=decision))
+    return FinishedRun(
+        name=name,
+        source=Path("runs"),
+        model=name,
+        transformation="syn",
+        data_name="snli",
+        rhos=tuple(rhos),
+        margin=0.01,
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_figure_can_be_drawn(tmp_path, case):
+    run = make_run(CASES[case])
+    charts = [
+        accuracy_chart(run, "a"),
+        t_chart([run], "b"),
+        p_chart([run], "c"),
+        delta_chart(run, "d"),
+        bootstrap_chart(run, "e"),
+        snr_chart([run, run.renamed("other")], "f"),
+    ]
+    # Equal accuracies have no noise, and so no finite ratio to draw.
+    assert (charts[-1] is None) == (case in {"one rho, one classifier", "no discordant pair"})
+    for chart in filter(None, charts):
+        page = chart.to_page()
+        assert page.startswith("<svg")
+        assert "nan" not in page.lower().replace("title", "")
+        chart.save(tmp_path / f"{chart.name}.pdf")
+
+
+def test_names_that_matplotlib_would_read_are_drawn_as_they_are():
+    run = make_run(CASES["one rho, one classifier"], name="a_$x^2$_<b>&\n" + "long" * 30)
+    for chart in (t_chart([run, run.renamed("$y$")], "t"), accuracy_chart(run, "a")):
+        page = chart.to_page()
+        assert "<b>" not in page
+        assert "$x^2$" in page
+
+
+def test_of_clusters_the_law_of_independent_observations_is_drawn_with_its_own_t(first_run):
+    run = read_run(first_run)
+    cells = tuple(
+        replace(cell, t=cell.t / 2, n_clusters=100) for rho in run.rhos for cell in rho.cells
+    )
+    rhos = tuple(
+        replace(rho, cells=cells[2 * number : 2 * number + 2])
+        for number, rho in enumerate(run.rhos)
+    )
+    chart = bootstrap_chart(replace(run, rhos=rhos), "b")
+    assert chart.title.endswith("as if its observations were independent")
+    strongest = rhos[0].strongest
+    assert f"t = {strongest.counts.t:.3f}" in chart.summary
+    assert "p =" not in chart.summary
+    assert "p =" in bootstrap_chart(run, "b").summary
