@@ -61,7 +61,7 @@ def test_a_training_set_gives_the_words_of_labels(tmp_path, capsys, folder):
     status, _, err = run(
         capsys, "report", folder, "--out", page, "--train", path, "--label-column", "gold"
     )
-    assert (status, f"{path}: has the labels no, yes; the run's are" in err) == (1, True)
+    assert (status, f"{path}, row 0, column 'gold': unknown label" in err) == (1, True), err
     assert not page.exists()
     pq.write_table(train.table, path)
     assert run(capsys, "report", folder, "--out", page, "--train", path)[0] == 0

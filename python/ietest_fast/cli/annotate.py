@@ -125,7 +125,7 @@ def test(*, sample: Path, run: Path, by: str) -> None:
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import find_sound
     from ietest_fast.report.annotation.sample import find_people, read_sample
-    from ietest_fast.report.result_tables import rho_table
+    from ietest_fast.report.result_tables import cell_table, rho_table
     from ietest_fast.report.runs import read_run
     from ietest_fast.report.subset import repeat_on
     from ietest_fast.report.verdict import say_verdict
@@ -138,4 +138,7 @@ def test(*, sample: Path, run: Path, by: str) -> None:
         raise InputError("none of the marked observations is sound", path=sample)
     repeated = repeat_on(finished, rows)
     print_table(rho_table([repeated]))
+    print_table(cell_table([repeated]))
+    if finished.cells[0].n_clusters is not None:
+        click.echo("The run drew clusters; here observations are drawn one by one.")
     click.echo(f"On {len(rows):,} observations that are sound by {by}. {say_verdict(repeated)}")

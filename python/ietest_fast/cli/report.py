@@ -6,6 +6,13 @@ from pathlib import Path
 
 import click
 
+from ietest_fast.cli.options import OpenShare, SignificanceLevel, check_not_given
+
+# Stand in ietest_fast.report.hard_cases, too, which is too much to import for --help.
+QUANTIFIERS = tuple(
+    f"{m}-m-{rho}-rho" for m in ("every", "any", "first") for rho in ("every", "any")
+)
+
 _PATH = click.Path(path_type=Path)
 
 
@@ -31,6 +38,18 @@ _PATH = click.Path(path_type=Path)
     help="Of a file of counts only rows with this value.",
 )
 @click.option(
+    "--alpha", type=SignificanceLevel(0.5), default=0.05, help="Of counts.  [default: 0.05]"
+)
+@click.option("--margin", type=OpenShare(), default=0.01, help="Of counts.  [default: 0.01]")
+@click.option(
+    "--hard-cases",
+    type=click.Choice(list(QUANTIFIERS)),
+    default="every-m-every-rho",
+    show_default=True,
+    help="Which pairs are listed as hard: lost by all models in every or any resample (m) at every "
+    "or any rho.",
+)
+@click.option(
     "--train",
     type=_PATH,
     help="A training set, for the words that go with each label.  [default: of a run on the "
@@ -50,6 +69,9 @@ def command(
     title: str,
     names: tuple[str, ...],
     where: tuple[str, ...],
+    alpha: float,
+    margin: float,
+    hard_cases: str,
     train: Path | None,
     label_column: str | None,
     paper: Path | None,
@@ -65,22 +87,30 @@ def command(
     chosen = dict(_pair(text) for text in where)
     if chosen and not any(path.is_file() for path in runs):
         raise click.UsageError("--where is for files of counts, and there is none.")
+    if not any(path.is_file() for path in runs):
+        check_not_given("alpha", "margin", because="is for files of counts, and there is none.")
 
     from ietest_fast.corpus import read_corpus
     from ietest_fast.experiment.artefacts import write_text
     from ietest_fast.report.contents import gather
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import write_for_paper
-    from ietest_fast.report.runs import make_demo_train, read_runs
+    from ietest_fast.report.runs import read_runs
 
-    found = read_runs(runs, names, where=chosen)
+    found = read_runs(runs, names, where=chosen, alpha=alpha, margin=margin)
     target = out if out is not None else _beside(runs[0])
     if target.is_dir():
         raise click.UsageError(f"--out is a folder, {target}; name a file, such as report.html.")
-    texts = (
-        make_demo_train(found) if train is None else read_corpus(train, label_column=label_column)
-    )
-    contents = gather(found, train=texts)
+    texts = None
+    if train is not None:
+        of_run = next((run.results["data"] for run in found if run.results is not None), None)
+        texts = read_corpus(
+            train,
+            label_column=label_column,
+            text_columns=None if of_run is None else of_run["text_columns"],
+            label_names=None if of_run is None else of_run["label_names"],
+        )
+    contents = gather(found, train=texts, hard_cases=hard_cases)
     write_text(target, build_page(contents, title=title))
     click.echo(f"{target}: {len(found)} run{'s' * (len(found) != 1)}")
     if paper is not None:

@@ -95,12 +95,26 @@ def find_label_words(
     return best
 
 
-def label_word_table(words: list[LabelWord], versions: Versions) -> Table:
+def label_word_table(
+    words: list[LabelWord], versions: Versions, *, column: str | None = None
+) -> Table:
     """Say how often label words stand in a test set, before and after (Table 15).
 
-    Shares are of the observations that have the word's label; a word in any of the texts counts.
+    Shares are of the observations that have the word's label.
+
+    Parameters
+    ----------
+    words
+        From :func:`find_label_words`.
+    versions
+        The test set.
+    column
+        The texts to look at, the same as there; the last text column if None.
     """
-    before, after = (_shares(words, versions, original=original) for original in (True, False))
+    column = versions.columns[-1] if column is None else column
+    before, after = (
+        _shares(words, versions, column, original=original) for original in (True, False)
+    )
     rows = tuple(
         (versions.label_names[word.label], word.word, word.pmi, word.share, old, new, new - old)
         for word, old, new in zip(words, before, after, strict=True)
@@ -119,15 +133,17 @@ def label_word_table(words: list[LabelWord], versions: Versions) -> Table:
         ),
         rows=rows,
         note=(
-            f"PMI with {SMOOTHING} added to every count (Gururangan et al. 2018). Frequencies: "
-            "share of the label's observations with the word in one of their texts."
+            f"Words of the {column}. PMI with {SMOOTHING} added to every count (Gururangan et al. "
+            "2018). Frequencies are shares of the label's observations."
         ),
     )
 
 
-def _shares(words: list[LabelWord], versions: Versions, *, original: bool) -> list[float]:
+def _shares(
+    words: list[LabelWord], versions: Versions, column: str, *, original: bool
+) -> list[float]:
     table = versions.original if original else versions.transformed
-    found = find_incidence(*(table.column(name) for name in versions.columns))
+    found = find_incidence(table.column(column))
     place = {word: number for number, word in enumerate(found.words.to_pylist())}
     n_labels = len(versions.label_names)
     labels: NDArray[np.int64] = versions.gold.astype(np.int64)

@@ -33,6 +33,7 @@ N_REPLICATES = 10_000
 
 _MOST_PANELS = 6
 _LEGEND_COLUMNS = 3
+_MOST_SIGNS = 40
 _RHO = "ρ (probability that a training text is transformed)"
 
 
@@ -199,7 +200,7 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                     for rho in run.rhos
                 ],
                 hints=hints,
-                label=_plain(run.name),
+                label=_label(run.name),
                 look=_series(number, palette),
             )
         axes.set_ylabel("t")
@@ -268,7 +269,7 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                     for rho, p in zip(run.rhos, p_min, strict=True)
                 ],
                 hints=hints,
-                label=_plain(run.name),
+                label=_label(run.name),
                 look=_series(number, palette),
             )
         lowest = max(min(rho.decision.p_min for run in runs for rho in run.rhos), P_FLOOR)
@@ -386,7 +387,7 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
             axes.hist(
                 replicates,
                 bins=_bins(reach),
-                density=True,
+                weights=np.full(len(replicates), 1 / N_REPLICATES),
                 histtype="stepfilled",
                 color=palette.series[0],
                 alpha=0.55,
@@ -470,7 +471,7 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
                 )
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.set_yticks(range(len(ranked)), [_plain(run.name) for run in reversed(ranked)])
+        axes.set_yticks(range(len(ranked)), [_label(run.name) for run in reversed(ranked)])
         axes.set_ylim(-0.6, len(ranked) - 0.4)
         axes.set_xlabel("SNR (mean/sd of the accuracy on the original test set)")
         _grid(axes, palette, "x")
@@ -494,9 +495,8 @@ def substitution_chart(found: Substitutions, name: str, n: int) -> Chart:
                 [height],
                 [count],
                 color=palette.series[0],
-                gid=None,
             )[0].set_gid(hints.add(f"{_plain(said)}: {count:,}"))
-        axes.set_yticks(range(len(names)), [_plain(each) for each in reversed(names)], fontsize=9)
+        axes.set_yticks(range(len(names)), [_label(each) for each in reversed(names)], fontsize=9)
         axes.set_ylim(-0.7, len(names) - 0.3)
         axes.set_xlabel("times")
         _grid(axes, palette, "x")
@@ -519,7 +519,13 @@ def _label_width(names: Sequence[str]) -> float:
 
 
 def _plain(text: str) -> str:
-    """Make a text fit for a label: on one line, not too long, without what draws no sign."""
+    """Make a text fit to be shown: on one line, not too long, without what draws no sign."""
     shown = "".join(sign if sign.isprintable() else "�" for sign in text)
-    shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
-    return shown.replace("$", r"\$")
+    # Names that begin and end alike differ in the middle no more often than at either end.
+    return shown if len(shown) <= _MOST_SIGNS else f"{shown[:19]}…{shown[-20:]}"
+
+
+def _label(text: str) -> str:
+    """Make a text fit for Matplotlib, which reads formulas and leaves out labels in ``_``."""
+    escaped = _plain(text).replace("$", r"\$")
+    return f"\u200b{escaped}" if escaped.startswith("_") else escaped

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.tables import Column, MeanSd, Table
+from ietest_fast.report.tables import Column, MeanSd, PValue, Table
 from ietest_fast.stats import PairedCounts, decide, paired_score_test, paired_test
 
 if TYPE_CHECKING:
@@ -88,15 +88,15 @@ def compare_runs(
     *,
     gold: NDArray[np.int8],
     answers: tuple[NDArray[np.int8], NDArray[np.int8]],
-    alpha: float = 0.05,
+    alpha: float | None = None,
 ) -> Comparison:
     """Compare two models, or a model under two transformations, on the same observations.
 
     The classifiers of equal rho and m are compared by paired tests: right or wrong on the original
     version (exact law), on the transformed version (exact law), and by how much of the accuracy
     each loses, whose observations are differences -1, 0 or 1 (scores, S replicates). H0 is rejected
-    where a p lies below alpha / M. Observations are drawn one by one, also where the runs
-    themselves drew clusters.
+    where a p lies below alpha / M, M being that of the run with fewer classifiers. Observations are
+    drawn one by one, also where the runs themselves drew clusters.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def compare_runs(
     answers
         Of each run int8, shape (n, n_rho, M, 2).
     alpha
-        Level of each quantity at each rho.
+        Level of each quantity at each rho; the smaller of the runs' own if None.
 
     Raises
     ------
@@ -119,6 +119,7 @@ def compare_runs(
             f"{first.name} and {second.name} have no test set, or no rho, in common: there is "
             "nothing to pair"
         )
+    level = min(first.alpha, second.alpha) if alpha is None else alpha
     rows = []
     places = {rho.rho: number for number, rho in enumerate(second.rhos)}
     for number, rho in enumerate(first.rhos):
@@ -129,7 +130,7 @@ def compare_runs(
             own[:, place, :n_pairs] == gold[:, None, None]
             for own, place in zip(answers, (number, places[rho.rho]), strict=True)
         )
-        rows += _compare(rho.rho, right_first, right_second, alpha)
+        rows += _compare(rho.rho, right_first, right_second, level)
     return Comparison(first=first.name, second=second.name, rows=tuple(rows))
 
 
@@ -199,14 +200,14 @@ def comparison_table(comparison: Comparison, *, number: int = 1) -> Table:
                 MeanSd(row.first.mean, row.first.sd),
                 MeanSd(row.second.mean, row.second.sd),
                 MeanSd(row.difference.mean, row.difference.sd),
-                row.decision.p_min,
+                PValue(row.decision.p_min, row.decision.threshold),
                 row.decision.threshold,
                 row.decision.reject,
             )
             for row in comparison.rows
         ),
         note=(
-            "Paired tests of the classifiers of equal ρ and m on the same observations; "
-            f"losses with S = {N_REPLICATES:,} replicates."
+            "Paired tests of the classifiers of equal ρ and m on the same observations, drawn one "
+            f"by one; losses with S = {N_REPLICATES:,} replicates."
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
@@ -28,10 +28,16 @@ from ietest_fast.report.effects import (
     spread_table,
 )
 from ietest_fast.report.examples import TestSetAnswers, gather_answers
-from ietest_fast.report.hard_cases import hard_case_table
+from ietest_fast.report.hard_cases import (
+    DEFAULT_QUANTIFIER,
+    find_hard_cases,
+    hard_case_table,
+    hard_pair_table,
+)
 from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.ranking import collapsed_table, ranking_table
 from ietest_fast.report.result_tables import cell_table, rho_table, runs_table
+from ietest_fast.report.runs import make_demo_train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +154,7 @@ def gather(
     runs: Sequence[FinishedRun],
     *,
     train: Corpus | None = None,
-    alpha: float = 0.05,
+    hard_cases: str = DEFAULT_QUANTIFIER,
 ) -> Contents:
     """Work out all that a report on some runs holds.
 
@@ -157,25 +163,29 @@ def gather(
     runs
         With different names; those read from counts have results, and no examples.
     train
-        A training set, from which the words that go with each label are taken; None: no such
-        table.
-    alpha
-        Level of the tests between runs.
+        A training set, from which the words that go with each label are taken. If None, only runs
+        on the demonstration corpus, which can be made again, have such a table.
+    hard_cases
+        Which pairs are listed as hard cases; a name of
+        :data:`~ietest_fast.report.hard_cases.QUANTIFIERS`.
 
     Raises
     ------
     InputError
-        If the training set has other labels than a run.
+        If two runs have the same name, there is none, the training set has other labels or text
+        columns than a run, or there is no such quantifier.
     StoreError
         If what a run left is damaged or gone.
     """
+    if not runs or len({run.name for run in runs}) < len(runs):
+        raise InputError("a report is on one run or several, with different names")
     test_sets = gather_answers(runs)
     sections = [
         _results(runs),
         _robustness(runs),
-        *_comparisons(runs, test_sets, alpha),
+        *_comparisons(runs, test_sets),
         *_effects(test_sets, train),
-        *_examples(test_sets),
+        *_examples(test_sets, hard_cases),
         _provenance(runs),
     ]
     return Contents(runs=tuple(runs), sections=tuple(sections))
@@ -230,9 +240,7 @@ def _robustness(runs: Sequence[FinishedRun]) -> Section:
     )
 
 
-def _comparisons(
-    runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers], alpha: float
-) -> list[Section]:
+def _comparisons(runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers]) -> list[Section]:
     known: dict[str, tuple[NDArray[np.int8], NDArray[np.int8]]] = {
         run.name: (found.versions.gold, answers)
         for found in test_sets
@@ -249,7 +257,6 @@ def _comparisons(
             second,
             gold=known[first.name][0],
             answers=(known[first.name][1], known[second.name][1]),
-            alpha=alpha,
         )
 
     # Nearly all of it is the compiled core's work, which other threads need not wait for.
@@ -277,11 +284,8 @@ def _effects(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[
     if not test_sets:
         return []
     parts: list[Part] = []
-    if train is not None:
-        for found in test_sets:
-            _check_train(train, found.versions)
-    words = None if train is None else find_label_words(train)
     for number, found in enumerate(test_sets, start=1):
+        own = len(parts)
         if len(test_sets) > 1:
             parts.append(Heading(text=_say_test_set(found)))
         substitutions = find_substitutions(found.versions)
@@ -301,12 +305,17 @@ def _effects(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[
                     table=frequent_table(substitutions), folded="The numbers behind this figure"
                 ),
             ]
-        if words is not None:
+        own_train = make_demo_train(found.runs[0]) if train is None else train
+        if own_train is not None:
+            _check_train(own_train, found.versions)
+            words = find_label_words(own_train)
             parts.append(Numbers(table=label_word_table(words, found.versions)))
         parts += [
             Numbers(table=flip_table(substitutions, answers, model=run.name))
             for run, answers in zip(found.runs, found.answers, strict=True)
         ]
+        if len(test_sets) > 1:
+            parts[own:] = [_of_test_set(part, found) for part in parts[own:]]
     return [
         Section(
             id="transformation",
@@ -321,6 +330,12 @@ def _effects(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[
 
 
 def _check_train(train: Corpus, versions: Versions) -> None:
+    if train.text_columns != versions.columns:
+        raise InputError(
+            f"has the text columns {', '.join(train.text_columns)}; the run's are "
+            f"{', '.join(versions.columns)}",
+            path=train.source,
+        )
     if train.label_names != versions.label_names:
         raise InputError(
             f"has the labels {', '.join(train.label_names)}; the run's are "
@@ -329,12 +344,21 @@ def _check_train(train: Corpus, versions: Versions) -> None:
         )
 
 
+def _of_test_set(part: Part, found: TestSetAnswers) -> Part:
+    """Name the test set in the title of a table: in a file of its own it has no heading."""
+    if not isinstance(part, Numbers):
+        return part
+    run = found.runs[0]
+    title = f"{part.table.title} ({run.transformation} on {run.data_name})"
+    return replace(part, table=replace(part.table, title=title))
+
+
 def _say_test_set(found: TestSetAnswers) -> str:
     run = found.runs[0]
     return f"{run.transformation} on {run.data_name}, for {', '.join(r.name for r in found.runs)}"
 
 
-def _examples(test_sets: Sequence[TestSetAnswers]) -> list[Section]:
+def _examples(test_sets: Sequence[TestSetAnswers], hard_cases: str) -> list[Section]:
     if not test_sets:
         return []
     return [
@@ -347,10 +371,11 @@ def _examples(test_sets: Sequence[TestSetAnswers]) -> list[Section]:
                 "model's classifier at the chosen ρ and m. ✓ is right, ✗ wrong."
             ),
             parts=tuple(
-                part
+                _of_test_set(part, found) if len(test_sets) > 1 else part
                 for found in test_sets
                 for part in (
                     Numbers(table=hard_case_table(found.hardness)),
+                    *_hard_pairs(found, hard_cases),
                     Examples(title=_say_test_set(found), found=found),
                 )
             ),
@@ -358,13 +383,21 @@ def _examples(test_sets: Sequence[TestSetAnswers]) -> list[Section]:
     ]
 
 
+def _hard_pairs(found: TestSetAnswers, quantifier: str) -> list[Part]:
+    rows = find_hard_cases(found.answers, found.versions.gold, quantifier=quantifier)
+    if len(rows) == 0:
+        return []
+    table = hard_pair_table(found.versions, rows, quantifier=quantifier)
+    return [Numbers(table=table, folded=table.title)]
+
+
 def _provenance(runs: Sequence[FinishedRun]) -> Section:
     return Section(
         id="provenance",
         title="How it came about",
         intro=(
-            "Each run's signature and the configuration that makes it again. The same settings on "
-            "the same files give the same results, byte for byte."
+            "Each run's signature and its settings. A run keeps no names of files: what is left "
+            "open (...) is yours to fill in. Equal contents give equal results, byte for byte."
         ),
         parts=tuple(
             Words(

@@ -10,7 +10,7 @@ from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.report.runs import CellOutcome, FinishedRun, RhoOutcome
-from ietest_fast.stats import PairedCounts, decide, equivalence_test, paired_test
+from ietest_fast.stats import PairedCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +50,10 @@ def read_counts(
     rows = _read_rows(path, where or {})
     by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
+        if row["model"] is None or not str(row["model"]).strip():
+            raise InputError(
+                "a model has no name", path=path, row=f"row {row['_row']}", column="model"
+            )
         key = (str(row.get("dataset", "")), str(row["model"]))
         by_model.setdefault(key, []).append(row)
     return [
@@ -110,12 +114,7 @@ def _make_run(
         transformation="unknown",
         data_name=dataset or path.stem,
         rhos=tuple(
-            RhoOutcome(
-                rho=rho,
-                cells=tuple(cells),
-                decision=decide([cell.p_value for cell in cells], alpha=alpha),
-            )
-            for rho, cells in sorted(by_rho.items())
+            RhoOutcome.from_cells(cells, alpha=alpha) for _, cells in sorted(by_rho.items())
         ),
         margin=margin,
     )
@@ -131,17 +130,27 @@ def _make_cell(
         counts = PairedCounts(*(int(number) for number in numbers))
     except InputError as error:
         raise InputError(str(error), path=path, row=f"row {row['_row']}") from error
-    test = paired_test(counts)
-    equivalence = equivalence_test(counts, margin=margin, alpha=alpha)
-    return CellOutcome(
+    return CellOutcome.from_counts(
+        counts,
         rho=rho,
         m=m,
-        counts=counts,
-        t=test.t,
-        p_value=test.p_value,
-        interval=equivalence.interval,
-        is_equivalent=equivalence.equivalent,
-        is_collapsed=_equal(row.get("collapsed"), "true") or _equal(row.get("collapsed"), "1"),
+        is_collapsed=_is_collapsed(path, row),
+        alpha=alpha,
+        margin=margin,
+    )
+
+
+def _is_collapsed(path: Path, row: Mapping[str, Any]) -> bool:
+    said = str(row.get("collapsed", "")).strip().casefold()
+    if said in {"true", "1", "yes", "1.0"}:
+        return True
+    if said in {"false", "0", "no", "0.0", "", "none"}:
+        return False
+    raise InputError(
+        f"is {row['collapsed']!r}, true or false expected",
+        path=path,
+        row=f"row {row['_row']}",
+        column="collapsed",
     )
 
 

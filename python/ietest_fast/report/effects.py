@@ -270,6 +270,7 @@ def flip_table(
         note=(
             f"{all_flips:,} of {population:,} reworded rows flip: more than half of the "
             f"classifiers answer the two versions differently. {len(tested):,} substitutions in at "
-            f"least {LEAST_ROWS} rows were tested (Fisher's exact test, one-sided)."
+            f"least {LEAST_ROWS} rows were tested (Fisher's exact test, one-sided); those "
+            f"of the {min(n_shown, len(tested))} smallest p are shown."
         ),
     )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.report.runs import Versions
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quantifier:
@@ -23,7 +25,7 @@ class Quantifier:
     Attributes
     ----------
     name
-        On the command line.
+        For ``ietest-fast report --hard-cases``.
     title
         In words.
     every_rho, every_m
@@ -94,6 +96,9 @@ QUANTIFIERS = {
 """Ways to read "the model gets it right before and wrong after", the default first."""
 
 DEFAULT_QUANTIFIER = next(iter(QUANTIFIERS))
+
+MOST_LISTED = 100
+"""Hard cases that are listed with their texts; the page's examples have them all."""
 
 
 def find_lost(answers: NDArray[np.int8], gold: NDArray[np.int8]) -> NDArray[np.bool_]:
@@ -192,6 +197,49 @@ def hard_case_table(hardness: dict[str, NDArray[np.uint8]]) -> Table:
             )
             for bit, quantifier in enumerate(QUANTIFIERS.values())
         ),
+    )
+
+
+def hard_pair_table(versions: Versions, rows: NDArray[np.int64], *, quantifier: str) -> Table:
+    """List hard cases with both versions of their texts (Tables 17 and 18).
+
+    Parameters
+    ----------
+    versions
+        The test set.
+    rows
+        From :func:`find_hard_cases`; the first ``MOST_LISTED`` are listed.
+    quantifier
+        Which was used.
+    """
+    listed = rows[:MOST_LISTED].tolist()
+    labels = np.bincount(versions.gold[rows], minlength=len(versions.label_names))
+    shares = ", ".join(
+        f"{name} {count / len(rows):.1%}"
+        for name, count in zip(versions.label_names, labels, strict=True)
+    )
+    texts = [
+        table[name]
+        for name in versions.columns
+        for table in (versions.original, versions.transformed)
+    ]
+    return Table(
+        name="hard-pairs",
+        title=f"Hard cases: lost by all models {QUANTIFIERS[quantifier].title}",
+        columns=(
+            Column("row", "count"),
+            Column("label"),
+            *(
+                Column(f"{name}, {version}")
+                for name in versions.columns
+                for version in ("original", "transformed")
+            ),
+        ),
+        rows=tuple(
+            (row, versions.label_names[versions.gold[row]], *(text[row].as_py() for text in texts))
+            for row in listed
+        ),
+        note=f"{len(rows):,} of {len(versions):,} ({shares}); the first {len(listed)} are listed.",
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import ietest_fast
 from ietest_fast.report.contents import Examples, Figures, Heading, Numbers, Words
 from ietest_fast.report.examples import pack
+from ietest_fast.report.svg import show_controls
 from ietest_fast.report.verdict import say_verdict
 from ietest_fast.stats import Verdict
 from ietest_fast.stats.result import plain
@@ -79,18 +80,6 @@ def hash_script(script: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
-def show_controls(text: object) -> str:
-    """Replace control characters, which a page cannot hold, by signs that stand for them."""
-    return "".join(
-        chr(0x2400 + ord(sign))
-        if sign < " " and sign not in "\t\n"
-        else "�"
-        if "\x7f" <= sign <= "\x9f"
-        else sign
-        for sign in str(text)
-    )
-
-
 def _for_script(value: dict[str, Any]) -> str:
     # What could end the element, or begin a comment, is escaped; JSON means the same.
     return json.dumps(plain(value), allow_nan=False).replace("<", "\\u003c")
@@ -101,7 +90,7 @@ def _verdict(run: FinishedRun) -> dict[str, str]:
     kind = "undecided"
     if Verdict.DIFFERS in found:
         kind = "differs"
-    elif found == {Verdict.EQUIVALENT}:
+    elif found == {Verdict.EQUIVALENT} and not any(cell.is_collapsed for cell in run.cells):
         kind = "equivalent"
     return {"kind": kind, "mark": _MARKS[kind], "text": say_verdict(run)}
 

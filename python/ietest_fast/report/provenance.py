@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def to_toml(results: Mapping[str, Any]) -> str:
-    """Write the configuration that a run was made with, as ``ietest-fast run FILE`` takes it.
+_FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 
-    Names of files are not among what a run keeps, for files count by what is in them. So where
-    data came from files, a comment gives the fingerprint of what has to stand in them.
+
+def to_toml(results: Mapping[str, Any]) -> str:
+    """Write what is known of a run's configuration, as ``ietest-fast run FILE`` takes it.
+
+    Names of files are not among what a run keeps, for files count by what is in them. They are left
+    open (``"..."``), each beside the fingerprint of what has to stand there; of what a run does not
+    keep at all, such as a block list, a comment says that it may have been given.
 
     Parameters
     ----------
@@ -51,11 +56,24 @@ def to_toml(results: Mapping[str, Any]) -> str:
         _line("text_columns", results["data"]["text_columns"]),
         _line("label_names", results["data"]["label_names"]),
     ] * (data["demo"] is None)
-    lines += ["", "[transformation]", _line("rules", settings["transformation"].get("rules"))]
-    lines += [f"# {settings['transformation'].get('inputs')}", "", "[model]"]
+    lines += ["# label_column, missing_text and quoted as the files need them"] * (
+        data["demo"] is None
+    )
+    phi = settings["transformation"]
+    lines += [
+        "",
+        "[transformation]",
+        _line("rules", phi.get("rules")),
+        "# tagger, wordnet and block_list, if they were given",
+        f"# fingerprint of rules, tagger, WordNet and block list: {phi.get('inputs')}",
+        f"# made: {results['transformation']['name']} {results['transformation']['fingerprint']}",
+        "",
+        "[model]",
+    ]
     model = settings["model"]
     lines.append(_line("name", model["name"]))
-    for name in ("options", "params", "search", "input"):
+    lines += _say_options(model["options"])
+    for name in ("params", "search", "input"):
         lines += _given(name, model[name])
     if model["params"] is None and isinstance(model["search"], int):
         found = results["search"].get("params")
@@ -64,6 +82,17 @@ def to_toml(results: Mapping[str, Any]) -> str:
         lines += [_line(name, model[name])] * (model[name] != usual)
     versions = ", ".join(f"{name} {value}" for name, value in results["versions"].items())
     return "\n".join([f"# {results['signature']}", f"# {versions}", *lines]) + "\n"
+
+
+def _say_options(options: Mapping[str, Any]) -> list[str]:
+    """Write a model's options; what was a name of files and is a fingerprint now is left open."""
+    hashed = {
+        name: value
+        for name, value in options.items()
+        if isinstance(value, str) and _FINGERPRINT.search(value)
+    }
+    lines = [f"# option {name}: {value}" for name, value in hashed.items()]
+    return [*lines, *_given("options", {**options, **dict.fromkeys(hashed, "...")})]
 
 
 def _given(name: str, value: Any) -> list[str]:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ietest_fast.report.tables import Column, MeanSd, Range, Table
+from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
+from ietest_fast.stats import FEW_DISCORDANT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.experiment.results import Spread
     from ietest_fast.report.runs import FinishedRun
+
+
+_CLUSTERS = (
+    "Where there are clusters t, p and decisions are of tests that draw whole ones; intervals of "
+    "δ too."
+)
 
 
 def runs_table(runs: Sequence[FinishedRun]) -> Table:
@@ -28,6 +35,7 @@ def runs_table(runs: Sequence[FinishedRun]) -> Table:
             Column("α", "number", -1),
             Column("margin (points)", "percent"),
             Column("ρ with a rejection", "count"),
+            Column("clusters", "count"),
         ),
         rows=tuple(
             (
@@ -40,9 +48,11 @@ def runs_table(runs: Sequence[FinishedRun]) -> Table:
                 run.alpha,
                 run.margin,
                 sum(rho.decision.reject for rho in run.rhos),
+                run.cells[0].n_clusters,
             )
             for run in runs
         ),
+        note=_CLUSTERS if any(run.cells[0].n_clusters is not None for run in runs) else "",
     )
 
 
@@ -60,6 +70,7 @@ def rho_table(runs: Sequence[FinishedRun]) -> Table:
             Column("t", "number", 3),
             Column("smallest p", "p"),
             Column("α/M", "number", -1),
+            Column("power", "number"),
             Column("rejected", "text"),
             Column("verdict", "text"),
         ),
@@ -71,15 +82,19 @@ def rho_table(runs: Sequence[FinishedRun]) -> Table:
                 _mean_sd(rho.accuracy_transformed),
                 _mean_sd(rho.delta),
                 _mean_sd(rho.t),
-                rho.decision.p_min,
+                PValue(rho.decision.p_min, rho.decision.threshold),
                 rho.decision.threshold,
+                rho.power,
                 rho.decision.reject,
                 str(rho.verdict),
             )
             for run in runs
             for rho in run.rhos
         ),
-        note="Standard deviations have the divisor M − 1. δ is original minus transformed.",
+        note=(
+            "Standard deviations have the divisor M − 1. δ is original minus transformed. Power: "
+            "of one classifier's test at α/M, for a difference of the margin."
+        ),
     )
 
 
@@ -99,6 +114,8 @@ def cell_table(runs: Sequence[FinishedRun]) -> Table:
             Column("interval of δ", "points"),
             Column("t", "number", 3),
             Column("p", "p"),
+            Column("exact McNemar p", "p"),
+            Column("discordant %", "percent"),
             Column("within the margin", "text"),
             Column("collapsed", "text"),
         ),
@@ -116,18 +133,35 @@ def cell_table(runs: Sequence[FinishedRun]) -> Table:
                 cell.counts.delta,
                 Range(cell.interval.low, cell.interval.high),
                 cell.t,
-                cell.p_value,
+                PValue(cell.p_value, rho.decision.threshold),
+                cell.p_mcnemar_exact,
+                cell.counts.discordance_rate,
                 cell.is_equivalent,
                 cell.is_collapsed,
             )
             for run in runs
-            for cell in run.cells
+            for rho in run.rhos
+            for cell in rho.cells
         ),
         note=(
             "n11: right on both versions; n10: on the original only; n01: on the transformed only; "
-            f"n00: on neither. Intervals of δ are at {100 * (1 - 2 * runs[0].alpha):g}%, those of "
-            "the equivalence test."
+            f"n00: on neither. Intervals of δ, of the equivalence test, are at {_levels(runs)}."
+            + _say_few(runs)
         ),
+    )
+
+
+def _levels(runs: Sequence[FinishedRun]) -> str:
+    return " and ".join(sorted({f"{100 * (1 - 2 * run.alpha):g}%" for run in runs}))
+
+
+def _say_few(runs: Sequence[FinishedRun]) -> str:
+    n_few = sum(cell.has_few_discordant for run in runs for cell in run.cells)
+    if n_few == 0:
+        return ""
+    return (
+        f" {n_few} tests rest on fewer than {FEW_DISCORDANT} discordant pairs, where the bootstrap "
+        "is a little liberal: hold p against McNemar's."
     )
 
 

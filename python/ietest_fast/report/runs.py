@@ -6,7 +6,7 @@ import functools
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,11 +17,15 @@ from ietest_fast.experiment.matching import read_cell_artefact
 from ietest_fast.experiment.results import RESULTS, RESULTS_FORMAT, OverClassifiers, Spread
 from ietest_fast.experiment.store import CELLS
 from ietest_fast.stats import (
+    FEW_DISCORDANT,
     Decision,
     Interval,
     PairedCounts,
     RobustnessResult,
     Verdict,
+    decide,
+    equivalence_test,
+    paired_test,
     robustness,
 )
 
@@ -52,6 +56,8 @@ class CellOutcome:
         Whether the difference is shown to be below the margin.
     is_collapsed
         Whether it learnt nothing.
+    p_mcnemar_exact
+        The conditional exact p-value of its counts, for where few pairs are discordant.
     n_clusters
         How many clusters the test that decides drew from; None for independent observations.
     identity
@@ -66,8 +72,40 @@ class CellOutcome:
     interval: Interval
     is_equivalent: bool
     is_collapsed: bool
+    p_mcnemar_exact: float
     n_clusters: int | None = None
     identity: str | None = None
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: PairedCounts,
+        *,
+        rho: float,
+        m: int,
+        is_collapsed: bool,
+        alpha: float,
+        margin: float,
+    ) -> Self:
+        """Test counts as a run does, by the exact law."""
+        test = paired_test(counts)
+        equivalence = equivalence_test(counts, margin=margin, alpha=alpha)
+        return cls(
+            rho=rho,
+            m=m,
+            counts=counts,
+            t=test.t,
+            p_value=test.p_value,
+            interval=equivalence.interval,
+            is_equivalent=equivalence.equivalent,
+            is_collapsed=is_collapsed,
+            p_mcnemar_exact=test.p_mcnemar_exact,
+        )
+
+    @property
+    def has_few_discordant(self) -> bool:
+        """Whether the bootstrap test rests on so few pairs that it is a little liberal."""
+        return self.n_clusters is None and 0 < self.counts.k < FEW_DISCORDANT
 
     @property
     def accuracy_original(self) -> float:
@@ -92,11 +130,23 @@ class RhoOutcome(OverClassifiers):
         By m.
     decision
         Whether invariance is rejected.
+    power
+        Of a test at alpha / M against a difference of the margin; None if that is not known.
     """
 
     rho: float
     cells: tuple[CellOutcome, ...]
     decision: Decision
+    power: float | None = None
+
+    @classmethod
+    def from_cells(cls, cells: Sequence[CellOutcome], *, alpha: float) -> Self:
+        """Decide over the classifiers of one rho by Bonferroni's rule."""
+        return cls(
+            rho=cells[0].rho,
+            cells=tuple(cells),
+            decision=decide([cell.p_value for cell in cells], alpha=alpha),
+        )
 
     @property
     def delta(self) -> Spread:
@@ -356,6 +406,8 @@ def read_runs(
     names: Sequence[str] = (),
     *,
     where: Mapping[str, str] | None = None,
+    alpha: float = 0.05,
+    margin: float = 0.01,
 ) -> list[FinishedRun]:
     """Read finished runs, each from a folder or all those in a file of counts.
 
@@ -367,8 +419,8 @@ def read_runs(
         Folders of runs, and files of counts; see :func:`~ietest_fast.report.counts.read_counts`.
     names
         One for each run, instead of the models' names; none: found.
-    where
-        Which rows of files of counts are meant.
+    where, alpha, margin
+        For files of counts: which rows are meant, and how they are tested.
 
     Raises
     ------
@@ -379,7 +431,10 @@ def read_runs(
 
     runs: list[FinishedRun] = []
     for folder in map(Path, folders):
-        runs.extend(read_counts(folder, where=where) if folder.is_file() else [read_run(folder)])
+        if folder.is_file():
+            runs.extend(read_counts(folder, where=where, alpha=alpha, margin=margin))
+        else:
+            runs.append(read_run(folder))
     if not runs:
         raise InputError("there is no run to report on")
     return name_runs(runs, names)
@@ -403,24 +458,28 @@ def name_runs(runs: Sequence[FinishedRun], names: Sequence[str] = ()) -> list[Fi
             else run
             for run in runs
         ]
-    counted: dict[str, int] = {}
+    taken: set[str] = set()
     different = []
     for run in runs:
-        counted[run.name] = counted.get(run.name, 0) + 1
-        again = counted[run.name]
-        different.append(run if again == 1 else run.renamed(f"{run.name} ({again})"))
+        name, again = run.name, 1
+        while name in taken:
+            again += 1
+            name = f"{run.name} ({again})"
+        taken.add(name)
+        different.append(run.renamed(name))
     return different
 
 
-def make_demo_train(runs: Sequence[FinishedRun]) -> Corpus | None:
-    """Make the training set of the first run on the demonstration corpus; None if there is none."""
+def make_demo_train(run: FinishedRun) -> Corpus | None:
+    """Make the training set of a run on the demonstration corpus; None of any other."""
     from ietest_fast.corpus import demo_corpus
 
-    for run in runs:
-        demo = None if run.results is None else run.results["settings"]["data"]["demo"]
-        if demo is not None:
-            return demo_corpus(demo["n_train"], seed=demo["seed"])
-    return None
+    data = {} if run.results is None else run.results["settings"]["data"]
+    if data.get("demo") is None:
+        return None
+    train = demo_corpus(data["demo"]["n_train"], seed=data["demo"]["seed"])
+    # A run may have been given other splits than its configuration says.
+    return train if train.fingerprint == data["train"] else None
 
 
 def _say(run: FinishedRun, attribute: str) -> str:
@@ -433,8 +492,9 @@ def _model_name(results: Mapping[str, Any]) -> str:
     name = str(model["name"])
     checkpoint = model["options"].get("checkpoint")
     if checkpoint:
-        # What was tested is the checkpoint; "transformer" would name them all.
-        name = Path(str(checkpoint)).name
+        # What was tested is the checkpoint, of which a run keeps its kind and its fingerprint.
+        kind, _, fingerprint = str(checkpoint).partition("@")
+        name = f"{kind}@{fingerprint[:6]}"
     if model["input"] is not None:
         name += f" ({model['input']} only)"
     return name
@@ -459,6 +519,7 @@ def _rho_outcome(values: Mapping[str, Any], alpha: float) -> RhoOutcome:
             p_min=values["p_min"],
             n_tests=len(values["cells"]),
         ),
+        power=None if values["sensitivity"] is None else values["sensitivity"]["power"],
     )
 
 
@@ -471,6 +532,7 @@ def _cell_outcome(values: Mapping[str, Any], rho: float) -> CellOutcome:
         counts=PairedCounts(*(values[name] for name in ("n11", "n10", "n01", "n00"))),
         t=float(deciding["t"]),
         p_value=deciding["p_value"],
+        p_mcnemar_exact=values["p_mcnemar_exact"],
         interval=Interval(low, high),
         is_equivalent=values["equivalence"]["equivalent"],
         is_collapsed=values["collapsed"],

@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.runs import RhoOutcome
-from ietest_fast.stats import (
-    PairedCounts,
-    decide,
-    equivalence_test,
-    is_collapsed,
-    paired_test,
-)
+from ietest_fast.report.runs import CellOutcome, RhoOutcome
+from ietest_fast.stats import PairedCounts, is_collapsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.report.runs import CellOutcome, FinishedRun
+    from ietest_fast.report.runs import FinishedRun
 
 
 def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
@@ -39,7 +33,7 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
     Returns
     -------
     FinishedRun
-        Of the same name; its classifiers have no address any more.
+        Of the same name, with counts alone: it has no folder, and no signature.
 
     Raises
     ------
@@ -55,30 +49,18 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
     answers = run.read_answers()[chosen]
     rhos = []
     for place, rho in enumerate(run.rhos):
-        cells: list[CellOutcome] = []
-        for m, cell in enumerate(rho.cells):
+        cells = []
+        for m in range(run.n_resamples):
             original, transformed = answers[:, place, m, 0], answers[:, place, m, 1]
-            counts = PairedCounts.from_outcomes(original == gold, transformed == gold)
-            test = paired_test(counts)
-            equivalence = equivalence_test(counts, margin=run.margin, alpha=run.alpha)
             cells.append(
-                replace(
-                    cell,
-                    counts=counts,
-                    t=test.t,
-                    p_value=test.p_value,
-                    interval=equivalence.interval,
-                    is_equivalent=equivalence.equivalent,
+                CellOutcome.from_counts(
+                    PairedCounts.from_outcomes(original == gold, transformed == gold),
+                    rho=rho.rho,
+                    m=m,
                     is_collapsed=is_collapsed(original, gold),
-                    n_clusters=None,
-                    identity=None,
+                    alpha=run.alpha,
+                    margin=run.margin,
                 )
             )
-        rhos.append(
-            RhoOutcome(
-                rho=rho.rho,
-                cells=tuple(cells),
-                decision=decide([cell.p_value for cell in cells], alpha=run.alpha),
-            )
-        )
-    return replace(run, rhos=tuple(rhos))
+        rhos.append(RhoOutcome.from_cells(cells, alpha=run.alpha))
+    return replace(run, rhos=tuple(rhos), results=None)

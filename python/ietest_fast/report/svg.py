@@ -142,6 +142,18 @@ class Chart:
             )
 
 
+def show_controls(text: object) -> str:
+    """Replace control characters, which a page cannot hold, by signs that stand for them."""
+    return "".join(
+        chr(0x2400 + ord(sign))
+        if sign < " " and sign not in "\t\n"
+        else "�"
+        if "\x7f" <= sign <= "\x9f"
+        else sign
+        for sign in str(text)
+    )
+
+
 def _dress(source: str, chart: Chart, hints: Mapping[str, str]) -> str:
     """Give ids the chart's name, colours the page's, and elements their titles."""
     name = chart.name
@@ -157,7 +169,7 @@ def _dress(source: str, chart: Chart, hints: Mapping[str, str]) -> str:
         if own is not None and own in hints:
             element.set("class", "hint")
             label = ET.Element(f"{{{_SVG}}}title")
-            label.text = hints[own]
+            label.text = show_controls(hints[own])
             element.insert(0, label)
         if own is not None:
             # Ids are unique in a page, not only in a figure.
@@ -172,7 +184,7 @@ def _dress(source: str, chart: Chart, hints: Mapping[str, str]) -> str:
     root.set("class", "chart")
     for tag, text in (("desc", chart.summary), ("title", chart.title)):
         element = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{name}-{tag}"})
-        element.text = text
+        element.text = show_controls(text)
         root.insert(0, element)
     return ET.tostring(root, encoding="unicode")
 

@@ -8,13 +8,10 @@ import math
 from dataclasses import dataclass
 
 from ietest_fast.errors import InputError
+from ietest_fast.report.summary import format_p
 
 FORMATS = ("csv", "md", "tex")
 """Endings of the files that a table can be written to."""
-
-# What a value of a column is: a count or another value as it is; a share of 1 shown in percent; a
-# p-value; a number with so many digits after the point.
-Kind = str
 
 _TEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -58,7 +55,15 @@ class Range:
     high: float
 
 
-Cell = Value | MeanSd | Range
+@dataclass(frozen=True)
+class PValue:
+    """A p-value and what it was compared with: shown so that one sees on which side it lies."""
+
+    p: float
+    threshold: float
+
+
+Cell = Value | MeanSd | Range | PValue
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ class Column:
     """
 
     name: str
-    kind: Kind = "text"
+    kind: str = "text"
     digits: int = 2
 
     @property
@@ -91,6 +96,8 @@ class Column:
             return _with_sd(self.show(value.mean), self._plain(value.sd))
         if isinstance(value, Range):
             return f"{self.show(value.low)} to {self.show(value.high)}"
+        if isinstance(value, PValue):
+            return show_p(value.p, threshold=value.threshold)
         if isinstance(value, bool):
             return "yes" if value else "no"
         return "" if value is None else value if isinstance(value, str) else self._show(value)
@@ -120,12 +127,13 @@ def _with_sd(mean: str, sd: str) -> str:
     return f"{mean} ± {sd}" if sd else mean
 
 
-def show_p(p: float) -> str:
-    """Write a p-value for people: three digits, or a power of ten where it is tiny."""
-    if p == 0 or p >= 0.001:
-        return f"{p:.3f}" if p else "0"
-    digits, _, exponent = f"{p:.1e}".partition("e")
-    return f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+def show_p(p: float, *, threshold: float | None = None) -> str:
+    """Write a p-value for people: three digits, or a power of ten where it is tiny.
+
+    With a threshold there are as many digits as it takes to see on which side of it p lies.
+    """
+    digits, tiny, exponent = format_p(p, threshold=threshold).partition("e")
+    return f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}" if tiny else digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,13 +176,16 @@ class Table:
         ]
 
     def to_csv(self) -> str:
-        """Write it with all digits, means and standard deviations in columns of their own."""
+        """Write it with all digits, means and standard deviations in columns of their own.
+
+        Shares and their differences are as they are, and not in percent and points.
+        """
         spread = [self._parts(number) for number in range(len(self.columns))]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(
             [
-                column.name + (f" {part}" if part else "")
+                _unit_free(column) + (f" {part}" if part else "")
                 for column, parts in zip(self.columns, spread, strict=True)
                 for part in parts
             ]
@@ -224,7 +235,15 @@ class Table:
         return writers[suffix]()
 
 
+def _unit_free(column: Column) -> str:
+    if column.kind not in {"percent", "points"}:
+        return column.name
+    return column.name.replace("%", "").replace("(points)", "").strip() or "share"
+
+
 def _raw(value: object) -> object:
+    if isinstance(value, PValue):
+        return value.p
     return "" if value is None else value
 
 

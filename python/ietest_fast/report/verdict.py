@@ -16,22 +16,32 @@ def say_verdict(run: FinishedRun) -> str:
     """Say whether a model changes its mind when sentences are rephrased, and how surely.
 
     The sentence follows the verdicts at every rho, and names the rho wherever they are not all
-    the same.
+    the same. Of classifiers that learnt nothing, which answer every version alike, it says so.
     """
-    by_verdict = {
-        verdict: [rho for rho in run.rhos if rho.verdict is verdict] for verdict in Verdict
-    }
+    n_collapsed = sum(cell.is_collapsed for cell in run.cells)
+    if n_collapsed == len(run.cells):
+        return (
+            f"{run.name} learnt nothing: every classifier predicts one class only, or is at "
+            "chance, so nothing can be said of rephrased sentences."
+        )
+    said = _say(run)
+    if n_collapsed:
+        said += f" ({n_collapsed} of {len(run.cells)} classifiers learnt nothing.)"
+    return said
+
+
+def _say(run: FinishedRun) -> str:
     differs, equal, open_ = (
-        by_verdict[verdict] for verdict in (Verdict.DIFFERS, Verdict.EQUIVALENT, Verdict.UNDECIDED)
+        [rho for rho in run.rhos if rho.verdict is verdict]
+        for verdict in (Verdict.DIFFERS, Verdict.EQUIVALENT, Verdict.UNDECIDED)
     )
     margin = _points(run.margin)
     if not differs and not open_:
-        said = f"{run.name} treats rephrased sentences alike"
         clause = f"at every ρ its accuracy is shown to change by less than {margin}"
         seen = [rho for rho in equal if rho.decision.reject]
         if seen:
             clause += f" (a smaller change is there all the same {_at(seen, run)})"
-        return f"{said}: {clause}."
+        return f"{run.name} treats rephrased sentences alike: {clause}."
     if not differs:
         shown = f", and {_at(equal, run)} shown to be below {margin}" if equal else ""
         return (
@@ -47,18 +57,28 @@ def say_verdict(run: FinishedRun) -> str:
 
 
 def _say_difference(rhos: Sequence[RhoOutcome], run: FinishedRun) -> str:
-    means = [(rho, rho.delta.mean or 0.0) for rho in rhos]
-    lost = [(rho, mean) for rho, mean in means if mean > 0]
-    won = [(rho, mean) for rho, mean in means if mean <= 0]
+    groups: dict[str, list[tuple[RhoOutcome, float]]] = {"loses": [], "gains": [], "": []}
+    for rho in rhos:
+        rejected = [
+            cell.counts.delta for cell in rho.cells if cell.p_value < rho.decision.threshold
+        ]
+        mean = rho.delta.mean or 0.0
+        if min(rejected) > 0 and mean > 0:
+            groups["loses"].append((rho, mean))
+        elif max(rejected) < 0 and mean < 0:
+            groups["gains"].append((rho, -mean))
+        else:
+            groups[""].append((rho, max(map(abs, rejected))))
     parts = []
-    for group, verb in ((lost, "loses"), (won, "gains")):
+    for verb, group in groups.items():
         if not group:
             continue
-        sizes = sorted(abs(mean) for _, mean in group)
-        most = "up to " if len(sizes) > 1 else ""
+        where, largest = _at([rho for rho, _ in group], run), max(size for _, size in group)
+        most = "up to " if len(group) > 1 else ""
         parts.append(
-            f"{_at([rho for rho, _ in group], run)} it {verb} {most}{_points(sizes[-1])} of "
-            "accuracy"
+            f"{where} it {verb} {most}{_points(largest)} of accuracy"
+            if verb
+            else f"{where} its classifiers change in both directions, by up to {_points(largest)}"
         )
     return ", ".join(parts)
 

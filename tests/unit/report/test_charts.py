@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ietest_fast.report.charts import (
     t_chart,
 )
 from ietest_fast.report.runs import CellOutcome, FinishedRun, RhoOutcome, read_run
-from ietest_fast.stats import PairedCounts, decide, equivalence_test, paired_test
+from ietest_fast.stats import PairedCounts
 
 CASES = {
     "one rho, one classifier": {0.5: [(50, 10, 5, 35)]},
@@ -28,26 +29,23 @@ CASES = {
 
 
 def make_run(table, name="bert"):
-    rhos = []
-    for rho, rows in table.items():
-        cells = []
-        for m, four in enumerate(rows):
-            counts = PairedCounts(*four)
-            test, equivalence = paired_test(counts), equivalence_test(counts, margin=0.01)
-            cells.append(
-                CellOutcome(
+    rhos = [
+        RhoOutcome.from_cells(
+            [
+                CellOutcome.from_counts(
+                    PairedCounts(*four),
                     rho=rho,
                     m=m,
-                    counts=counts,
-                    t=test.t,
-                    p_value=test.p_value,
-                    interval=equivalence.interval,
-                    is_equivalent=equivalence.equivalent,
                     is_collapsed=False,
+                    alpha=0.05,
+                    margin=0.01,
                 )
-            )
-        decision = decide([cell.p_value for cell in cells])
-        rhos.append(RhoOutcome(rho=rho, cells=tuple(cells), decision=decision))
+                for m, four in enumerate(rows)
+            ],
+            alpha=0.05,
+        )
+        for rho, rows in table.items()
+    ]
     return FinishedRun(
         name=name,
         source=Path("runs"),
@@ -80,11 +78,16 @@ def test_every_figure_can_be_drawn(tmp_path, case):
 
 
 def test_names_that_matplotlib_would_read_are_drawn_as_they_are():
-    run = make_run(CASES["one rho, one classifier"], name="a_$x^2$_<b>&\n" + "long" * 30)
-    for chart in (t_chart([run, run.renamed("$y$")], "t"), accuracy_chart(run, "a")):
-        page = chart.to_page()
-        assert "<b>" not in page
-        assert "$x^2$" in page
+    run = make_run(CASES["one rho, one classifier"])
+    names = ["a_$x^2$_<b>&", "_hidden", r"$\frac$", "zero\x00escape\x1b", "long " * 30]
+    page = t_chart([run.renamed(name) for name in names], "t").to_page()
+    legend = re.findall(r"<text[^>]*>([^<]*)</text>", page)
+    for shown in ("a_$x^2$_&lt;b&gt;&amp;", "\u200b_hidden", r"$\frac$", "zero�escape�"):
+        assert shown in legend
+    assert any(text.startswith("long long") and "…" in text for text in legend)
+    assert "\x00" not in page
+    assert "<b>" not in page
+    assert "\\$" not in page
 
 
 def test_of_clusters_the_law_of_independent_observations_is_drawn_with_its_own_t(first_run):

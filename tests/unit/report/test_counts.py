@@ -51,6 +51,8 @@ def test_counts_become_a_run(tmp_path):
         (["a,0,0,0,0,0,0"], "row 0: all four counts are 0"),
         (["a,0,1,2,3,4,0", "a,1,1,2,3,4,0", "a,1,2,1,3,4,0"], "not equally many rows"),
         (["a,0,1,2,3,4,0", "a,1,1,2,3,5,0"], "not of one n"),
+        (["a,0,1,2,3,4,maybe"], "column 'collapsed': is 'maybe', true or false expected"),
+        ([",0,1,2,3,4,0"], "column 'model': a model has no name"),
     ],
 )
 def test_mistakes_are_named(tmp_path, rows, message):

@@ -42,7 +42,6 @@ def test_hostile_texts_show_as_text(make_page, hostile_run):
         page.fill("[name=search]", "<script>")
         page.wait_for_timeout(300)
         assert page.inner_text(".status").startswith("1 of")
-        assert page.evaluate("typeof owned") == "undefined"
         assert page.title() == "A <report> & more"
         assert troubles == []
 

@@ -10,6 +10,7 @@ import pytest
 
 from ietest_fast.report.hard_cases import QUANTIFIERS, find_hard_cases
 from ietest_fast.report.runs import read_run
+from ietest_fast.report.tables import show_p
 from report_browser import watched_page
 
 pytestmark = pytest.mark.browser
@@ -221,8 +222,25 @@ def test_the_numbers_behind_the_figures_are_those_of_the_results(page, first_run
                 assert cell["interval"] == own["equivalence"]["interval"]
     # What the figures show is made of the same numbers.
     titles = page.eval_on_selector_all("svg .hint > title", "all => all.map(t => t.textContent)")
-    first = data["runs"][0]["rhos"][0]
-    mean, sd = (100 * first["accuracy_original"][name] for name in ("mean", "sd"))
-    assert f"ρ = 0, original test set: {mean:.2f}% ± {sd:.2f}" in titles
-    table = page.inner_text("#table-by-rho-1 tbody tr:first-child")
-    assert f"{mean:.2f} ± {sd:.2f}" in table or "details" not in table
+    table = page.locator("#table-by-rho-1 tbody tr").all()
+    for run, folder in zip(data["runs"], (first_run, second_run), strict=True):
+        for rho in json.loads((folder / "results.json").read_text())["rhos"]:
+            row = table.pop(0).text_content()
+            for version in ("original", "transformed"):
+                mean, sd = (100 * rho[f"accuracy_{version}"][name] for name in ("mean", "sd"))
+                assert f"ρ = {rho['rho']:g}, {version} test set: {mean:.2f}% ± {sd:.2f}" in titles
+                assert f"{mean:.2f} ± {sd:.2f}" in row
+            t, sd = rho["t"]["mean"], rho["t"]["sd"]
+            assert f"{run['name']}, ρ = {rho['rho']:g}: t = {t:.3f} ± {sd:.3f}" in titles
+            said = "rejected" if rho["reject"] else "not rejected"
+            p = show_p(rho["p_min"])
+            assert f"{run['name']}, ρ = {rho['rho']:g}: smallest p = {p}, {said}" in titles
+            assert show_p(rho["p_min"], threshold=rho["threshold"]) in row
+            for cell in rho["cells"]:
+                low, high = (100 * end for end in cell["equivalence"]["interval"])
+                begin = (
+                    f"ρ = {rho['rho']:g}, m = {cell['m']}: δ = {100 * cell['delta']:+.2f} points, "
+                    f"interval {low:+.2f} to {high:+.2f}"
+                )
+                assert any(title.startswith(begin) for title in titles)
+    assert table == []

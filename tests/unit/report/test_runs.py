@@ -10,6 +10,8 @@ import pytest
 
 from finished_runs import SWAPS
 from ietest_fast.errors import InputError, StoreError
+from ietest_fast.report.contents import gather
+from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.runs import name_runs, read_run, read_runs
 from ietest_fast.stats import PairedCounts
 from toys import toy_splits
@@ -109,8 +111,27 @@ def test_names_are_found_and_told_apart(first_run, second_run, other_words):
     names = [run.name for run in read_runs([first_run, first_run])]
     assert names == ["bow-xgb", "bow-xgb (2)"]
     assert [run.name for run in name_runs(runs, ["a", "b"])] == ["a", "b"]
+    same = [runs[0].renamed(name) for name in ("a (2)", "a", "a")]
+    assert [run.name for run in name_runs(same)] == ["a (2)", "a", "a (3)"]
+    with pytest.raises(InputError, match="with different names"):
+        gather([runs[0], runs[1].renamed(runs[0].name)])
     for wrong in (["a"], ["a", "a"]):
         with pytest.raises(InputError, match="2 runs need as many different names"):
             name_runs(runs, wrong)
     with pytest.raises(InputError, match="no run to report on"):
         read_runs([])
+
+
+def test_a_checkpoint_is_named_by_its_kind_and_a_short_fingerprint(tmp_path, first_run):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    results = json.loads((folder / "results.json").read_text())
+    results["settings"]["model"] |= {
+        "name": "transformer",
+        "options": {"checkpoint": f"roberta@{'3f' * 32}"},
+    }
+    (folder / "results.json").write_text(json.dumps(results))
+    run = read_run(folder)
+    assert run.name == "roberta@3f3f3f"
+    text = to_toml(run.results)
+    assert 'options = { checkpoint = "..." }' in text
+    assert f"# option checkpoint: roberta@{'3f' * 32}" in text

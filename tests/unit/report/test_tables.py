@@ -8,7 +8,7 @@ import io
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.tables import Column, MeanSd, Range, Table, show_p
+from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table, show_p
 
 TABLE = Table(
     name="all-kinds",
@@ -44,6 +44,7 @@ def test_values_are_written_for_people():
 
 def test_csv_has_all_digits_and_spreads_in_columns_of_their_own():
     rows = list(csv.reader(io.StringIO(TABLE.to_csv())))
+    assert rows[0][:4] == ["who", "times", "share", "δ"]
     assert rows[0][-4:] == ["spread mean", "spread sd", "interval low", "interval high"]
     assert rows[1][:6] == ["a|b <i>", "12345", "0.125", "-0.0125", "0.0123", "1.5"]
     assert rows[2][4] == "1.2e-15"
@@ -88,3 +89,10 @@ def test_rows_fit_the_columns():
 )
 def test_p_values(p, text):
     assert show_p(p) == text
+
+
+def test_beside_a_threshold_one_sees_on_which_side_p_lies():
+    column = Column("p", "p")
+    assert column.show(PValue(0.00996, 0.01)) == "0.00996"
+    assert column.show(PValue(0.01004, 0.01)) == "0.010"
+    assert show_p(0.01) == "0.010"

@@ -6,28 +6,25 @@ from pathlib import Path
 
 from ietest_fast.report.runs import CellOutcome, FinishedRun, RhoOutcome
 from ietest_fast.report.verdict import say_verdict
-from ietest_fast.stats import PairedCounts, decide, equivalence_test, paired_test
+from ietest_fast.stats import PairedCounts
 
 
-def make_run(*counts, margin=0.01):
-    """A run with one classifier for each rho."""
+def make_run(*counts, margin=0.01, collapsed=()):
+    """A run with the given classifiers (counts, or several of them) for each rho."""
     rhos = []
-    for number, four in enumerate(counts):
-        own = PairedCounts(*four)
-        test, equivalence = paired_test(own), equivalence_test(own, margin=margin, alpha=0.05)
-        cell = CellOutcome(
-            rho=number / 2,
-            m=0,
-            counts=own,
-            t=test.t,
-            p_value=test.p_value,
-            interval=equivalence.interval,
-            is_equivalent=equivalence.equivalent,
-            is_collapsed=False,
-        )
-        rhos.append(
-            RhoOutcome(rho=number / 2, cells=(cell,), decision=decide([test.p_value], alpha=0.05))
-        )
+    for number, own in enumerate(counts):
+        cells = [
+            CellOutcome.from_counts(
+                PairedCounts(*four),
+                rho=number / 2,
+                m=m,
+                is_collapsed=number in collapsed,
+                alpha=0.05,
+                margin=margin,
+            )
+            for m, four in enumerate(own if isinstance(own, list) else [own])
+        ]
+        rhos.append(RhoOutcome.from_cells(cells, alpha=0.05))
     return FinishedRun(
         name="bert",
         source=Path("runs"),
@@ -76,3 +73,16 @@ def test_not_rejecting_is_not_called_invariance():
         "Whether bert treats rephrased sentences alike stays open: no difference is found, but at "
         "ρ = 0 one of 2 points cannot be ruled out, and at ρ = 0.5 shown to be below 2 points."
     )
+
+
+def test_classifiers_that_learnt_nothing_are_not_called_steady():
+    dead = (3300, 0, 0, 6700)
+    said = say_verdict(make_run(dead, dead, collapsed=(0, 1)))
+    assert said.startswith("bert learnt nothing")
+    said = say_verdict(make_run(EQUAL, dead, collapsed=(1,)))
+    assert said.endswith("(1 of 2 classifiers learnt nothing.)")
+
+
+def test_classifiers_that_change_in_both_directions():
+    said = say_verdict(make_run([WORSE, (7000, 100, 900, 2000)]))
+    assert said.endswith("at ρ = 0 its classifiers change in both directions, by up to 8 points.")

@@ -82,7 +82,7 @@ def draw_sample(run: FinishedRun, path: Path, *, n: int = DEFAULT_N, seed: int =
     Raises
     ------
     InputError
-        If the file is there already: marks may belong to it.
+        If the file is there already, or marks of one of its name are.
     StoreError
         If the run's texts are damaged.
     """
@@ -90,6 +90,13 @@ def draw_sample(run: FinishedRun, path: Path, *, n: int = DEFAULT_N, seed: int =
 
     if path.exists():
         raise InputError("is there already, and marks may belong to it; name another", path=path)
+    left = find_marks(path)
+    if left:
+        raise InputError(
+            f"marks of a sample of this name are still there: {', '.join(left.values())}; name "
+            "another, or put them away",
+            path=path,
+        )
     versions = run.read_versions()
     reworded = np.flatnonzero(find_substitutions(versions).n_by_row)
     chosen = np.random.default_rng(seed).permutation(reworded)[:n]
@@ -275,11 +282,14 @@ def marks_path(sample: Path, person: str) -> Path:
     return sample.with_name(f"{sample.stem}.{person}.marks.jsonl")
 
 
+def find_marks(sample: Path) -> dict[str, str]:
+    """Find the files of marks of a sample: their names by person."""
+    begin, end = f"{sample.stem}.", ".marks.jsonl"
+    names = sorted(path.name for path in sample.parent.glob(f"*{end}"))
+    people = {name: name[len(begin) : -len(end)] for name in names if name.startswith(begin)}
+    return {person: name for name, person in people.items() if _PERSON.fullmatch(person)}
+
+
 def find_people(sample: Sample) -> list[str]:
     """Name the people who have marked a sample."""
-    begin, end = f"{sample.path.stem}.", ".marks.jsonl"
-    return sorted(
-        path.name[len(begin) : -len(end)]
-        for path in sample.path.parent.glob("*.marks.jsonl")
-        if path.name.startswith(begin) and _PERSON.fullmatch(path.name[len(begin) : -len(end)])
-    )
+    return sorted(find_marks(sample.path))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from ietest_fast.errors import IetestError
-from ietest_fast.report.annotation.sample import MARKS
 from ietest_fast.report.page_builder import hash_script, read_page_file
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class AnnotationServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    allow_reuse_address = False
 
     def __init__(
         self, sample: Sample, marks: Marks, *, port: int = 0, token: str | None = None
@@ -149,7 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
         )
         script = read_page_file("annotate.js")
         page = environment.get_template("annotate.html.j2").render(
-            css=read_page_file("report.css"), js=script, marks=MARKS
+            css=read_page_file("report.css"), js=script
         )
         policy = (
             f"default-src 'none'; style-src 'unsafe-inline'; script-src '{hash_script(script)}'; "

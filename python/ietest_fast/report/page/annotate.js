@@ -43,10 +43,11 @@
     const mark = marks.get(pair.row);
     for (const name of ["sound", "unsound"]) get(name).setAttribute("aria-pressed", String(mark === name));
     get("progress").max = sample.pairs.length;
-    get("progress").value = marks.size;
+    get("progress").value = marks.size - nUnsaved;
     get("status").textContent =
-      `Pair ${place + 1} of ${sample.pairs.length}, ${mark ?? "without a mark"}; ${marks.size} marked.` +
-      (marks.size === sample.pairs.length ? " All are marked: thank you." : "");
+      `Pair ${place + 1} of ${sample.pairs.length}, ${mark ?? "without a mark"}; ${marks.size - nUnsaved} marked` +
+      (nUnsaved ? `, ${nUnsaved} on the way.` : ".") +
+      (marks.size - nUnsaved === sample.pairs.length ? " All are marked: thank you." : "");
     get("previous").disabled = place === 0;
     get("next").disabled = place === sample.pairs.length - 1;
   };
@@ -66,18 +67,27 @@
 
   // One after the other, so that the last mark given is the last one kept.
   let sending = Promise.resolve();
+  let nUnsaved = 0;
   const send = (row, mark) => {
+    nUnsaved++;
     sending = sending.then(async () => {
       const answer = await fetch("/mark", {
         method: "POST",
+        keepalive: true,
         headers: { "X-Token": token, "Content-Type": "application/json" },
         body: JSON.stringify({ row, mark }),
       });
       if (!answer.ok) throw new Error((await answer.json()).error);
       get("trouble").textContent = "";
     });
-    return sending;
+    return sending.finally(() => {
+      nUnsaved--;
+      draw();
+    });
   };
+  window.addEventListener("beforeunload", (event) => {
+    if (nUnsaved) event.preventDefault();
+  });
 
   const give = async (mark) => {
     const { row } = sample.pairs[place];
@@ -120,6 +130,8 @@
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
       event.preventDefault();
+      // A key that is held down leafs, but marks nothing that nobody has read.
+      if (event.repeat && !["previous", "next"].includes(keys[event.key])) return;
       actions[keys[event.key]]();
     });
     go(nextUnmarked(0));

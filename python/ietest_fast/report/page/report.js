@@ -16,7 +16,7 @@
     return element;
   };
 
-  // Signs that draw nothing, or change the direction of what follows, are shown as what they are.
+  // Control characters draw nothing; signs that stand for them do.
   const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
   const visible = (text) =>
     text.replace(CONTROL, (sign) => (sign < " " ? String.fromCharCode(0x2400 + sign.charCodeAt(0)) : "\ufffd"));
@@ -332,8 +332,21 @@
     });
   };
 
+  /** On paper nothing can be unfolded. */
+  const unfoldForPrint = () => {
+    let folded = [];
+    window.addEventListener("beforeprint", () => {
+      folded = [...document.querySelectorAll("details:not([open])")];
+      for (const details of folded) details.open = true;
+    });
+    window.addEventListener("afterprint", () => {
+      for (const details of folded) details.open = false;
+    });
+  };
+
   const start = async () => {
     showHints();
+    unfoldForPrint();
     for (const root of document.querySelectorAll(".examples")) {
       const part = (name) => unpack(root.querySelector(`[data-part=${name}]`).textContent);
       try {
