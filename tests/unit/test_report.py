@@ -20,8 +20,10 @@ from ietest_fast.experiment.results import (
 )
 from ietest_fast.experiment.search import Search, Searches
 from ietest_fast.report import print_summary, write_figures
-from ietest_fast.report.figures import P_FLOOR, draw_accuracy, draw_p_values
+from ietest_fast.report.charts import P_FLOOR, accuracy_chart, p_chart
+from ietest_fast.report.runs import finished_run
 from ietest_fast.report.summary import format_p
+from ietest_fast.report.svg import PAPER
 from ietest_fast.stats import (
     PairedCounts,
     decide,
@@ -58,7 +60,11 @@ def _result(folder, table, *, collapsed=()):
         )
     return RunResult(
         folder=folder,
-        settings={"margin": 0.03},
+        settings={
+            "margin": 0.03,
+            "alpha": 0.05,
+            "model": {"name": "bow-xgb", "options": {}, "input": None},
+        },
         identity="",
         versions={},
         data={"test": {"rows": 1000}},
@@ -69,7 +75,7 @@ def _result(folder, table, *, collapsed=()):
         },
         searches=Searches(shared=Search(params={}), own={}),
         rhos=tuple(rhos),
-        signature="ie|n:1000",
+        signature="ie|n:1000|data:toys@1f2e",
     )
 
 
@@ -168,29 +174,49 @@ def test_figures_are_written_and_the_same_each_time(tmp_path):
     assert paths[1].read_bytes().startswith(b"\x89PNG")
 
 
+def drawn(chart):
+    figure, _ = chart.draw(PAPER)
+    return figure.axes[0]
+
+
 def test_accuracy_shows_means_and_deviations(tmp_path):
-    axes = draw_accuracy(_result(tmp_path, TABLE)).axes[0]
+    run = finished_run(tmp_path, _result(tmp_path, TABLE).to_dict())
+    axes = drawn(accuracy_chart(run, "accuracy"))
     original, transformed = axes.containers
     assert original.lines[0].get_ydata() == pytest.approx([70, 68, 44.65])
     assert transformed.lines[0].get_ydata() == pytest.approx([56, 67.5, 47.15])
     (bar, *_) = original.lines[2][0].get_segments()[2:]
     assert bar[1][1] - bar[0][1] == pytest.approx(2 * 100 * abs(0.56 - 0.333) / math.sqrt(2))
-    assert original.lines[0].get_marker() != transformed.lines[0].get_marker()
+    labels = {line.get_label(): line for line in axes.lines}
+    first, second = labels["original test set"], labels["transformed test set"]
+    assert first.get_marker() != second.get_marker()
+    assert first.get_linestyle() != second.get_linestyle()
+    assert first.get_color() != second.get_color()
     assert axes.get_ylabel() == "accuracy (%)"
 
 
 def test_p_values_below_the_floor_are_arrows_on_the_axis(tmp_path):
-    result = _result(tmp_path, TABLE)
-    assert result.rhos[0].decision.p_min < P_FLOOR
-    axes = draw_p_values(result).axes[0]
-    (arrows,) = [line for line in axes.lines if line.get_marker() == "v"]
-    assert arrows.get_xdata().tolist() == [0.0]
-    assert arrows.get_ydata().tolist() == [P_FLOOR]
+    result = _result(tmp_path, {**TABLE, 0.25: [(100, 700, 50, 150), (500, 190, 60, 250)]})
+    run = finished_run(tmp_path, result.to_dict())
+    assert run.rhos[3].decision.p_min < P_FLOOR
+    axes = drawn(p_chart([run], "p"))
+    points = {line.get_xdata()[0]: line for line in axes.lines if line.get_gid() is not None}
+    assert {rho: line.get_marker() == "v" for rho, line in points.items()} == {
+        0.0: True,
+        0.25: True,
+        0.5: False,
+        1.0: False,
+    }
+    assert points[0.25].get_ydata() == [P_FLOOR]
+    assert points[0.5].get_ydata() == [run.rhos[1].decision.p_min]
+    # Filled where it is rejected.
+    assert points[0.5].get_markerfacecolor() == PAPER.ground
+    assert points[0.25].get_markerfacecolor() == points[0.25].get_color()
     assert axes.get_yscale() == "log"
-    level = [line for line in axes.lines if "α/M" in line.get_label()]
-    assert level[0].get_ydata() == [0.025, 0.025]
-    kept = [line for line in axes.lines if line.get_label() == "smallest p, does not reject"]
-    assert kept[0].get_xdata().tolist() == [0.5]
+    assert [0.025, 0.025] in [list(line.get_ydata()) for line in axes.lines]
+    # Every p-value is there.
+    (dots,) = [line for line in axes.lines if line.get_marker() == "."]
+    assert sorted(dots.get_ydata()) == sorted(max(c.p_value, P_FLOOR) for c in run.cells)
 
 
 def test_the_mean_of_infinities_of_both_signs_is_undefined(tmp_path):

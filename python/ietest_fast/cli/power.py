@@ -95,10 +95,10 @@ def command(
     if curve is not None or plot is not None:
         drawn = _curve(solved, curve or "n", n_threads=common["n_threads"])
     if plot is not None:
-        from ietest_fast.report.figures import draw_power, save_figure
+        from ietest_fast.report.figures import power_chart
 
         assert drawn is not None  # noqa: S101
-        save_figure(lambda: draw_power(drawn), plot)
+        power_chart(drawn).save(Path(plot))
     if as_json:
         print_json(
             solved.to_dict() | ({} if drawn is None else {"curve": drawn.to_dict()}),

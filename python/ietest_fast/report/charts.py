@@ -238,7 +238,11 @@ def _legend(figure: Figure, n: int) -> None:
 
 
 def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
-    """Draw the smallest p-value against rho with the line alpha / M (Figure 3)."""
+    """Draw the smallest p-value against rho with the line alpha / M (Figure 3).
+
+    A point is filled where invariance is rejected; an arrow at the foot stands for a value below
+    ``P_FLOOR``. Of one run alone every p-value is a small dot besides.
+    """
 
     def draw(palette: Palette) -> Drawn:
         figure, axes = _axes(legend_rows=_legend_rows(runs))
@@ -256,25 +260,39 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                 fontsize=9,
                 color=palette.ink,
             )
-        for number, run in enumerate(runs):
-            p_min = [rho.decision.p_min for rho in run.rhos]
-            _plot_series(
-                axes,
-                [rho.rho for rho in run.rhos],
-                [max(p, P_FLOOR) for p in p_min],
-                [None for _ in p_min],
-                [
-                    f"{run.name}, ρ = {rho.rho:g}: smallest p = {show_p(p)}, "
-                    + ("rejected" if rho.decision.reject else "not rejected")
-                    for rho, p in zip(run.rhos, p_min, strict=True)
-                ],
-                hints=hints,
-                label=_label(run.name),
-                look=_series(number, palette),
+        if len(runs) == 1:
+            cells = runs[0].cells
+            axes.plot(
+                [cell.rho for cell in cells],
+                [max(cell.p_value, P_FLOOR) for cell in cells],
+                linestyle="none",
+                marker=".",
+                markersize=3.5,
+                color=palette.quiet,
             )
+        for number, run in enumerate(runs):
+            look = _series(number, palette)
+            marker = look.pop("marker")
+            heights = [max(rho.decision.p_min, P_FLOOR) for rho in run.rhos]
+            axes.plot([rho.rho for rho in run.rhos], heights, linewidth=1.5, **look)
+            axes.plot([], [], label=_label(run.name), marker=marker, markersize=5.5, **look)
+            for rho, height in zip(run.rhos, heights, strict=True):
+                p, is_rejected = rho.decision.p_min, rho.decision.reject
+                said = "rejected" if is_rejected else "not rejected"
+                _points(
+                    axes,
+                    [rho.rho],
+                    [height],
+                    [f"{run.name}, ρ = {rho.rho:g}: smallest p = {show_p(p)}, {said}"],
+                    hints,
+                    marker="v" if p < P_FLOOR else marker,
+                    markersize=6,
+                    color=look["color"],
+                    markerfacecolor=look["color"] if is_rejected else palette.ground,
+                )
         lowest = max(min(rho.decision.p_min for run in runs for rho in run.rhos), P_FLOOR)
         axes.set_ylim(min(lowest, *(run.rhos[0].decision.threshold for run in runs)) / 5, 2)
-        axes.set_ylabel("smallest p-value")
+        axes.set_ylabel("smallest p-value (filled: rejected)")
         _rho_axis(axes, runs, palette)
         _legend(figure, len(runs))
         return figure, hints.texts
@@ -289,7 +307,7 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         title="The smallest of the M p-values against ρ",
         summary=(
             f"Below the line α/M invariance is rejected. Rejected at ρ of {rejected}. Values below "
-            f"{show_p(P_FLOOR)} are drawn at that height."
+            f"{show_p(P_FLOOR)} are arrows at that height."
         ),
         draw=draw,
     )

@@ -389,16 +389,21 @@ def read_run(folder: str | Path) -> FinishedRun:
             raise StoreError(
                 f"{path}: is of format {results['format']}, this version reads {RESULTS_FORMAT}"
             )
-        return FinishedRun(
-            name=_model_name(results),
-            source=folder,
-            model=_model_name(results),
-            transformation=results["transformation"]["name"],
-            data_name=_field(results["signature"], "data"),
-            rhos=tuple(_rho_outcome(rho, results["settings"]["alpha"]) for rho in results["rhos"]),
-            margin=results["settings"]["margin"],
-            results=results,
-        )
+        return finished_run(folder, results)
+
+
+def finished_run(folder: Path, results: Mapping[str, Any]) -> FinishedRun:
+    """Make a finished run of its folder and the contents of its ``results.json``."""
+    return FinishedRun(
+        name=_model_name(results),
+        source=folder,
+        model=_model_name(results),
+        transformation=results["transformation"]["name"],
+        data_name=_field(results["signature"], "data"),
+        rhos=tuple(_rho_outcome(rho, results["settings"]["alpha"]) for rho in results["rhos"]),
+        margin=results["settings"]["margin"],
+        results=results,
+    )
 
 
 def read_runs(
