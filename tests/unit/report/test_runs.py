@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 
 import numpy as np
 import pytest
 
-from finished_runs import SWAPS
+from finished_runs import SWAPS, make_run
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.report.contents import gather
+from ietest_fast.report.page_builder import build_page
 from ietest_fast.report.provenance import to_toml
+from ietest_fast.report.result_tables import runs_table
 from ietest_fast.report.runs import name_runs, read_run, read_runs
 from ietest_fast.stats import PairedCounts
 from toys import toy_splits
@@ -135,3 +138,21 @@ def test_a_checkpoint_is_named_by_its_kind_and_a_short_fingerprint(tmp_path, fir
     text = to_toml(run.results)
     assert 'options = { checkpoint = "..." }' in text
     assert f"# option checkpoint: roberta@{'3f' * 32}" in text
+
+
+def test_of_clusters_the_test_that_decides_is_read(tmp_path):
+    data = {"demo": True, "cluster": "premise"}
+    folder = make_run(tmp_path / "clustered", data=data, n_replicates=200, rho=[0])
+    results = json.loads((folder / "results.json").read_text())
+    run = read_run(folder)
+    for cell, own in zip(run.cells, results["rhos"][0]["cells"], strict=True):
+        assert (cell.t, cell.p_value) == (own["clustered"]["t"], own["clustered"]["p_value"])
+        assert cell.n_clusters == own["clustered"]["n_clusters"] == 12
+    assert any(cell.t != cell.counts.t for cell in run.cells)
+    table = runs_table([run])
+    assert table.rows[0][-1] == 12
+    assert "draw whole ones" in table.note
+    assert run.rhos[0].power is None
+    assert tomllib.loads(to_toml(run.results))["data"]["cluster"] == "premise"
+    page = build_page(gather([run]))
+    assert "as if its observations were independent" in page
