@@ -245,7 +245,7 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
     """
 
     def draw(palette: Palette) -> Drawn:
-        figure, axes = _axes(legend_rows=_legend_rows(runs))
+        figure, axes = _axes(left=0.85, legend_rows=_legend_rows(runs))
         hints = _Hints()
         axes.set_yscale("log")
         for threshold in sorted({run.rhos[0].decision.threshold for run in runs}):
