@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from finished_runs import HOSTILE
+from ietest_fast.report import build_page, gather, read_run
 from report_browser import watched_page
 
 
@@ -52,3 +53,32 @@ def test_the_page_holds_no_text_of_the_data_as_markup(make_page, hostile_run):
         assert piece not in source
     assert "{{" not in source
     assert source.count("<script") == source.count("</script>")
+
+
+@pytest.mark.browser
+def test_hostile_names_of_runs_show_as_text(tmp_path, first_run, second_run):
+    names = [
+        '<img src=x onerror="document.title=1"> \x00',
+        "</title></svg><script>alert(1)</script> $x$",
+    ]
+    runs = [
+        read_run(folder).renamed(name)
+        for folder, name in zip((first_run, second_run), names, strict=True)
+    ]
+    path = tmp_path / "page.html"
+    path.write_text(build_page(gather(runs), title="Names"))
+    with watched_page() as (page, troubles):
+        page.goto(path.as_uri())
+        page.wait_for_selector(".examples[data-ready]")
+        assert page.title() == "Names"
+        assert page.locator("img, svg script, table script").count() == 0
+        shown = [visible(name) for name in names]
+        for text, verdict in zip(shown, page.locator(".verdict").all(), strict=True):
+            assert text in verdict.text_content()
+        models = page.eval_on_selector_all(
+            "[name=model] option", "all => all.map(o => o.textContent)"
+        )
+        assert models == ["any", *shown]
+        titles = page.eval_on_selector_all("svg > title", "all => all.map(t => t.textContent)")
+        assert any(shown[0] in title for title in titles)
+        assert troubles == []
