@@ -458,6 +458,8 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
         return None
 
     def draw(palette: Palette) -> Drawn:
+        from matplotlib.ticker import LogLocator, NullFormatter
+
         names = [run.name for run in ranked]
         figure, axes = _axes(0.9 + 0.38 * len(ranked), left=_label_width(names))
         hints = _Hints()
@@ -488,7 +490,9 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
                     **look,
                 )
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_yticks(range(len(ranked)), [_label(run.name) for run in reversed(ranked)])
         axes.set_ylim(-0.6, len(ranked) - 0.4)
         axes.set_xlabel("SNR (mean/sd of the accuracy on the original test set)")
