@@ -34,7 +34,8 @@ void check_law(const BinomialTables& draw, std::int64_t trials, double p) {
     CHECK(statistic < cells + 5 * std::sqrt(2.0 * cells));
 }
 
-TEST_CASE("tables draw from the binomial law, inside their range and outside") {
+TEST_CASE("tables draw from the binomial law, inside their range and outside" *
+          doctest::test_suite("one thread")) {
     for (const double p : {1.0 / 3, 0.5, 0.93}) {
         const BinomialTables draw({0, 60}, p);
         for (const std::int64_t trials : {0, 1, 2, 17, 60, 61, 300}) check_law(draw, trials, p);

@@ -133,7 +133,8 @@ TEST_CASE("threads, instructions and slices make no difference") {
                                           "Cat"};
     const Strings keys{"cat", "ice cream", "dog", "averyverylongwordindeed", "3"};
     const Strings values{"feline", "", "d", "short", "three"};
-    const Strings texts(random_rows(bits, pieces, 20000, 20));
+    // More chunks than threads.
+    const Strings texts(random_rows(bits, pieces, 8000, 20));
     for (const bool ignore_case : {false, true}) {
         TableOptions table_options;
         table_options.ignore_case = ignore_case;

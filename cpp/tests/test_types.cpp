@@ -65,7 +65,7 @@ TEST_CASE("all instructions give the same bits") {
     }
 }
 
-TEST_CASE("replicates have the moments of the law") {
+TEST_CASE("replicates have the moments of the law" * doctest::test_suite("one thread")) {
     constexpr int kReplicates = 20000;
     for (const Owned& owned : tables()) {
         double squares = 0;
