@@ -60,7 +60,15 @@ def test_marks_are_summed_up_and_the_test_is_repeated(capsys, folder, sample):
     status, out, _ = run(capsys, "test", sample, folder)
     assert status == 0
     assert "On 48 observations that are sound by majority." in out
+    # What it is about can be read, however narrow the screen that is not there.
+    assert re.search(r"0\.5 +1 +[+−]?\d+\.\d\d +[+−]?\d+\.\d\d to [+−]?\d+\.\d\d", out)
+    assert "…" not in out
     assert "On 50 observations" in run(capsys, "test", sample, folder, "--by", "anna")[1]
+    found = json.loads(run(capsys, "test", sample, folder, "--json")[1])
+    assert len(found["rows"]) == 48
+    cells = [cell for rho in found["rhos"] for cell in rho["cells"]]
+    assert all(sum(cell["counts"]) == 48 for cell in cells)
+    assert all(low <= cell["delta"] <= high for cell in cells for low, high in [cell["interval"]])
 
 
 def test_mistakes_are_told(tmp_path, capsys, folder, sample):

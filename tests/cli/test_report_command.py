@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pyarrow.parquet as pq
@@ -92,8 +93,10 @@ def test_counts_are_reported_without_examples(tmp_path, capsys):
         (["RUN", "--label-column", "x"], 2, "--label-column is of --train"),
         (["RUN", "--where", "a=b"], 2, "--where is for files of counts"),
         (["RUN", "--where", "a"], 2, "takes COLUMN=VALUE"),
-        (["RUN", "--name", "a", "--name", "b"], 1, "1 runs need as many different names"),
+        (["RUN", "--name", "a", "--name", "b"], 1, "1 run needs as many different names, not a, b"),
         (["RUN", "--out", "."], 2, "--out is a folder"),
+        (["RUN", "--title", "\udcff"], 2, "is not UTF-8"),
+        (["RUN", "--alpha", "0.1"], 2, "repeat a run's command with it"),
         (["RUN", "--out", "absent/deep/page.html"], 0, ""),
     ],
 )
@@ -105,6 +108,48 @@ def test_mistakes_are_told(  # noqa: PLR0917 - four of them are fixtures
     code, _, err = run(capsys, "report", *given)
     assert code == status
     assert message in err
+
+
+def test_nothing_but_a_page_is_replaced(tmp_path, capsys):
+    counts = tmp_path / "counts.csv"
+    counts.write_text("model,rho,n11,n10,n01,n00\nbert,0,50,10,5,35\n")
+    other, pipe, page = tmp_path / "other.html", tmp_path / "pipe", tmp_path / "page.html"
+    other.write_text("mine")
+    os.mkfifo(pipe)
+    for target in (counts, other, pipe):
+        before = target.stat()
+        status, _, err = run(capsys, "report", counts, "--out", target)
+        assert (status, "is there already, and no page" in err) == (2, True)
+        assert (target.stat().st_mode, target.stat().st_size) == (before.st_mode, before.st_size)
+    for _ in range(2):
+        assert run(capsys, "report", counts, "--out", page)[0] == 0
+    page.write_text("")
+    assert run(capsys, "report", counts, "--out", page)[0] == 0
+    assert page.stat().st_size > 10_000
+
+
+def test_options_for_counts_are_checked(tmp_path, capsys, folder):
+    counts = tmp_path / "counts.csv"
+    counts.write_text("dataset,model,rho,n11,n10,n01,n00\na,bert,0.0,50,10,5,35\n")
+    arguments = ["report", counts, "--out", tmp_path / "page.html"]
+    assert run(capsys, *arguments, "--where", "rho=0", "--where", "dataset=A")[0] == 0
+    status, _, err = run(capsys, *arguments, "--where", "rho=0", "--where", "rho=1")
+    assert (status, "takes each column once" in err) == (2, True)
+    assert "has no rows with rho=x" in run(capsys, *arguments, "--where", "rho=x")[2]
+    status, _, err = run(capsys, *arguments, "--train", counts)
+    assert (status, "--train is for runs with texts" in err) == (2, True)
+    status, _, err = run(capsys, "report", folder / "results.json")
+    assert (status, "belongs to a run; name its folder" in err) == (1, True)
+
+
+def test_a_folder_for_a_paper_that_is_a_file_is_told_before_anything_is_written(
+    tmp_path, capsys, folder
+):
+    paper, page = tmp_path / "paper", tmp_path / "page.html"
+    paper.touch()
+    status, _, err = run(capsys, "report", folder, "--paper", paper, "--out", page)
+    assert (status, "is a file, a folder expected" in err) == (1, True)
+    assert not page.exists()
 
 
 def test_describe_finds_what_one_text_gives_away(tmp_path, capsys):

@@ -57,7 +57,7 @@ def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
         server = AnnotationServer(drawn, marks, port=port)
     except OSError as error:
         raise InputError(f"the port {port} cannot be used: {error.strerror}") from error
-    with server:
+    with server, marks.locked():
         click.echo(
             f"{len(marks):,} of {len(drawn.pairs):,} marked. Open this, and end with Ctrl-C:"
         )
@@ -120,8 +120,10 @@ def summary(*, sample: Path, as_json: bool) -> None:
     show_default=True,
     help="Whose marks say what is sound: a person's, or the majority's.",
 )
-def test(*, sample: Path, run: Path, by: str) -> None:
+@_JSON
+def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     """Repeat the test of RUN on the part of SAMPLE that is sound."""
+    from ietest_fast.cli.options import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import find_sound
     from ietest_fast.report.annotation.sample import find_people, read_sample
@@ -137,8 +139,16 @@ def test(*, sample: Path, run: Path, by: str) -> None:
     if not rows:
         raise InputError("none of the marked observations is sound", path=sample)
     repeated = repeat_on(finished, rows)
-    print_table(rho_table([repeated]))
-    print_table(cell_table([repeated]))
+    if as_json:
+        print_json({"by": by, "rows": rows, **repeated.to_dict()})
+        return
+    print_table(rho_table([repeated]).without("model", "power", "rejected"))
+    print_table(
+        cell_table([repeated]).without(
+            *("model", "n11", "n10", "n01", "n00", "original %", "transformed %"),
+            *("exact McNemar p", "discordant %", "within the margin", "collapsed"),
+        )
+    )
     if finished.cells[0].n_clusters is not None:
         click.echo("The run drew clusters; here observations are drawn one by one.")
     click.echo(f"On {len(rows):,} observations that are sound by {by}. {say_verdict(repeated)}")

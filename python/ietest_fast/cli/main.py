@@ -93,10 +93,27 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(status)
 
 
+def _check_encoding(arguments: list[str]) -> None:
+    """Refuse names that no other tool could write down either: in JSON, in Parquet, on a page."""
+    for each in arguments:
+        if not _is_utf8(each):
+            shown = each.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            raise click.UsageError(f"{shown}: is not UTF-8; rename the file, or say it otherwise.")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _run(arguments: list[str] | None) -> int:
     # Not cli.main(): it would turn a closed pipe into status 1.
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
+        _check_encoding(given)
         with cli.make_context("ietest-fast", given) as context:
             status = cli.invoke(context)
     except click.exceptions.Exit as stop:

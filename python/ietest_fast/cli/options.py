@@ -218,8 +218,9 @@ def make_console() -> Console:
 
 
 def print_table(table: Table) -> None:
-    """Print a table on the terminal, its note below it."""
+    """Print a table on the terminal, its note below it; off a terminal as wide as it is."""
     from rich import box
+    from rich.measure import Measurement
     from rich.table import Table as Printed
     from rich.text import Text
 
@@ -229,6 +230,9 @@ def print_table(table: Table) -> None:
     for row in table.shown():
         printed.add_row(*map(Text, row))
     console = make_console()
+    if not console.is_terminal:
+        whole = console.options.update(max_width=10_000)
+        console.width = max(console.width, Measurement.get(console, whole, printed).maximum)
     console.print(printed)
     if table.note:
         console.print(Text(table.note))

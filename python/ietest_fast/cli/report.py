@@ -85,22 +85,32 @@ def command(
     if label_column is not None and train is None:
         raise click.UsageError("--label-column is of --train, which is not given.")
     chosen = dict(_pair(text) for text in where)
+    if len(chosen) < len(where):
+        raise click.UsageError("--where takes each column once.")
     if chosen and not any(path.is_file() for path in runs):
         raise click.UsageError("--where is for files of counts, and there is none.")
     if not any(path.is_file() for path in runs):
-        check_not_given("alpha", "margin", because="is for files of counts, and there is none.")
+        check_not_given(
+            "alpha",
+            "margin",
+            because="is for files of counts, and there is none: repeat a run's command with it, "
+            "which trains nothing anew.",
+        )
 
     from ietest_fast.corpus import read_corpus
     from ietest_fast.experiment.artefacts import write_text
     from ietest_fast.report.contents import gather
     from ietest_fast.report.page_builder import build_page
-    from ietest_fast.report.paper import write_for_paper
+    from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
     from ietest_fast.report.runs import read_runs
 
     found = read_runs(runs, names, where=chosen, alpha=alpha, margin=margin)
     target = out if out is not None else _beside(runs[0])
-    if target.is_dir():
-        raise click.UsageError(f"--out is a folder, {target}; name a file, such as report.html.")
+    _check_target(target)
+    if train is not None and all(run.results is None for run in found):
+        raise click.UsageError("--train is for runs with texts; counts have none.")
+    if paper is not None:
+        check_paper_folder(paper)
     texts = None
     if train is not None:
         of_run = next((run.results["data"] for run in found if run.results is not None), None)
@@ -116,6 +126,13 @@ def command(
     if paper is not None:
         written = write_for_paper(contents, paper)
         click.echo(f"{paper}: {len(written)} files")
+        left = find_left_over(paper, written)
+        if left:
+            click.echo(
+                f"Note: {len(left)} tables and figures there are of an earlier report, such as "
+                f"{left[0].name}.",
+                err=True,
+            )
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -123,6 +140,23 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise click.UsageError(f"--where takes COLUMN=VALUE, not {text!r}.")
     return name, value
+
+
+def _check_target(target: Path) -> None:
+    """Refuse to put a page in the place of anything else, such as a file of counts."""
+    if target.is_dir():
+        raise click.UsageError(f"--out is a folder, {target}; name a file, such as report.html.")
+    if target.exists() and not (target.is_file() and _is_page(target)):
+        raise click.UsageError(f"--out is there already, and no page: {target}.")
+
+
+def _is_page(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            begin = file.read(15)
+    except OSError as error:
+        raise click.UsageError(f"--out cannot be read: {path}: {error.strerror}.") from error
+    return not begin or begin.lower() == b"<!doctype html>"
 
 
 def _beside(run: Path) -> Path:

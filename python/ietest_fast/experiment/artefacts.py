@@ -15,9 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+MADE_ANEW = "delete it and give the same command again, then it is made anew"
+
+
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Read what a run can make anew; say how if it is damaged.
+def reading(path: Path, *, remedy: str = MADE_ANEW) -> Iterator[None]:
+    """Read what a run has left; say what to do if it is damaged.
+
+    Parameters
+    ----------
+    path
+        What is read, for the message.
+    remedy
+        What to do.
 
     Raises
     ------
@@ -28,10 +38,11 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except IetestError:
         raise
-    except (OSError, EOFError, ValueError, LookupError, TypeError) as error:
+    except PermissionError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, EOFError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise StoreError(
-            f"{path}: is damaged ({type(error).__name__}: {error}); delete it and give the same "
-            "command again, then it is made anew"
+            f"{path}: is damaged ({type(error).__name__}: {error}); {remedy}"
         ) from error
 
 

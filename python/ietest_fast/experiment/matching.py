@@ -170,6 +170,33 @@ def matched_table(
     )
 
 
+def check_matched(table: pa.Table, *, n_labels: int) -> None:
+    """Check that a table is a matched sample: its columns, its rows in order, labels in range.
+
+    Raises
+    ------
+    ValueError
+        With what it is not.
+    """
+    none = np.zeros(0, np.int8)
+    expected = matched_table(none, none, none, np.zeros(0, bool)).schema
+    if not table.schema.remove_metadata().equals(expected):
+        raise ValueError("it has other columns than a matched sample")
+    if any(column.null_count for column in table.columns):
+        raise ValueError("a value is missing")
+    if not np.array_equal(table["row"].to_numpy(), np.arange(table.num_rows)):
+        raise ValueError("its rows are not in their order")
+    gold, original, transformed = (
+        table[name].to_numpy() for name in ("gold", "original", "transformed")
+    )
+    for labels in (gold, original, transformed):
+        if len(labels) and not 0 <= labels.min() <= labels.max() < n_labels:
+            raise ValueError(f"a label is none of the {n_labels}")
+    for name, labels in (("original", original), ("transformed", transformed)):
+        if not np.array_equal(table[f"{name}_correct"].to_numpy(), labels == gold):
+            raise ValueError(f"{name}_correct does not follow from the labels")
+
+
 def write_cell_artefact(path: Path, table: pa.Table, record: Mapping[str, Any]) -> None:
     """Write a cell's matched sample, and in its metadata the fields of its record."""
     import pyarrow.parquet as pq

@@ -243,20 +243,31 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
     A point is filled where invariance is rejected; an arrow at the foot stands for a value below
     ``P_FLOOR``. Of one run alone every p-value is a small dot besides.
     """
+    thresholds = sorted({run.rhos[0].decision.threshold for run in runs}, reverse=True)
+    is_cut = any(rho.decision.p_min < P_FLOOR for run in runs for rho in run.rhos)
+    signs = ["Filled: rejected."]
+    if len(runs) == 1:
+        signs.append("Small dots: every classifier.")
+    if is_cut:
+        signs.append(f"Arrows at the foot: p below {show_p(P_FLOOR)}.")
 
     def draw(palette: Palette) -> Drawn:
         figure, axes = _axes(left=0.85, legend_rows=_legend_rows(runs))
         hints = _Hints()
         axes.set_yscale("log")
-        for threshold in sorted({run.rhos[0].decision.threshold for run in runs}):
+        lowest = max(min(rho.decision.p_min for run in runs for rho in run.rhos), P_FLOOR)
+        axes.set_ylim(min(lowest, *thresholds) / 5, 2)
+        for number, threshold in enumerate(thresholds):
             axes.axhline(threshold, color=palette.ink, linestyle="--", linewidth=1)
+            # Lines may be close: the highest is labelled above itself, the next below.
             axes.annotate(
-                f"α/M = {threshold:g}",
-                (1, threshold),
+                f"α/M = {threshold:.3g}" + _say_m(runs, threshold),
+                (1 - number // 2 % 2, threshold),
                 xycoords=("axes fraction", "data"),
-                xytext=(-2, 3),
+                xytext=(2 if number // 2 % 2 else -2, -3 if number % 2 else 3),
                 textcoords="offset points",
-                ha="right",
+                ha="left" if number // 2 % 2 else "right",
+                va="top" if number % 2 else "bottom",
                 fontsize=9,
                 color=palette.ink,
             )
@@ -290,8 +301,6 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                     color=look["color"],
                     markerfacecolor=look["color"] if is_rejected else palette.ground,
                 )
-        lowest = max(min(rho.decision.p_min for run in runs for rho in run.rhos), P_FLOOR)
-        axes.set_ylim(min(lowest, *(run.rhos[0].decision.threshold for run in runs)) / 5, 2)
         axes.set_ylabel("smallest p-value (filled: rejected)")
         _rho_axis(axes, runs, palette)
         _legend(figure, len(runs))
@@ -305,16 +314,23 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
     return Chart(
         name=name,
         title="The smallest of the M p-values against ρ",
-        summary=(
-            f"Below the line α/M invariance is rejected. Rejected at ρ of {rejected}. Values below "
-            f"{show_p(P_FLOOR)} are arrows at that height."
-        ),
+        summary=f"Below the line α/M invariance is rejected. Rejected at ρ of {rejected}.",
         draw=draw,
+        note=" ".join(signs),
     )
+
+
+def _say_m(runs: Sequence[FinishedRun], threshold: float) -> str:
+    """Say which runs a line is of, where there are several lines: those of so many classifiers."""
+    if len({run.rhos[0].decision.threshold for run in runs}) == 1:
+        return ""
+    of = {run.n_resamples for run in runs if run.rhos[0].decision.threshold == threshold}
+    return f" (M = {', '.join(map(str, sorted(of)))})"
 
 
 def delta_chart(run: FinishedRun, name: str) -> Chart:
     """Draw delta of every classifier with its interval, and the margin of equivalence."""
+    level = f"{100 * (1 - 2 * run.alpha):g}%"
 
     def draw(palette: Palette) -> Drawn:
         figure, axes = _axes(legend_rows=1)
@@ -338,8 +354,8 @@ def delta_chart(run: FinishedRun, name: str) -> Chart:
                     [x],
                     [delta],
                     [
-                        f"ρ = {each.rho:g}, m = {cell.m}: δ = {delta:+.2f} points, interval "
-                        f"{low:+.2f} to {high:+.2f}"
+                        f"ρ = {each.rho:g}, m = {cell.m}: δ = {delta:+.2f} points, {level} "
+                        f"interval {low:+.2f} to {high:+.2f}"
                         + (", within the margin" if cell.is_equivalent else "")
                     ],
                     hints,
@@ -359,15 +375,17 @@ def delta_chart(run: FinishedRun, name: str) -> Chart:
         return figure, hints.texts
 
     inside = sum(cell.is_equivalent for cell in run.cells)
+    width = f"{100 * run.margin:g} {'point' if run.margin == 0.01 else 'points'}"
     return Chart(
         name=name,
-        title=f"δ of every classifier of {run.name}, with its interval",
+        title=f"δ of every classifier of {run.name}, with its {level} interval",
         summary=(
             f"δ is accuracy on the originals minus accuracy on the transformed. {inside} of "
-            f"{len(run.cells)} classifiers are shown to differ by less than {100 * run.margin:g} "
-            "points, the shaded band."
+            f"{len(run.cells)} classifiers are shown to differ by less than {width}, the shaded "
+            "band."
         ),
         draw=draw,
+        note=f"Shaded: the margin of ±{width}. Every classifier of a ρ stands beside the others.",
     )
 
 
@@ -510,6 +528,8 @@ def substitution_chart(found: Substitutions, name: str, n: int) -> Chart:
     names, times = found.names[:n], found.times[:n]
 
     def draw(palette: Palette) -> Drawn:
+        from matplotlib.ticker import MaxNLocator
+
         figure, axes = _axes(0.7 + 0.24 * len(names), left=_label_width(names))
         hints = _Hints()
         for height, (said, count) in enumerate(zip(reversed(names), times[::-1], strict=True)):
@@ -521,6 +541,7 @@ def substitution_chart(found: Substitutions, name: str, n: int) -> Chart:
         axes.set_yticks(range(len(names)), [_label(each) for each in reversed(names)], fontsize=9)
         axes.set_ylim(-0.7, len(names) - 0.3)
         axes.set_xlabel("times")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         _grid(axes, palette, "x")
         return figure, hints.texts
 

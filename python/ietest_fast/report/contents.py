@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -197,8 +198,8 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
         title="The test against ρ",
         intro=(
             "Each classifier, trained on data of which a share ρ was rephrased, answers both "
-            "versions of the test set. Where a line of two versions parts, the model's mind "
-            "changes with the wording."
+            "versions of the test set. Where the two lines part, the model's mind changes with the "
+            "wording."
         ),
         parts=(
             Numbers(table=runs_table(runs)),
@@ -246,9 +247,9 @@ def _comparisons(runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers
         for found in test_sets
         for run, answers in zip(found.runs, found.answers, strict=True)
     }
-    pairs = comparable_pairs(runs)
-    if not pairs:
+    if len(runs) < 2:
         return []
+    pairs = comparable_pairs(runs)
 
     def compare(pair: tuple[FinishedRun, FinishedRun]) -> Comparison:
         first, second = pair
@@ -270,7 +271,7 @@ def _comparisons(runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers
             intro=(
                 "The same observations, answered by two models or under two transformations. The "
                 "row that matters most is the loss: which of the two gives away more accuracy when "
-                "texts are rephrased."
+                "texts are rephrased." + _say_left_out(runs, pairs)
             ),
             parts=tuple(
                 Numbers(table=table, folded=table.title if len(tables) > 3 else None)
@@ -278,6 +279,19 @@ def _comparisons(runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers
             ),
         )
     ]
+
+
+def _say_left_out(
+    runs: Sequence[FinishedRun], pairs: Sequence[tuple[FinishedRun, FinishedRun]]
+) -> str:
+    n_left = math.comb(len(runs), 2) - len(pairs)
+    if n_left == 0:
+        return ""
+    which = f"{n_left} of the pairs of runs are" if pairs else "These runs are"
+    return (
+        f" {which} not compared: that takes answers to the same test set, with the same columns "
+        "and labels, and a ρ in common."
+    )
 
 
 def _effects(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[Section]:

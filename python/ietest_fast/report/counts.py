@@ -37,7 +37,8 @@ def read_counts(
     path
         CSV, TSV, JSON lines or Parquet.
     where
-        Only rows that have these values in these columns, compared as text without case.
+        Only rows that have these values in these columns, compared as numbers, or as text
+        without case.
     alpha, margin
         As of a run's configuration.
 
@@ -54,7 +55,8 @@ def read_counts(
             raise InputError(
                 "a model has no name", path=path, row=f"row {row['_row']}", column="model"
             )
-        key = (str(row.get("dataset", "")), str(row["model"]))
+        dataset = row.get("dataset")
+        key = ("" if dataset is None else str(dataset), str(row["model"]))
         by_model.setdefault(key, []).append(row)
     return [
         _make_run(path, dataset, model, own, alpha=alpha, margin=margin)
@@ -80,7 +82,11 @@ def _read_rows(path: Path, where: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _equal(value: object, wanted: str) -> bool:
-    return str(value).casefold() == wanted.casefold()
+    said = str(value).casefold()
+    try:
+        return float(said) == float(wanted)
+    except ValueError:
+        return said == wanted.casefold()
 
 
 def _make_run(

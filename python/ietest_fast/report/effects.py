@@ -90,7 +90,7 @@ def frequent_table(found: Substitutions) -> Table:
         columns=(
             Column("substitution"),
             Column("times", "count"),
-            Column("% of all", "percent"),
+            Column("of all %", "percent"),
         ),
         rows=tuple(
             (name, int(times), times / total)

@@ -61,19 +61,19 @@ QUANTIFIERS = {
         ),
         Quantifier(
             name="every-m-any-rho",
-            title="in every resample at one ρ at least",
+            title="in every resample at some ρ",
             every_rho=False,
             every_m=True,
         ),
         Quantifier(
             name="any-m-every-rho",
-            title="in one resample at least at every ρ",
+            title="in some resample at every ρ",
             every_rho=True,
             every_m=False,
         ),
         Quantifier(
             name="any-m-any-rho",
-            title="in one resample at least at one ρ at least",
+            title="in some resample at some ρ",
             every_rho=False,
             every_m=False,
         ),
@@ -86,7 +86,7 @@ QUANTIFIERS = {
         ),
         Quantifier(
             name="first-m-any-rho",
-            title="in the first resample at one ρ at least (the published 249 and 531 cases)",
+            title="in the first resample at some ρ (the published 249 and 531 cases)",
             every_rho=False,
             every_m=True,
             first_m=True,
@@ -186,7 +186,7 @@ def hard_case_table(hardness: dict[str, NDArray[np.uint8]]) -> Table:
             Column("for a model"),
             *(Column(name, "count") for name in hardness),
             Column("all models", "count"),
-            Column("all models %", "percent"),
+            Column("share, all models %", "percent"),
         ),
         rows=tuple(
             (

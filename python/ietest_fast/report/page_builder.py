@@ -65,7 +65,7 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
             }
             for section in contents.sections
         ],
-        data=_for_script({"runs": [_run_data(run) for run in contents.runs]}),
+        data=_for_script({"runs": [run.to_dict() for run in contents.runs]}),
     )
 
 
@@ -99,7 +99,10 @@ def _part(part: Part, numbers: dict[str, int]) -> dict[str, Any]:
     if isinstance(part, Heading):
         return {"kind": "heading", "text": part.text}
     if isinstance(part, Figures):
-        figures = [{"title": chart.title, "svg": chart.to_page()} for chart in part.charts]
+        figures = [
+            {"title": chart.title, "svg": chart.to_page(), "note": chart.note}
+            for chart in part.charts
+        ]
         return {"kind": "figures", "figures": figures}
     if isinstance(part, Numbers):
         return {"kind": "table", "folded": part.folded, "table": _table(part.table, numbers)}
@@ -123,36 +126,4 @@ def _table(table: Table, numbers: dict[str, int]) -> dict[str, Any]:
         "columns": table.columns,
         "rows": table.shown(),
         "note": table.note,
-    }
-
-
-def _run_data(run: FinishedRun) -> dict[str, Any]:
-    """Give the numbers behind the figures, as ``results.json`` has them."""
-    return {
-        "name": run.name,
-        "signature": run.signature,
-        "snr": run.robustness.every.snr,
-        "rhos": [
-            {
-                "rho": rho.rho,
-                "accuracy_original": rho.accuracy_original.to_dict(),
-                "accuracy_transformed": rho.accuracy_transformed.to_dict(),
-                "t": rho.t.to_dict(),
-                "p_min": rho.decision.p_min,
-                "threshold": rho.decision.threshold,
-                "reject": rho.decision.reject,
-                "cells": [
-                    {
-                        "m": cell.m,
-                        "t": cell.t,
-                        "p_value": cell.p_value,
-                        "delta": cell.counts.delta,
-                        "interval": [cell.interval.low, cell.interval.high],
-                        "collapsed": cell.is_collapsed,
-                    }
-                    for cell in rho.cells
-                ],
-            }
-            for rho in run.rhos
-        ],
     }

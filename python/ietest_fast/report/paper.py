@@ -11,6 +11,7 @@ from ietest_fast.experiment.artefacts import write_text
 from ietest_fast.report.tables import FORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ietest_fast.report.contents import Contents
@@ -30,12 +31,36 @@ def citation() -> str:
         "  year = {2023},\n"
         "  doi = {10.1017/S1351324923000268}\n"
         "}\n\n"
-        "@software{ietestfast,\n"
+        "@misc{ietestfast,\n"
+        "  author = {{The ietest-fast developers}},\n"
         "  title = {ietest-fast: the Invariance-under-Equivalence test},\n"
-        f"  version = {{{ietest_fast.__version__}}},\n"
-        "  note = {Python package}\n"
+        "  year = {2026},\n"
+        f"  howpublished = {{Python package, version {ietest_fast.__version__}}}\n"
         "}\n"
     )
+
+
+def check_paper_folder(folder: Path) -> None:
+    """Make sure that files can be put into a folder.
+
+    Raises
+    ------
+    InputError
+        If its name is that of a file.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, a folder expected", path=folder)
+
+
+def find_left_over(folder: Path, written: Sequence[Path]) -> list[Path]:
+    """Find tables and figures in a folder that :func:`write_for_paper` has not written just now."""
+    there = [
+        path
+        for part, formats in (("tables", FORMATS), ("figures", FIGURE_FORMATS))
+        for path in (folder / part).glob("*")
+        if path.suffix.removeprefix(".") in formats
+    ]
+    return sorted(set(there) - set(written))
 
 
 def write_for_paper(contents: Contents, folder: Path) -> list[Path]:
@@ -61,8 +86,7 @@ def write_for_paper(contents: Contents, folder: Path) -> list[Path]:
     StoreError
         If a file cannot be written.
     """
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, a folder expected", path=folder)
+    check_paper_folder(folder)
     written: list[Path] = []
     counted: dict[str, int] = {}
     for table in contents.tables:

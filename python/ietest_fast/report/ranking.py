@@ -55,7 +55,8 @@ def ranking_table(runs: Sequence[FinishedRun]) -> Table:
         rows=tuple(rows),
         note=(
             "SNR is mean/sd (divisor n) over all ρ and resamples. A collapsed classifier predicts "
-            "one class only, or is at chance; none is left out, dropped or trained again."
+            "one class only, or its accuracy is no better than chance allows; none is left out, "
+            "dropped or trained again."
         ),
     )
 
@@ -81,7 +82,7 @@ def collapsed_table(runs: Sequence[FinishedRun]) -> Table | None:
         return None
     return Table(
         name="collapsed",
-        title="Classifiers that learnt nothing",
+        title="Classifiers that cannot be told from guessing",
         columns=(
             Column("model"),
             Column("ρ", "number", -1),

@@ -30,11 +30,11 @@ def runs_table(runs: Sequence[FinishedRun]) -> Table:
             Column("data"),
             Column("transformation"),
             Column("test observations", "count"),
-            Column("ρ", "count"),
+            Column("values of ρ", "count"),
             Column("M", "count"),
             Column("α", "number", -1),
             Column("margin (points)", "percent"),
-            Column("ρ with a rejection", "count"),
+            Column("values of ρ rejected", "count"),
             Column("clusters", "count"),
         ),
         rows=tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,9 +14,10 @@ import numpy as np
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import reading
 from ietest_fast.experiment.data import kept_folder
-from ietest_fast.experiment.matching import read_cell_artefact
+from ietest_fast.experiment.matching import check_matched, read_cell_artefact
 from ietest_fast.experiment.results import RESULTS, RESULTS_FORMAT, OverClassifiers, Spread
 from ietest_fast.experiment.store import CELLS
+from ietest_fast.report.stored_results import check_results
 from ietest_fast.stats import (
     FEW_DISCORDANT,
     Decision,
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
+
+_RUN_AGAIN = "delete it and give the run's command again, then it is made anew"
+_PUT_BACK = "put back the one that was written, or run into another folder"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +106,20 @@ class CellOutcome:
             is_collapsed=is_collapsed,
             p_mcnemar_exact=test.p_mcnemar_exact,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give counts, test and interval."""
+        counts = self.counts
+        return {
+            "m": self.m,
+            "counts": [counts.n11, counts.n10, counts.n01, counts.n00],
+            "t": self.t,
+            "p_value": self.p_value,
+            "delta": counts.delta,
+            "interval": [self.interval.low, self.interval.high],
+            "equivalent": self.is_equivalent,
+            "collapsed": self.is_collapsed,
+        }
 
     @property
     def has_few_discordant(self) -> bool:
@@ -271,6 +290,28 @@ class FinishedRun:
         data = self.results["settings"]["data"]
         return f"{data['test']} {self.results['transformation']['fingerprint']}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give what figures and tables show, as ``results.json`` has it."""
+        return {
+            "name": self.name,
+            "signature": self.signature,
+            "snr": self.robustness.every.snr,
+            "rhos": [
+                {
+                    "rho": rho.rho,
+                    "accuracy_original": rho.accuracy_original.to_dict(),
+                    "accuracy_transformed": rho.accuracy_transformed.to_dict(),
+                    "t": rho.t.to_dict(),
+                    "p_min": rho.decision.p_min,
+                    "threshold": rho.decision.threshold,
+                    "reject": rho.decision.reject,
+                    "verdict": str(rho.verdict),
+                    "cells": [cell.to_dict() for cell in rho.cells],
+                }
+                for rho in self.rhos
+            ],
+        }
+
     def renamed(self, name: str) -> FinishedRun:
         """Give the same run under another name."""
         return replace(self, name=name)
@@ -296,10 +337,13 @@ class FinishedRun:
             results["settings"]["transformation"]["inputs"],
         )
         columns = list(results["data"]["text_columns"])
-        with reading(kept):
+        first = self._read_cell(self.cells[0])
+        with reading(kept, remedy=_RUN_AGAIN):
             table = pq.read_table(kept / "test.parquet")
             edits = pq.read_table(kept / "test.edits.parquet")
-            first = self._read_cell(self.cells[0])
+            rules = Counter(edits["rule"].to_pylist())
+            if rules != results["transformation"]["test_edits"]:
+                raise ValueError("its edits are not as many as the results say")
             if table.num_rows != first.num_rows:
                 raise StoreError(
                     f"{kept}: has {table.num_rows:,} test rows, but the classifiers answered "
@@ -310,7 +354,7 @@ class FinishedRun:
                 original=undo(transformed, edits),
                 transformed=transformed,
                 edits=edits,
-                gold=first["gold"].to_numpy().astype(np.int8),
+                gold=first["gold"].to_numpy(),
                 label_names=tuple(results["data"]["label_names"]),
                 changed=table["changed"].to_numpy(),
             )
@@ -332,12 +376,23 @@ class FinishedRun:
         """
         self._from_folder()
         answers = np.empty((self.n, len(self.rhos), self.n_resamples, 2), np.int8)
+        gold: NDArray[np.int8] | None = None
         for r, rho in enumerate(self.rhos):
             for m, cell in enumerate(rho.cells):
                 table = self._read_cell(cell)
+                own = table["gold"].to_numpy()
+                if gold is not None and not np.array_equal(gold, own):
+                    raise StoreError(
+                        f"{self._cell_path(cell)}: has other labels than the matched samples "
+                        f"before it; {_PUT_BACK}"
+                    )
+                gold = own
                 answers[:, r, m, 0] = table["original"].to_numpy()
                 answers[:, r, m, 1] = table["transformed"].to_numpy()
         return answers
+
+    def _cell_path(self, cell: CellOutcome) -> Path:
+        return self.source / CELLS / f"{cell.identity}.parquet"
 
     def _from_folder(self) -> Mapping[str, Any]:
         if self.results is None:
@@ -347,14 +402,14 @@ class FinishedRun:
     def _read_cell(self, cell: CellOutcome) -> pa.Table:
         import pyarrow.parquet as pq
 
-        path = self.source / CELLS / f"{cell.identity}.parquet"
+        path = self._cell_path(cell)
         if not path.is_file():
             raise StoreError(
-                f"{path}: the matched sample of rho {cell.rho:g}, m {cell.m} is gone; give the "
-                "run's command again"
+                f"{path}: the matched sample of rho {cell.rho:g}, m {cell.m} is gone; {_PUT_BACK}"
             )
-        with reading(path):
+        with reading(path, remedy=_PUT_BACK):
             table = pq.read_table(path)
+            check_matched(table, n_labels=len(self._from_folder()["data"]["label_names"]))
             counts = PairedCounts.from_outcomes(
                 table["original_correct"].to_numpy(), table["transformed_correct"].to_numpy()
             )
@@ -375,6 +430,8 @@ def read_run(folder: str | Path) -> FinishedRun:
     """
     folder = Path(folder)
     path = folder / RESULTS
+    if folder.is_file():
+        raise InputError("is a file; the folder of a run is expected", path=folder)
     if not folder.is_dir():
         raise InputError("there is no such folder", path=folder)
     if not path.is_file():
@@ -383,12 +440,13 @@ def read_run(folder: str | Path) -> FinishedRun:
             "its run has not ended yet; give its command again" if begun else "is no run's folder",
             path=folder,
         )
-    with reading(path):
+    with reading(path, remedy=_RUN_AGAIN):
         results = json.loads(path.read_text(encoding="utf-8"))
         if results["format"] != RESULTS_FORMAT:
             raise StoreError(
                 f"{path}: is of format {results['format']}, this version reads {RESULTS_FORMAT}"
             )
+        check_results(results)
         return finished_run(folder, results)
 
 
@@ -436,6 +494,8 @@ def read_runs(
 
     runs: list[FinishedRun] = []
     for folder in map(Path, folders):
+        if folder.name == RESULTS and folder.is_file():
+            raise InputError("belongs to a run; name its folder", path=folder)
         if folder.is_file():
             runs.extend(read_counts(folder, where=where, alpha=alpha, margin=margin))
         else:
@@ -450,7 +510,8 @@ def name_runs(runs: Sequence[FinishedRun], names: Sequence[str] = ()) -> list[Fi
     if names:
         if len(names) != len(runs) or len(set(names)) < len(names):
             raise InputError(
-                f"{len(runs)} runs need as many different names, not {', '.join(names)}"
+                f"{len(runs)} {'runs need' if len(runs) > 1 else 'run needs'} as many different "
+                f"names, not {', '.join(names)}"
             )
         return [run.renamed(name) for run, name in zip(runs, names, strict=True)]
     for attribute in ("data_name", "transformation", "source"):

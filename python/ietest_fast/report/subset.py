@@ -9,7 +9,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.runs import CellOutcome, RhoOutcome
-from ietest_fast.stats import PairedCounts, is_collapsed
+from ietest_fast.stats import PairedCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,8 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
     """Test every classifier of a run again, on some rows of its test set.
 
     Nothing is retrained. The exact law is used, and observations are taken as independent, also
-    where the run drew clusters.
+    where the run drew clusters. Which classifiers are collapsed is what the whole test set says:
+    on a few of its rows any might be.
 
     Parameters
     ----------
@@ -52,12 +53,13 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
         cells = []
         for m in range(run.n_resamples):
             original, transformed = answers[:, place, m, 0], answers[:, place, m, 1]
+            whole = rho.cells[m]
             cells.append(
                 CellOutcome.from_counts(
                     PairedCounts.from_outcomes(original == gold, transformed == gold),
                     rho=rho.rho,
                     m=m,
-                    is_collapsed=is_collapsed(original, gold),
+                    is_collapsed=whole.is_collapsed,
                     alpha=run.alpha,
                     margin=run.margin,
                 )

@@ -109,12 +109,15 @@ class Chart:
         What there is to see, for readers that do not see it.
     draw
         Makes the figure in a palette; gives it with the hints of its artists, by gid.
+    note
+        How it is read, for everybody: stands below it.
     """
 
     name: str
     title: str
     summary: str
     draw: Callable[[Palette], tuple[Figure, Mapping[str, str]]]
+    note: str = ""
 
     def to_page(self) -> str:
         """Draw it as one ``svg`` element in the page's colours, without a fixed size."""

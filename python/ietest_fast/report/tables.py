@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.summary import format_p
+from ietest_fast.report.svg import show_controls
 
 FORMATS = ("csv", "md", "tex")
 """Endings of the files that a table can be written to."""
@@ -34,6 +35,8 @@ _TEX = {
     "·": r"$\cdot$",
     "×": r"$\times$",
 }
+_MOST_ON_A_PAGE = 40
+_TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 Value = str | int | float | bool | None
@@ -168,6 +171,24 @@ class Table:
                     f"the table {self.name} has {len(self.columns)} columns, a row {len(row)}"
                 )
 
+    def without(self, *names: str) -> Table:
+        """Leave columns out.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+        """
+        missing = set(names) - {column.name for column in self.columns}
+        if missing:
+            raise ValueError(f"the table {self.name} has no column {min(missing)}")
+        kept = [i for i, column in enumerate(self.columns) if column.name not in names]
+        return replace(
+            self,
+            columns=tuple(self.columns[i] for i in kept),
+            rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
+        )
+
     def shown(self) -> list[list[str]]:
         """Give the rows as people read them."""
         return [
@@ -215,16 +236,26 @@ class Table:
         return f"**{_for_markdown(self.title)}**\n\n{body}{note}"
 
     def to_latex(self) -> str:
-        """Write it as a floating table; it needs the package booktabs and UTF-8."""
+        """Write it as a floating table, or as one over several pages if it is long.
+
+        It needs the package booktabs, a long one longtable too, and UTF-8.
+        """
         align = "".join("r" if column.is_numeric else "l" for column in self.columns)
         head = " & ".join(_for_latex(column.name) for column in self.columns)
         body = "".join(f"{' & '.join(map(_for_latex, line))} \\\\\n" for line in self.shown())
-        note = f" {_for_latex(self.note)}" if self.note else ""
+        caption = f"\\caption{{{_for_latex(self.title)}.}}\n\\label{{tab:{self.name}}}"
+        note = f"\\par\\smallskip{{\\footnotesize {_for_latex(self.note)}}}\n" if self.note else ""
+        head = f"\\toprule\n{head} \\\\\n\\midrule\n"
+        if len(self.rows) > _MOST_ON_A_PAGE:
+            return (
+                f"{{\\small\\setlength{{\\tabcolsep}}{{3pt}}\n\\begin{{longtable}}{{{align}}}\n"
+                f"{caption} \\\\\n{head}\\endfirsthead\n{head}\\endhead\n{body}\\bottomrule\n"
+                f"\\end{{longtable}}\n{note}}}\n"
+            )
         return (
-            "\\begin{table}\n\\centering\n"
-            f"\\caption{{{_for_latex(self.title)}.{note}}}\n\\label{{tab:{self.name}}}\n"
-            f"\\begin{{tabular}}{{{align}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body}"
-            "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+            f"\\begin{{table}}\n\\centering\\small\\setlength{{\\tabcolsep}}{{3pt}}\n{caption}\n"
+            f"\\begin{{tabular}}{{{align}}}\n{head}{body}\\bottomrule\n\\end{{tabular}}\n"
+            f"{note}\\end{{table}}\n"
         )
 
     def to_text(self, suffix: str) -> str:
@@ -238,7 +269,7 @@ class Table:
 def _unit_free(column: Column) -> str:
     if column.kind not in {"percent", "points"}:
         return column.name
-    return column.name.replace("%", "").replace("(points)", "").strip() or "share"
+    return column.name.removesuffix("%").removesuffix("(points)").strip() or "share"
 
 
 def _raw(value: object) -> object:
@@ -247,15 +278,20 @@ def _raw(value: object) -> object:
     return "" if value is None else value
 
 
+def _on_one_line(text: str) -> str:
+    """Take out what ends a line, or turns the order of what follows."""
+    return " ".join(show_controls(text).translate(_TURNS).split())
+
+
 def _for_markdown(text: str) -> str:
-    flat = " ".join(text.split())
+    flat = _on_one_line(text)
     for sign in "\\|*_`<[":
         flat = flat.replace(sign, f"\\{sign}")
     return flat
 
 
 def _for_latex(text: str) -> str:
-    flat = " ".join(text.split())
+    flat = _on_one_line(text)
     made = "".join(_TEX.get(sign, sign) for sign in flat)
     for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True):
         made = made.replace(raised, f"$^{{{plain}}}$")

@@ -16,17 +16,18 @@ def say_verdict(run: FinishedRun) -> str:
     """Say whether a model changes its mind when sentences are rephrased, and how surely.
 
     The sentence follows the verdicts at every rho, and names the rho wherever they are not all
-    the same. Of classifiers that learnt nothing, which answer every version alike, it says so.
+    the same. Of classifiers that cannot be told from guessing it says so.
     """
     n_collapsed = sum(cell.is_collapsed for cell in run.cells)
     if n_collapsed == len(run.cells):
         return (
-            f"{run.name} learnt nothing: every classifier predicts one class only, or is at "
-            "chance, so nothing can be said of rephrased sentences."
+            f"{run.name} cannot be told from guessing on these {run.n:,} observations: every "
+            "classifier predicts one class only, or is no better than chance allows, so nothing "
+            "can be said of rephrased sentences."
         )
     said = _say(run)
     if n_collapsed:
-        said += f" ({n_collapsed} of {len(run.cells)} classifiers learnt nothing.)"
+        said += f" ({n_collapsed} of {len(run.cells)} classifiers cannot be told from guessing.)"
     return said
 
 

@@ -65,11 +65,13 @@ def test_a_sample_is_not_drawn_over_another(sample, first_run):
     # Nor do the marks of one become those of another.
     Marks(sample, "anna").add(sample.rows[0], "sound")
     sample.path.unlink()
-    with pytest.raises(InputError, match=r"marks .* still there: sample\.anna\.marks\.jsonl"):
+    with pytest.raises(InputError, match=r"marks .* still there: sample\.json\.anna\.marks\.jsonl"):
         draw_sample(read_run(first_run), sample.path)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 9}', '{"format": 1}', "\xff"])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"format": 9}', '{"format": 1}', "\xff", "[" * 200_000]
+)
 def test_what_is_no_sample_is_refused(tmp_path, content):
     path = tmp_path / "sample.json"
     path.write_bytes(content.encode("latin-1"))
@@ -104,6 +106,57 @@ def test_a_torn_line_is_left_out_and_written_over(sample):
     again.add(sample.rows[1], "unsound")
     assert Marks(sample, "anna").as_dict() == {sample.rows[0]: "sound", sample.rows[1]: "unsound"}
     assert marks.path.read_bytes().count(b"\n") == 2
+
+
+def test_a_last_mark_without_an_end_of_line_holds(sample):
+    path = marks_path(sample.path, "anna")
+    first, second = sample.rows[:2]
+    path.write_text(json.dumps({"row": first, "mark": "sound"}))
+    marks = Marks(sample, "anna")
+    assert marks.as_dict() == {first: "sound"}
+    marks.add(second, "unsound")
+    assert Marks(sample, "anna").as_dict() == {first: "sound", second: "unsound"}
+
+
+def test_marks_are_of_one_sample(tmp_path, first_run):
+    run = read_run(first_run)
+    one, two = (draw_sample(run, tmp_path / f"pilot.{name}", n=40) for name in ("v1", "v2"))
+    Marks(one, "anna").add(one.rows[0], "sound")
+    assert (find_people(one), find_people(two)) == (["anna"], [])
+
+
+def test_people_without_marks_do_not_count(sample):
+    Marks(sample, "anna").add(sample.rows[0], "sound")
+    ben = Marks(sample, "ben")
+    ben.add(sample.rows[0], "sound")
+    ben.add(sample.rows[0], None)
+    marks_path(sample.path, "cid").touch()
+    assert find_people(sample) == ["anna"]
+
+
+def test_one_window_a_person(sample):
+    first, second = Marks(sample, "anna"), Marks(sample, "anna")
+    with first.locked():
+        first.add(sample.rows[0], "sound")
+        with pytest.raises(InputError, match="in another window"), second.locked():
+            pass
+        with Marks(sample, "ben").locked():
+            pass
+    with second.locked():
+        assert second.as_dict() == {sample.rows[0]: "sound"}
+    # Who has marked nothing leaves nothing.
+    assert not marks_path(sample.path, "ben").exists()
+
+
+def test_ties_are_counted(sample):
+    anna, ben = Marks(sample, "anna"), Marks(sample, "ben")
+    for number, row in enumerate(sample.rows):
+        anna.add(row, "sound")
+        ben.add(row, "sound" if number < 30 else "unsound")
+    table = summary_table(sample, ["anna", "ben"])
+    assert table.rows[2][:4] == ("majority", 30, 40, 30)
+    assert "not in its row: 10 on which votes are tied." in table.note
+    assert "tied" not in summary_table(sample, ["anna"]).note
 
 
 MARKER = """
@@ -259,6 +312,6 @@ def test_marks_are_summed_up(sample):
 
 
 def test_files_of_others_are_no_people(sample):
-    for name in ("other.anna.marks.jsonl", "sample.a b.marks.jsonl", "sample.anna.txt"):
+    for name in ("other.anna.marks.jsonl", "sample.json.a b.marks.jsonl", "sample.json.anna.txt"):
         (sample.path.parent / name).write_text(json.dumps({}))
     assert find_people(sample) == []

@@ -77,6 +77,15 @@ def test_every_figure_can_be_drawn(tmp_path, case):
         chart.save(tmp_path / f"{chart.name}.pdf")
 
 
+def test_lines_of_different_m_are_told_apart():
+    four = CASES["one rho, one classifier"]
+    few, many = make_run(four), make_run({rho: rows * 3 for rho, rows in four.items()}, name="b")
+    page = p_chart([few, many], "p").to_page()
+    for said in ("α/M = 0.05 (M = 1)", "α/M = 0.0167 (M = 3)"):
+        assert said in page
+    assert "(M = 1)" not in p_chart([few], "p").to_page()
+
+
 def test_names_that_matplotlib_would_read_are_drawn_as_they_are():
     run = make_run(CASES["one rho, one classifier"])
     names = ["a_$x^2$_<b>&", "_hidden", r"$\frac$", "zero\x00escape\x1b", "long " * 30]

@@ -14,6 +14,7 @@ from ietest_fast.report.comparison import (
     compare_runs,
     comparison_table,
 )
+from ietest_fast.report.contents import gather
 from ietest_fast.report.runs import read_run
 from ietest_fast.stats import PairedCounts, paired_score_test, paired_test
 from toys import toy_splits
@@ -96,3 +97,15 @@ def test_other_test_sets_and_other_rho_cannot(tmp_path, pair):
     answers = pair[0].read_answers()
     with pytest.raises(InputError, match="nothing to pair"):
         compare_runs(pair[0], apart, gold=np.zeros(240, np.int8), answers=(answers, answers[:, :1]))
+
+
+def test_that_runs_are_not_compared_is_said(tmp_path, pair):
+    apart = read_run(make_run(tmp_path / "apart", rho=[0.25])).renamed("apart")
+    (section,) = (each for each in gather([pair[0], apart]).sections if each.id == "comparisons")
+    assert section.parts == ()
+    assert "These runs are not compared: that takes answers to the same test set" in section.intro
+    (section,) = (each for each in gather([*pair, apart]).sections if each.id == "comparisons")
+    assert len(section.parts) == 1
+    assert "2 of the pairs of runs are not compared" in section.intro
+    (section,) = (each for each in gather(pair).sections if each.id == "comparisons")
+    assert "not compared" not in section.intro

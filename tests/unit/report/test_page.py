@@ -240,7 +240,7 @@ def test_the_numbers_behind_the_figures_are_those_of_the_results(page, first_run
                 low, high = (100 * end for end in cell["equivalence"]["interval"])
                 begin = (
                     f"ρ = {rho['rho']:g}, m = {cell['m']}: δ = {100 * cell['delta']:+.2f} points, "
-                    f"interval {low:+.2f} to {high:+.2f}"
+                    f"90% interval {low:+.2f} to {high:+.2f}"
                 )
                 assert any(title.startswith(begin) for title in titles)
     assert table == []

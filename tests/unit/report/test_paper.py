@@ -10,7 +10,7 @@ import pytest
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.contents import gather
-from ietest_fast.report.paper import citation, write_for_paper
+from ietest_fast.report.paper import citation, find_left_over, write_for_paper
 from ietest_fast.report.runs import read_runs
 
 
@@ -46,6 +46,11 @@ def test_every_table_and_figure_is_written_in_every_format(tmp_path, first_run, 
     before = {path: path.read_bytes() for path in paths}
     write_for_paper(contents, tmp_path / "new" / "paper")
     assert {path: path.read_bytes() for path in paths} == before
+    # What a smaller report does not write is still there, and told.
+    written = write_for_paper(gather(read_runs([first_run])), tmp_path / "new" / "paper")
+    left = {path.name for path in find_left_over(tmp_path / "new" / "paper", written)}
+    assert left == {path.name for path in set(paths) - set(written)}
+    assert {"accuracy-2.svg", "comparison-1.csv"} < left
 
 
 def test_a_file_is_no_folder(tmp_path, first_run):

@@ -7,6 +7,9 @@ import shutil
 import tomllib
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from finished_runs import SWAPS, make_run
@@ -97,6 +100,86 @@ def test_a_damaged_matched_sample_is_noticed(tmp_path, first_run, harm):
     message = {"gone": "is gone", "other": "is not the matched sample", "cut": "is damaged"}[harm]
     with pytest.raises(StoreError, match=message):
         run.read_answers()
+
+
+THREE = pa.scalar(3, pa.int8())
+
+
+def change(table, name, column):
+    return table.set_column(table.column_names.index(name), name, column)
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda table: table.take(list(range(table.num_rows))[::-1]), "not in their order"),
+        (lambda table: table.drop_columns("original"), "other columns"),
+        (lambda table: change(table, "gold", table["row"]), "other columns"),
+        (lambda table: change(table, "original", pc.add(table["original"], THREE)), "none of the"),
+        (lambda table: change(table, "gold", table["original"]), "does not follow"),
+        (
+            lambda table: change(table, "gold", pa.nulls(table.num_rows, pa.int8())),
+            "a value is missing",
+        ),
+    ],
+)
+def test_a_matched_sample_that_was_tampered_with_is_noticed(tmp_path, first_run, harm, message):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    run = read_run(folder)
+    path = folder / "cells" / f"{run.cells[3].identity}.parquet"
+    whole = pq.read_table(path)
+    pq.write_table(harm(whole).replace_schema_metadata(whole.schema.metadata), path)
+    with pytest.raises(StoreError, match=rf"is damaged .*{message}.* put back"):
+        run.read_answers()
+
+
+def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    (path,) = folder.glob("data/*/test.edits.parquet")
+    pq.write_table(pq.read_table(path).slice(0, 5), path)
+    with pytest.raises(StoreError, match="its edits are not as many"):
+        read_run(folder).read_versions()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("versions", None, "versions: "),
+        ("signature", 7, "signature: "),
+        ("settings.alpha", "x", "settings.alpha: "),
+        ("settings.margin", float("nan"), "settings.margin: "),
+        ("settings.model.options", None, "settings.model.options: "),
+        ("rhos", [], "rhos: "),
+        ("rhos.0.p_min", float("nan"), "rhos.0.p_min: "),
+        ("rhos.0.p_min", 0.5, "rhos.0: p_min is not the smallest p"),
+        ("rhos.1.rho", 0.0, "a rho is there twice"),
+        ("rhos.0.threshold", 0.5, "rhos.0: threshold is not"),
+        ("rhos.0.reject", None, "rhos.0.reject: "),
+        ("rhos.0.cells.1.m", 0, "rhos.0: m is 0 to 1, each once"),
+        ("rhos.0.cells.0.t", 10**400, "rhos.0.cells.0.t"),
+        ("rhos.0.cells.0.n11", 1, "rhos.0.cells.0: t does not follow"),
+        ("rhos.1.cells.0.n11", 1, "rhos.1.cells.0: its counts are not of as many"),
+        ("rhos.0.cells.0.t", 1.5, "rhos.0.cells.0: t does not follow"),
+        ("rhos.0.cells.0.p_value", 0.5, "rhos.0.cells.0: p_value does not follow"),
+        ("rhos.0.cells.0.equivalence.interval", [1.0, -1.0], "the wrong way round"),
+    ],
+)
+def test_results_that_were_tampered_with_are_noticed(tmp_path, first_run, place, value, message):
+    results = json.loads((first_run / "results.json").read_text())
+    *way, last = (int(name) if name.isdigit() else name for name in place.split("."))
+    part = results
+    for name in way:
+        part = part[name]
+    part[last] = value
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    with pytest.raises(StoreError, match=rf"results\.json: is damaged \(ValueError: .*({message})"):
+        read_run(tmp_path)
+
+
+def test_depth_without_end_is_no_crash(tmp_path):
+    (tmp_path / "results.json").write_text("[" * 200_000)
+    with pytest.raises(StoreError, match="is damaged"):
+        read_run(tmp_path)
 
 
 def test_texts_that_are_gone_are_told(tmp_path, first_run):

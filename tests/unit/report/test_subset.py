@@ -33,6 +33,13 @@ def test_some_rows_are_tested_alone(first_run):
         assert cell.p_value == paired_test(counts).p_value
 
 
+def test_a_classifier_is_not_collapsed_for_want_of_rows(first_run):
+    run = read_run(first_run)
+    assert not any(cell.is_collapsed for cell in run.cells)
+    again = repeat_on(run, [0, 1, 2])
+    assert not any(cell.is_collapsed for cell in again.cells)
+
+
 @pytest.mark.parametrize("rows", [[], [0, 0], [-1], [240]])
 def test_rows_are_checked(first_run, rows):
     with pytest.raises(InputError, match=r"rows are different|no observation"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -62,7 +63,8 @@ def test_markdown_escapes_what_it_would_read():
 
 def test_latex_escapes_what_it_would_read():
     text = TABLE.to_latex()
-    assert r"\caption{50\% of a\_b \& $\rho$. Some \$note.}" in text
+    assert r"\caption{50\% of a\_b \& $\rho$.}" in text
+    assert r"\end{tabular}" + "\n" + r"\par\smallskip{\footnotesize Some \$note.}" in text
     assert r"\label{tab:all-kinds}" in text
     assert r"\begin{tabular}{lrrrrrrr}" in text
     assert r"a|b \textless{}i\textgreater{} & 12,345" in text
@@ -70,6 +72,40 @@ def test_latex_escapes_what_it_would_read():
     body = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert {line.replace(r"\&", "").count("&") for line in body} == {7}
     assert text.isascii()
+
+
+def test_what_turns_the_order_of_signs_is_left_out_of_text():
+    table = replace(TABLE, rows=(("a\x07b\u202ec\u2066", *TABLE.rows[0][1:]),))
+    for text in (table.to_markdown(), table.to_latex()):
+        assert "a␇bc" in text
+        assert "\u202e" not in text
+
+
+def test_a_long_table_goes_on_on_the_next_page():
+    text = replace(TABLE, rows=TABLE.rows * 20).to_latex()
+    assert r"\begin{longtable}{lrrrrrrr}" in text
+    assert text.count("who & times") == 2
+    assert text.index(r"\endfirsthead") < text.index(r"\endhead") < text.index("12,345")
+    assert text.count("{") == text.count("}")
+    assert "tabular}" not in text
+
+
+def test_names_with_signs_of_units_keep_them_in_csv():
+    table = Table(
+        name="a",
+        title="a",
+        columns=(Column("forest_50% %", "percent"), Column("a (points) b (points)", "points")),
+        rows=((0.5, 0.1),),
+    )
+    assert table.to_csv().splitlines()[0] == "forest_50%,a (points) b"
+
+
+def test_columns_can_be_left_out():
+    table = TABLE.without("times", "p")
+    assert table.columns == TABLE.columns[:1] + TABLE.columns[2:4] + TABLE.columns[5:]
+    assert table.rows[0] == TABLE.rows[0][:1] + TABLE.rows[0][2:4] + TABLE.rows[0][5:]
+    with pytest.raises(ValueError, match="no column absent"):
+        TABLE.without("absent")
 
 
 def test_a_format_has_to_be_known():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.annotation.sample import MARKS, Marks
+from ietest_fast.report.annotation.sample import MAJORITY, MARKS, Marks
 from ietest_fast.report.tables import Column, Range, Table
 from ietest_fast.stats import Interval, wilson_interval
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ietest_fast.report.annotation.sample import Sample
-
-MAJORITY = "majority"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +149,14 @@ def measure_all(sample: Sample, people: Sequence[str]) -> list[Soundness]:
     return found
 
 
+def _say_ties(sample: Sample, people: Sequence[str]) -> str:
+    marks = [Marks(sample, person).as_dict() for person in people]
+    n_ties = len(set().union(*marks)) - len(take_majority(marks))
+    if n_ties == 0:
+        return ""
+    return f" Without a majority, and not in its row: {n_ties:,} on which votes are tied."
+
+
 def summary_table(sample: Sample, people: Sequence[str]) -> Table:
     """Give sound percentages with intervals, of each person and of the majority (Table 16)."""
     return Table(
@@ -175,5 +181,6 @@ def summary_table(sample: Sample, people: Sequence[str]) -> Table:
             )
             for each in measure_all(sample, people)
         ),
-        note=f"Wilson's intervals. The sample was drawn from {sample.n_reworded:,} reworded ones.",
+        note=f"Wilson's intervals. The sample was drawn from {sample.n_reworded:,} reworded ones."
+        + _say_ties(sample, people),
     )

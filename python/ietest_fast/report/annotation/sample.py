@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ietest_fast.report.runs import FinishedRun
@@ -23,6 +24,9 @@ DEFAULT_N = 400
 """Pairs of a sample, as in the paper's Tables 1 and 16."""
 
 MARKS = ("sound", "unsound")
+
+MAJORITY = "majority"
+"""Instead of a person: what more than half of those say who marked an observation."""
 
 _FORMAT = 1
 _PERSON = re.compile(r"[\w-]{1,40}")
@@ -161,13 +165,17 @@ def read_sample(path: Path) -> Sample:
             **{name: found[name] for name in ("test_set", "source", "n_reworded", "seed")},
             columns=tuple(found["columns"]),
             pairs=tuple(
-                {"row": int(pair["row"]), "label": pair["label"], "pieces": dict(pair["pieces"])}
+                {
+                    "row": _check_row(pair["row"]),
+                    "label": pair["label"],
+                    "pieces": dict(pair["pieces"]),
+                }
                 for pair in found["pairs"]
             ),
         )
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
@@ -175,11 +183,35 @@ def read_sample(path: Path) -> Sample:
         ) from error
 
 
+def _check_row(row: object) -> int:
+    if not isinstance(row, int) or isinstance(row, bool):
+        raise TypeError(f"a row is a whole number, not {row!r}")
+    return row
+
+
+def read_mark(line: str | bytes) -> tuple[int, str | None]:
+    """Read a mark such as ``{"row": 7, "mark": "sound"}``; None takes one back.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    try:
+        found = json.loads(line)
+        row, mark = _check_row(found["row"]), found["mark"]
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError("is no mark") from error
+    if mark is not None and mark not in MARKS:
+        raise ValueError(f"a mark is {' or '.join(MARKS)}")
+    return row, mark
+
+
 class Marks:
     """One person's marks of a sample: a file to which every mark is added and forced to disk.
 
-    The last mark of a row holds. A line that was cut off by a kill or a power cut is left out; what
-    was said before it stays.
+    The last mark of a row holds. A last line that was cut off by a kill or a power cut is left out;
+    what was said before it stays.
 
     Parameters
     ----------
@@ -199,6 +231,8 @@ class Marks:
             raise InputError(
                 f"a person is named by at most 40 letters, digits, _ and -, not {person!r}"
             )
+        if person == MAJORITY:
+            raise InputError(f"a person cannot be called {MAJORITY}: that is what most people say")
         self.person = person
         self.path = marks_path(sample.path, person)
         self._rows = frozenset(sample.rows)
@@ -209,14 +243,13 @@ class Marks:
         if not self.path.is_file():
             return
         lines = self.path.read_bytes().split(b"\n")
-        # What follows the last line's end was never finished.
-        for number, line in enumerate(lines[:-1], start=1):
+        # A line without an end was never finished, unless somebody's editor has left it so.
+        if not _is_mark(lines[-1]):
+            lines.pop()
+        for number, line in enumerate(lines, start=1):
             try:
-                found = json.loads(line)
-                row, mark = int(found["row"]), found["mark"]
-                if mark is not None and mark not in MARKS:
-                    raise ValueError(mark)
-            except (KeyError, TypeError, ValueError) as error:
+                row, mark = read_mark(line)
+            except ValueError as error:
                 raise InputError(
                     'is no mark such as {"row": 7, "mark": "sound"}',
                     path=self.path,
@@ -256,7 +289,7 @@ class Marks:
         line = json.dumps({"row": row, "mark": mark}).encode() + b"\n"
         try:
             with self.path.open("ab+") as file:
-                self._drop_torn_line(file)
+                self._end_last_line(file)
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
@@ -265,31 +298,75 @@ class Marks:
         self._keep(row, mark)
 
     @staticmethod
-    def _drop_torn_line(file: IO[bytes]) -> None:
+    def _end_last_line(file: IO[bytes]) -> None:
         """Cut off what a kill has left of a line, so that the next one is not added to it."""
-        size = file.seek(0, os.SEEK_END)
-        if size == 0:
-            return
         file.seek(0)
-        whole = file.read().rfind(b"\n") + 1
-        if whole < size:
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        if whole == len(content):
+            return
+        if _is_mark(content[whole:]):
+            file.write(b"\n")
+        else:
             file.truncate(whole)
             file.seek(0, os.SEEK_END)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep others from marking in this person's name; they would not see each other's marks.
+
+        Raises
+        ------
+        InputError
+            If somebody does.
+        StoreError
+            If the file cannot be written.
+        """
+        import fcntl
+
+        try:
+            file = self.path.open("ab")
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise InputError(
+                    f"{self.person} is marking this sample in another window; end that first",
+                    path=self.path,
+                ) from error
+            # What was marked between reading and locking.
+            self._marks.clear()
+            self._read()
+            try:
+                yield
+            finally:
+                if self.path.is_file() and self.path.stat().st_size == 0:
+                    self.path.unlink()
+
+
+def _is_mark(line: bytes) -> bool:
+    try:
+        read_mark(line)
+    except ValueError:
+        return False
+    return True
 
 
 def marks_path(sample: Path, person: str) -> Path:
     """Give the file of a person's marks: beside the sample, with the name in it."""
-    return sample.with_name(f"{sample.stem}.{person}.marks.jsonl")
+    return sample.with_name(f"{sample.name}.{person}.marks.jsonl")
 
 
 def find_marks(sample: Path) -> dict[str, str]:
     """Find the files of marks of a sample: their names by person."""
-    begin, end = f"{sample.stem}.", ".marks.jsonl"
+    begin, end = f"{sample.name}.", ".marks.jsonl"
     names = sorted(path.name for path in sample.parent.glob(f"*{end}"))
     people = {name: name[len(begin) : -len(end)] for name in names if name.startswith(begin)}
     return {person: name for name, person in people.items() if _PERSON.fullmatch(person)}
 
 
 def find_people(sample: Sample) -> list[str]:
-    """Name the people who have marked a sample."""
-    return sorted(find_marks(sample.path))
+    """Name the people who have marked something of a sample."""
+    return sorted(person for person in find_marks(sample.path) if len(Marks(sample, person)))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from ietest_fast.errors import IetestError
+from ietest_fast.report.annotation.sample import read_mark
 from ietest_fast.report.page_builder import hash_script, read_page_file
 
 if TYPE_CHECKING:
@@ -57,6 +59,11 @@ class AnnotationServer(ThreadingHTTPServer):
         self.lock = threading.Lock()
         super().__init__((HOST, port), _Handler)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that has gone away, such as one that loads the page again."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
     @property
     def url(self) -> str:
         """What to open in a browser."""
@@ -69,7 +76,9 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        address = urlsplit(self.path)
+        address = self._split_path()
+        if address is None:
+            return
         if address.path == "/favicon.ico":
             self._answer(HTTPStatus.NO_CONTENT, b"", "image/x-icon")
             return
@@ -102,13 +111,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "a mark is a small JSON object")
             return
         body = self.rfile.read(length)
-        if urlsplit(self.path).path != "/mark":
+        address = self._split_path()
+        if address is None:
+            return
+        if address.path != "/mark":
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
             return
         try:
-            found = json.loads(body)
-            row, mark = int(found["row"]), found["mark"]
-        except (KeyError, TypeError, ValueError):
+            row, mark = read_mark(body)
+        except ValueError:
             self._refuse(HTTPStatus.BAD_REQUEST, 'expected {"row": 7, "mark": "sound"}')
             return
         try:
@@ -121,6 +132,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(status, str(error))
             return
         self._answer_json({"n_marked": n_marked})
+
+    def _split_path(self) -> SplitResult | None:
+        try:
+            return urlsplit(self.path)
+        except ValueError:
+            self._refuse(HTTPStatus.BAD_REQUEST, "that is no address")
+            return None
 
     def _is_allowed(self, token: str) -> bool:
         own = f"{HOST}:{self.server.server_port}"
