@@ -61,13 +61,17 @@ def test_marks_are_summed_up_and_the_test_is_repeated(capsys, folder, sample):
     assert status == 0
     assert "On 48 observations that are sound by majority." in out
     # What it is about can be read, however narrow the screen that is not there.
-    assert re.search(r"0\.5 +1 +[+−]?\d+\.\d\d +[+−]?\d+\.\d\d to [+−]?\d+\.\d\d", out)
+    assert "exact McNemar p" in out
+    assert "n00" not in out
+    assert "Power" not in out
+    assert re.search(r"0\.5 +1 +\d+ +\d+ +[+−]?\d+\.\d\d +[+−]?\d+\.\d\d to [+−]?\d+\.\d\d", out)
     assert "…" not in out
     assert "On 50 observations" in run(capsys, "test", sample, folder, "--by", "anna")[1]
     found = json.loads(run(capsys, "test", sample, folder, "--json")[1])
     assert len(found["rows"]) == 48
+    assert all(0 < cell["p_mcnemar_exact"] <= 1 for rho in found["rhos"] for cell in rho["cells"])
     cells = [cell for rho in found["rhos"] for cell in rho["cells"]]
-    assert all(sum(cell["counts"]) == 48 for cell in cells)
+    assert all(sum(cell[n] for n in ("n11", "n10", "n01", "n00")) == 48 for cell in cells)
     assert all(low <= cell["delta"] <= high for cell in cells for low, high in [cell["interval"]])
 
 
@@ -83,6 +87,10 @@ def test_mistakes_are_told(tmp_path, capsys, folder, sample):
     Marks(drawn, "anna").add(drawn.rows[0], "unsound")
     assert "was not drawn from the test set" in run(capsys, "test", sample, other)[2]
     assert "none of the marked observations is sound" in run(capsys, "test", sample, folder)[2]
+    (sample.parent / "sample.json.ben.marks.jsonl").write_text("x\n")
+    assert "is no mark" in run(capsys, "test", sample, folder)[2]
+    assert "none of the marked" in run(capsys, "test", sample, folder, "--by", "anna")[2]
+    (sample.parent / "sample.json.ben.marks.jsonl").unlink()
     assert "cid has not marked" in run(capsys, "test", sample, folder, "--by", "cid")[2]
 
 

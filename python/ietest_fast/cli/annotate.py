@@ -78,33 +78,29 @@ def summary(*, sample: Path, as_json: bool) -> None:
     from ietest_fast.cli.options import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import (
+        count_ties,
         measure_agreement,
         measure_all,
         summary_table,
     )
-    from ietest_fast.report.annotation.sample import Marks, find_people, read_sample
+    from ietest_fast.report.annotation.sample import read_all_marks, read_sample
 
     drawn = read_sample(sample)
-    people = find_people(drawn)
-    if not people:
+    marks = read_all_marks(drawn)
+    if not marks:
         raise InputError("nobody has marked this sample yet", path=sample)
-    agreement = (
-        measure_agreement([Marks(drawn, person).as_dict() for person in people])
-        if len(people) > 1
-        else None
-    )
+    agreement = measure_agreement(list(marks.values())) if len(marks) > 1 else None
     if as_json:
         print_json(
             {
                 "drawn": len(drawn.pairs),
-                "soundness": [
-                    {**asdict(each), "share": each.share} for each in measure_all(drawn, people)
-                ],
+                "soundness": [{**asdict(each), "share": each.share} for each in measure_all(marks)],
+                "n_ties": count_ties(list(marks.values())),
                 "agreement": None if agreement is None else asdict(agreement),
             }
         )
         return
-    print_table(summary_table(drawn, people))
+    print_table(summary_table(drawn, marks))
     if agreement is not None:
         kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.3f}"
         share = "" if agreement.share is None else f", {agreement.share:.1%} of marks agree"
@@ -126,8 +122,13 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.cli.options import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import find_sound
-    from ietest_fast.report.annotation.sample import find_people, read_sample
-    from ietest_fast.report.result_tables import cell_table, rho_table
+    from ietest_fast.report.annotation.sample import (
+        Marks,
+        find_marks,
+        read_all_marks,
+        read_sample,
+    )
+    from ietest_fast.report.result_tables import brief_tables
     from ietest_fast.report.runs import read_run
     from ietest_fast.report.subset import repeat_on
     from ietest_fast.report.verdict import say_verdict
@@ -135,20 +136,19 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     drawn, finished = read_sample(sample), read_run(run)
     if finished.test_set != drawn.test_set:
         raise InputError(f"was not drawn from the test set of {run}", path=sample)
-    rows = find_sound(drawn, find_people(drawn), by=by)
+    # Another's file may be damaged: it does not matter here.
+    marks = (
+        {by: Marks(drawn, by).as_dict()} if by in find_marks(drawn.path) else read_all_marks(drawn)
+    )
+    rows = find_sound(marks, by=by)
     if not rows:
         raise InputError("none of the marked observations is sound", path=sample)
     repeated = repeat_on(finished, rows)
     if as_json:
         print_json({"by": by, "rows": rows, **repeated.to_dict()})
         return
-    print_table(rho_table([repeated]).without("model", "power", "rejected"))
-    print_table(
-        cell_table([repeated]).without(
-            *("model", "n11", "n10", "n01", "n00", "original %", "transformed %"),
-            *("exact McNemar p", "discordant %", "within the margin", "collapsed"),
-        )
-    )
+    for table in brief_tables(repeated):
+        print_table(table)
     if finished.cells[0].n_clusters is not None:
         click.echo("The run drew clusters; here observations are drawn one by one.")
     click.echo(f"On {len(rows):,} observations that are sound by {by}. {say_verdict(repeated)}")

@@ -97,7 +97,7 @@ def _check_encoding(arguments: list[str]) -> None:
     """Refuse names that no other tool could write down either: in JSON, in Parquet, on a page."""
     for each in arguments:
         if not _is_utf8(each):
-            shown = each.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            shown = each.encode("utf-8", "backslashreplace").decode()
             raise click.UsageError(f"{shown}: is not UTF-8; rename the file, or say it otherwise.")
 
 

@@ -336,7 +336,7 @@ def _transform_into(
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
             if result.edits is not None:
                 pq.write_table(result.edits, place / f"{name}.edits.parquet", compression="zstd")
-                summary |= _count_edits(result.edits)
+                summary |= count_edits(result.edits)
             if listener is not None:
                 listener(n_done + 1)
         (place / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
@@ -344,7 +344,8 @@ def _transform_into(
     write_folder(kept, fill)
 
 
-def _count_edits(edits: pa.Table) -> dict[str, Any]:
+def count_edits(edits: pa.Table) -> dict[str, Any]:
+    """Count edits of a test set: ``test_edits`` by rule, and the rows reworded by any."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

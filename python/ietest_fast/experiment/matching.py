@@ -206,8 +206,15 @@ def write_cell_artefact(path: Path, table: pa.Table, record: Mapping[str, Any]) 
     write_file(path, lambda temporary: pq.write_table(described, temporary, compression="zstd"))
 
 
-def read_cell_artefact(path: Path) -> CellRecord:
+def read_cell_artefact(path: Path, *, remedy: str = "delete it and run again") -> CellRecord:
     """Read what a cell's artefact says of itself.
+
+    Parameters
+    ----------
+    path
+        The file.
+    remedy
+        What to do if it is damaged.
 
     Raises
     ------
@@ -221,9 +228,7 @@ def read_cell_artefact(path: Path) -> CellRecord:
         record = json.loads(pq.read_schema(path).metadata[_CELL_KEY])
         return CellRecord(**record, artefact=path.name, sha256=hash_file(path), seconds=None)
     except (pa.ArrowInvalid, KeyError, TypeError, ValueError) as error:
-        raise StoreError(
-            f"{path}: is damaged or no matched sample of a cell; delete it and run again"
-        ) from error
+        raise StoreError(f"{path}: is damaged or no matched sample of a cell; {remedy}") from error
 
 
 def read_matched(path: Path, *, sha256: str) -> pa.Table:

@@ -56,7 +56,7 @@ class CellResult:
     train_transformed, valid_transformed
         How many observations of its resample are transformed ones.
     collapsed
-        Whether it learnt nothing: one class on everything, or at chance.
+        Whether it cannot be told from guessing: one class on everything, or at chance.
     """
 
     rho: float
@@ -312,7 +312,7 @@ class RunResult:
 
     @property
     def collapsed(self) -> tuple[CellResult, ...]:
-        """The classifiers that learnt nothing."""
+        """The classifiers that cannot be told from guessing."""
         return tuple(cell for rho in self.rhos for cell in rho.cells if cell.collapsed)
 
     @property

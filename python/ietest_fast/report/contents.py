@@ -268,11 +268,7 @@ def _comparisons(runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers
         Section(
             id="comparisons",
             title="Runs side by side",
-            intro=(
-                "The same observations, answered by two models or under two transformations. The "
-                "row that matters most is the loss: which of the two gives away more accuracy when "
-                "texts are rephrased." + _say_left_out(runs, pairs)
-            ),
+            intro=_say_compared(runs, pairs),
             parts=tuple(
                 Numbers(table=table, folded=table.title if len(tables) > 3 else None)
                 for table in tables
@@ -281,17 +277,24 @@ def _comparisons(runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers
     ]
 
 
-def _say_left_out(
+def _say_compared(
     runs: Sequence[FinishedRun], pairs: Sequence[tuple[FinishedRun, FinishedRun]]
 ) -> str:
+    needs = (
+        "that takes answers to the same test set, with the same columns and labels, and a ρ in "
+        "common."
+    )
+    if not pairs:
+        return f"These runs are not compared: {needs}"
+    said = (
+        "The same observations, answered by two models or under two transformations. The row that "
+        "matters most is the loss: which of the two gives away more accuracy when texts are "
+        "rephrased."
+    )
     n_left = math.comb(len(runs), 2) - len(pairs)
     if n_left == 0:
-        return ""
-    which = f"{n_left} of the pairs of runs are" if pairs else "These runs are"
-    return (
-        f" {which} not compared: that takes answers to the same test set, with the same columns "
-        "and labels, and a ρ in common."
-    )
+        return said
+    return f"{said} Of {n_left + len(pairs)} pairs of runs {n_left} cannot be compared: {needs}"
 
 
 def _effects(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[Section]:

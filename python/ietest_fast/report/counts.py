@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _COUNTS = ("n11", "n10", "n01", "n00")
+_NUMBERS = ("rho", *_COUNTS)
 
 
 def read_counts(
@@ -37,8 +38,8 @@ def read_counts(
     path
         CSV, TSV, JSON lines or Parquet.
     where
-        Only rows that have these values in these columns, compared as numbers, or as text
-        without case.
+        Only rows that have these values in these columns, compared as text without case, or as
+        numbers where they are.
     alpha, margin
         As of a run's configuration.
 
@@ -72,7 +73,7 @@ def _read_rows(path: Path, where: Mapping[str, str]) -> list[dict[str, Any]]:
         n_rows = 0
         for batch in batches:
             for number, row in enumerate(batch.to_pylist(), start=n_rows):
-                if all(_equal(row[name], value) for name, value in where.items()):
+                if all(_equal(name, row[name], value) for name, value in where.items()):
                     rows.append(row | {"_row": number})
             n_rows += batch.num_rows
     if not rows:
@@ -81,12 +82,15 @@ def _read_rows(path: Path, where: Mapping[str, str]) -> list[dict[str, Any]]:
     return rows
 
 
-def _equal(value: object, wanted: str) -> bool:
-    said = str(value).casefold()
+def _equal(name: str, value: object, wanted: str) -> bool:
+    if str(value).casefold() == wanted.casefold():
+        return True
+    if name not in _NUMBERS and not isinstance(value, float):
+        return False
     try:
-        return float(said) == float(wanted)
+        return float(str(value)) == float(wanted)
     except ValueError:
-        return said == wanted.casefold()
+        return False
 
 
 def _make_run(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import ietest_fast
 from ietest_fast.report.contents import Examples, Figures, Heading, Numbers, Words
 from ietest_fast.report.examples import pack
-from ietest_fast.report.svg import show_controls
+from ietest_fast.report.signs import show_controls
 from ietest_fast.report.verdict import say_verdict
 from ietest_fast.stats import Verdict
 from ietest_fast.stats.result import plain

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ietest_fast.report.runs import FinishedRun
 
 
+_SPREADS = "Standard deviations have the divisor M − 1. δ is original minus transformed."
 _CLUSTERS = (
     "Where there are clusters t, p and decisions are of tests that draw whole ones; intervals of "
     "δ too."
@@ -91,10 +92,7 @@ def rho_table(runs: Sequence[FinishedRun]) -> Table:
             for run in runs
             for rho in run.rhos
         ),
-        note=(
-            "Standard deviations have the divisor M − 1. δ is original minus transformed. Power: "
-            "of one classifier's test at α/M, for a difference of the margin."
-        ),
+        note=f"{_SPREADS} Power: of one classifier's test at α/M, for a difference of the margin.",
     )
 
 
@@ -145,10 +143,26 @@ def cell_table(runs: Sequence[FinishedRun]) -> Table:
         ),
         note=(
             "n11: right on both versions; n10: on the original only; n01: on the transformed only; "
-            f"n00: on neither. Intervals of δ, of the equivalence test, are at {_levels(runs)}."
-            + _say_few(runs)
+            f"n00: on neither. {_say_tests(runs)}"
         ),
     )
+
+
+def brief_tables(run: FinishedRun) -> tuple[Table, Table]:
+    """Give the test at every rho, and that of every classifier, narrow enough for a terminal."""
+    return (
+        rho_table([run]).without("model", "power", "rejected", note=_SPREADS),
+        cell_table([run]).without(
+            *("model", "n11", "n00", "original %", "transformed %", "discordant %"),
+            *("within the margin", "collapsed"),
+            note="n10: right on the original only; n01: on the transformed only. "
+            + _say_tests([run]),
+        ),
+    )
+
+
+def _say_tests(runs: Sequence[FinishedRun]) -> str:
+    return f"Intervals of δ, of the equivalence test, are at {_levels(runs)}.{_say_few(runs)}"
 
 
 def _levels(runs: Sequence[FinishedRun]) -> str:

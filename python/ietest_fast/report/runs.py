@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +12,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import reading
-from ietest_fast.experiment.data import kept_folder
+from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.matching import check_matched, read_cell_artefact
 from ietest_fast.experiment.results import RESULTS, RESULTS_FORMAT, OverClassifiers, Spread
 from ietest_fast.experiment.store import CELLS
@@ -60,7 +59,7 @@ class CellOutcome:
     is_equivalent
         Whether the difference is shown to be below the margin.
     is_collapsed
-        Whether it learnt nothing.
+        Whether it cannot be told from guessing.
     p_mcnemar_exact
         The conditional exact p-value of its counts, for where few pairs are discordant.
     n_clusters
@@ -112,9 +111,10 @@ class CellOutcome:
         counts = self.counts
         return {
             "m": self.m,
-            "counts": [counts.n11, counts.n10, counts.n01, counts.n00],
+            **{name: getattr(counts, name) for name in ("n11", "n10", "n01", "n00")},
             "t": self.t,
             "p_value": self.p_value,
+            "p_mcnemar_exact": self.p_mcnemar_exact,
             "delta": counts.delta,
             "interval": [self.interval.low, self.interval.high],
             "equivalent": self.is_equivalent,
@@ -291,7 +291,7 @@ class FinishedRun:
         return f"{data['test']} {self.results['transformation']['fingerprint']}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what figures and tables show, as ``results.json`` has it."""
+        """Give the numbers that figures and tables show."""
         return {
             "name": self.name,
             "signature": self.signature,
@@ -341,8 +341,8 @@ class FinishedRun:
         with reading(kept, remedy=_RUN_AGAIN):
             table = pq.read_table(kept / "test.parquet")
             edits = pq.read_table(kept / "test.edits.parquet")
-            rules = Counter(edits["rule"].to_pylist())
-            if rules != results["transformation"]["test_edits"]:
+            counted = count_edits(edits)["test_edits"]
+            if counted != results["transformation"]["test_edits"]:
                 raise ValueError("its edits are not as many as the results say")
             if table.num_rows != first.num_rows:
                 raise StoreError(
@@ -413,8 +413,11 @@ class FinishedRun:
             counts = PairedCounts.from_outcomes(
                 table["original_correct"].to_numpy(), table["transformed_correct"].to_numpy()
             )
-        if counts != cell.counts or read_cell_artefact(path).identity != cell.identity:
-            raise StoreError(f"{path}: is not the matched sample that {RESULTS} speaks of")
+            record = read_cell_artefact(path, remedy=_PUT_BACK)
+        if counts != cell.counts or record.identity != cell.identity:
+            raise StoreError(
+                f"{path}: is not the matched sample that {RESULTS} speaks of; {_PUT_BACK}"
+            )
         return table
 
 

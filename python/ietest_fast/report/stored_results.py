@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ietest_fast.stats import PairedCounts, paired_test
+from ietest_fast.stats import PairedCounts, equivalence_test, paired_test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,10 +135,10 @@ def check_results(results: Mapping[str, Any]) -> None:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"{place}: {first['msg']}") from None
-    _check_rhos(found.rhos, found.settings.alpha)
+    _check_rhos(found.rhos, alpha=found.settings.alpha, margin=found.settings.margin)
 
 
-def _check_rhos(rhos: Sequence[_Rho], alpha: float) -> None:
+def _check_rhos(rhos: Sequence[_Rho], *, alpha: float, margin: float) -> None:
     n, n_cells = rhos[0].cells[0].counts.n, len(rhos[0].cells)
     _need(len({each.rho for each in rhos}) == len(rhos), "rhos", "a rho is there twice")
     for r, rho in enumerate(rhos):
@@ -148,22 +148,38 @@ def _check_rhos(rhos: Sequence[_Rho], alpha: float) -> None:
             ms == list(range(n_cells)), place, f"m is 0 to {n_cells - 1}, each once, at every rho"
         )
         for c, cell in enumerate(rho.cells):
-            _check_cell(cell, n, f"{place}.cells.{c}")
+            where = f"{place}.cells.{c}"
+            _need(
+                cell.counts.n == n,
+                where,
+                "its counts are not of as many observations as the first's",
+            )
+            _check_tests(cell, where)
+            if cell.clustered is None:
+                _check_equivalence(cell, where, alpha=alpha, margin=margin)
         p_min = min((cell.clustered or cell).p_value for cell in rho.cells)
         _need(rho.p_min == p_min, place, "p_min is not the smallest p")
         _need(math.isclose(rho.threshold, alpha / n_cells), place, "threshold is not alpha/M")
         _need(rho.reject == (rho.p_min < rho.threshold), place, "reject is not p_min < threshold")
 
 
-def _check_cell(cell: _Cell, n: int, place: str) -> None:
+def _check_tests(cell: _Cell, place: str) -> None:
     counts = cell.counts
-    _need(counts.n == n, place, "its counts are not of as many observations as the first's")
     _need(_are_close(float(cell.t), counts.t), place, "t does not follow from the counts")
+    test = paired_test(counts)
     if cell.method == "exact":
-        p = paired_test(counts).p_value
-        _need(_are_close(cell.p_value, p), place, "p_value does not follow from the counts")
-    low, high = cell.equivalence.interval
-    _need(low <= high, place, "the interval's ends are the wrong way round")
+        same = _are_close(cell.p_value, test.p_value)
+        _need(same, place, "p_value does not follow from the counts")
+    same = _are_close(cell.p_mcnemar_exact, test.p_mcnemar_exact)
+    _need(same, place, "p_mcnemar_exact does not follow from the counts")
+
+
+def _check_equivalence(cell: _Cell, place: str, *, alpha: float, margin: float) -> None:
+    found, own = equivalence_test(cell.counts, margin=margin, alpha=alpha), cell.equivalence
+    ends = zip(own.interval, (found.interval.low, found.interval.high), strict=True)
+    same = all(math.isclose(a, b, rel_tol=_SAME, abs_tol=_SAME) for a, b in ends)
+    _need(same, place, "the interval does not follow from the counts")
+    _need(own.equivalent == found.equivalent, place, "equivalent does not follow from the counts")
 
 
 def _are_close(first: float, second: float) -> bool:

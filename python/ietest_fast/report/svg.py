@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.experiment.artefacts import write_file
+from ietest_fast.report.signs import show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -143,18 +144,6 @@ class Chart:
                     temporary, format=suffix, dpi=200, metadata=no_date[suffix]
                 ),
             )
-
-
-def show_controls(text: object) -> str:
-    """Replace control characters, which a page cannot hold, by signs that stand for them."""
-    return "".join(
-        chr(0x2400 + ord(sign))
-        if sign < " " and sign not in "\t\n"
-        else "�"
-        if "\x7f" <= sign <= "\x9f"
-        else sign
-        for sign in str(text)
-    )
 
 
 def _dress(source: str, chart: Chart, hints: Mapping[str, str]) -> str:

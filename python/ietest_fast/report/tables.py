@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass, replace
 
 from ietest_fast.errors import InputError
+from ietest_fast.report.signs import show_controls
 from ietest_fast.report.summary import format_p
-from ietest_fast.report.svg import show_controls
 
 FORMATS = ("csv", "md", "tex")
 """Endings of the files that a table can be written to."""
@@ -171,8 +171,8 @@ class Table:
                     f"the table {self.name} has {len(self.columns)} columns, a row {len(row)}"
                 )
 
-    def without(self, *names: str) -> Table:
-        """Leave columns out.
+    def without(self, *names: str, note: str) -> Table:
+        """Leave columns out, and say what there is to know of the others.
 
         Raises
         ------
@@ -185,6 +185,7 @@ class Table:
         kept = [i for i, column in enumerate(self.columns) if column.name not in names]
         return replace(
             self,
+            note=note,
             columns=tuple(self.columns[i] for i in kept),
             rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
         )
@@ -283,6 +284,13 @@ def _on_one_line(text: str) -> str:
     return " ".join(show_controls(text).translate(_TURNS).split())
 
 
+def _without_pictures(text: str) -> str:
+    """Replace signs that stand for control characters, which LaTeX's fonts lack."""
+    return "".join(
+        "?" if "\u2400" <= sign <= "\u241f" or sign == "\ufffd" else sign for sign in text
+    )
+
+
 def _for_markdown(text: str) -> str:
     flat = _on_one_line(text)
     for sign in "\\|*_`<[":
@@ -291,7 +299,7 @@ def _for_markdown(text: str) -> str:
 
 
 def _for_latex(text: str) -> str:
-    flat = _on_one_line(text)
+    flat = _without_pictures(_on_one_line(text))
     made = "".join(_TEX.get(sign, sign) for sign in flat)
     for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True):
         made = made.replace(raised, f"$^{{{plain}}}$")

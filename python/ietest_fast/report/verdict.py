@@ -21,9 +21,8 @@ def say_verdict(run: FinishedRun) -> str:
     n_collapsed = sum(cell.is_collapsed for cell in run.cells)
     if n_collapsed == len(run.cells):
         return (
-            f"{run.name} cannot be told from guessing on these {run.n:,} observations: every "
-            "classifier predicts one class only, or is no better than chance allows, so nothing "
-            "can be said of rephrased sentences."
+            f"{run.name} cannot be told from guessing: every classifier predicts one class only, "
+            "or is no better than chance allows, so nothing can be said of rephrased sentences."
         )
     said = _say(run)
     if n_collapsed:

@@ -161,7 +161,9 @@ def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
         ("rhos.1.cells.0.n11", 1, "rhos.1.cells.0: its counts are not of as many"),
         ("rhos.0.cells.0.t", 1.5, "rhos.0.cells.0: t does not follow"),
         ("rhos.0.cells.0.p_value", 0.5, "rhos.0.cells.0: p_value does not follow"),
-        ("rhos.0.cells.0.equivalence.interval", [1.0, -1.0], "the wrong way round"),
+        ("rhos.0.cells.0.p_mcnemar_exact", 0.5, "p_mcnemar_exact does not follow"),
+        ("rhos.0.cells.0.equivalence.interval", [-0.9, 0.9], "the interval does not follow"),
+        ("rhos.0.cells.0.equivalence.equivalent", None, "equivalence.equivalent: "),
     ],
 )
 def test_results_that_were_tampered_with_are_noticed(tmp_path, first_run, place, value, message):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.runs import read_run
 from ietest_fast.report.subset import repeat_on
+from ietest_fast.report.verdict import say_verdict
 from ietest_fast.stats import PairedCounts, paired_test
 
 
@@ -38,6 +41,17 @@ def test_a_classifier_is_not_collapsed_for_want_of_rows(first_run):
     assert not any(cell.is_collapsed for cell in run.cells)
     again = repeat_on(run, [0, 1, 2])
     assert not any(cell.is_collapsed for cell in again.cells)
+
+
+def test_collapsed_classifiers_stay_so_and_are_told(first_run):
+    run = read_run(first_run)
+    rhos = tuple(
+        replace(rho, cells=tuple(replace(cell, is_collapsed=True) for cell in rho.cells))
+        for rho in run.rhos
+    )
+    again = repeat_on(replace(run, rhos=rhos), [0, 1, 2])
+    assert all(cell.is_collapsed for cell in again.cells)
+    assert "cannot be told from guessing: every classifier" in say_verdict(again)
 
 
 @pytest.mark.parametrize("rows", [[], [0, 0], [-1], [240]])

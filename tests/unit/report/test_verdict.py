@@ -78,7 +78,7 @@ def test_not_rejecting_is_not_called_invariance():
 def test_classifiers_at_chance_are_not_called_steady():
     dead = (3300, 0, 0, 6700)
     said = say_verdict(make_run(dead, dead, collapsed=(0, 1)))
-    assert said.startswith("bert cannot be told from guessing on these 10,000 observations")
+    assert said.startswith("bert cannot be told from guessing: every")
     said = say_verdict(make_run(EQUAL, dead, collapsed=(1,)))
     assert said.endswith("(1 of 2 classifiers cannot be told from guessing.)")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.annotation.sample import MAJORITY, MARKS, Marks
+from ietest_fast.report.annotation.sample import MAJORITY, MARKS
 from ietest_fast.report.tables import Column, Range, Table
 from ietest_fast.stats import Interval, wilson_interval
 
@@ -121,44 +121,49 @@ def take_majority(marks: Sequence[Mapping[int, str]]) -> dict[int, str]:
     }
 
 
-def find_sound(sample: Sample, people: Sequence[str], *, by: str = MAJORITY) -> list[int]:
+def count_ties(marks: Sequence[Mapping[int, str]]) -> int:
+    """Count rows that somebody marked and that have no majority."""
+    rows: set[int] = set().union(*marks)
+    return len(rows) - len(take_majority(marks))
+
+
+def find_sound(marks: Mapping[str, Mapping[int, str]], *, by: str = MAJORITY) -> list[int]:
     """Find the rows that are sound: to one person, or to most of those who marked them.
+
+    Parameters
+    ----------
+    marks
+        By person.
+    by
+        A person, or ``"majority"``.
 
     Raises
     ------
     InputError
         If nobody of that name has marked the sample, or nobody at all.
     """
-    if not people:
-        raise InputError("nobody has marked this sample yet", path=sample.path)
-    if by != MAJORITY and by not in people:
-        raise InputError(
-            f"{by} has not marked this sample; {', '.join(people)} have", path=sample.path
-        )
-    chosen = people if by == MAJORITY else [by]
-    marks = take_majority([Marks(sample, person).as_dict() for person in chosen])
-    return sorted(row for row, mark in marks.items() if mark == "sound")
+    if not marks:
+        raise InputError("nobody has marked this sample yet")
+    if by != MAJORITY and by not in marks:
+        raise InputError(f"{by} has not marked this sample; {', '.join(marks)} have")
+    chosen = take_majority(list(marks.values())) if by == MAJORITY else marks[by]
+    return sorted(row for row, mark in chosen.items() if mark == "sound")
 
 
-def measure_all(sample: Sample, people: Sequence[str]) -> list[Soundness]:
+def measure_all(marks: Mapping[str, Mapping[int, str]]) -> list[Soundness]:
     """Measure what each person finds sound and, if there are several, what most of them do."""
-    marks = [Marks(sample, person).as_dict() for person in people]
-    found = [measure_soundness(*each) for each in zip(people, marks, strict=True)]
-    if len(people) > 1:
-        found.append(measure_soundness(MAJORITY, take_majority(marks)))
+    found = [measure_soundness(person, own) for person, own in marks.items()]
+    if len(marks) > 1:
+        found.append(measure_soundness(MAJORITY, take_majority(list(marks.values()))))
     return found
 
 
-def _say_ties(sample: Sample, people: Sequence[str]) -> str:
-    marks = [Marks(sample, person).as_dict() for person in people]
-    n_ties = len(set().union(*marks)) - len(take_majority(marks))
-    if n_ties == 0:
-        return ""
-    return f" Without a majority, and not in its row: {n_ties:,} on which votes are tied."
-
-
-def summary_table(sample: Sample, people: Sequence[str]) -> Table:
+def summary_table(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> Table:
     """Give sound percentages with intervals, of each person and of the majority (Table 16)."""
+    note = f"Wilson's intervals. The sample was drawn from {sample.n_reworded:,} reworded ones."
+    n_ties = count_ties(list(marks.values()))
+    if n_ties:
+        note += f" Without a majority, and not in its row: {n_ties:,} on which votes are tied."
     return Table(
         name="soundness",
         title=f"Sound transformations: {sample.source}",
@@ -179,8 +184,7 @@ def summary_table(sample: Sample, people: Sequence[str]) -> Table:
                 each.share,
                 None if each.interval is None else Range(each.interval.low, each.interval.high),
             )
-            for each in measure_all(sample, people)
+            for each in measure_all(marks)
         ),
-        note=f"Wilson's intervals. The sample was drawn from {sample.n_reworded:,} reworded ones."
-        + _say_ties(sample, people),
+        note=note,
     )

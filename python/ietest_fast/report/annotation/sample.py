@@ -315,6 +315,8 @@ class Marks:
     def locked(self) -> Iterator[None]:
         """Keep others from marking in this person's name; they would not see each other's marks.
 
+        The file is there afterwards, if only empty.
+
         Raises
         ------
         InputError
@@ -336,14 +338,12 @@ class Marks:
                     f"{self.person} is marking this sample in another window; end that first",
                     path=self.path,
                 ) from error
+            except OSError as error:
+                raise StoreError(f"{self.path}: cannot be locked: {error.strerror}") from error
             # What was marked between reading and locking.
             self._marks.clear()
             self._read()
-            try:
-                yield
-            finally:
-                if self.path.is_file() and self.path.stat().st_size == 0:
-                    self.path.unlink()
+            yield
 
 
 def _is_mark(line: bytes) -> bool:
@@ -360,13 +360,25 @@ def marks_path(sample: Path, person: str) -> Path:
 
 
 def find_marks(sample: Path) -> dict[str, str]:
-    """Find the files of marks of a sample: their names by person."""
+    """Find the files of marks of a sample that are not empty: their names by person."""
     begin, end = f"{sample.name}.", ".marks.jsonl"
-    names = sorted(path.name for path in sample.parent.glob(f"*{end}"))
+    there = [path for path in sample.parent.glob(f"*{end}") if path.stat().st_size]
+    names = sorted(path.name for path in there)
     people = {name: name[len(begin) : -len(end)] for name in names if name.startswith(begin)}
-    return {person: name for name, person in people.items() if _PERSON.fullmatch(person)}
+    return {
+        person: name
+        for name, person in people.items()
+        if _PERSON.fullmatch(person) and person != MAJORITY
+    }
 
 
-def find_people(sample: Sample) -> list[str]:
-    """Name the people who have marked something of a sample."""
-    return sorted(person for person in find_marks(sample.path) if len(Marks(sample, person)))
+def read_all_marks(sample: Sample) -> dict[str, dict[int, str]]:
+    """Read the marks of everybody who has marked something of a sample, by person.
+
+    Raises
+    ------
+    InputError
+        If a file is not one of marks of this sample.
+    """
+    found = {person: Marks(sample, person).as_dict() for person in find_marks(sample.path)}
+    return {person: marks for person, marks in sorted(found.items()) if marks}
