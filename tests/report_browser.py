@@ -53,3 +53,8 @@ def wait_until(holds: Callable[[], object], seconds: float = 10) -> None:
     while not holds():
         assert time.monotonic() < deadline, "it has not come"
         time.sleep(0.05)
+
+
+def wait_for_examples(page: Any) -> None:
+    """Wait for a report's table of examples to show what its form asks for."""
+    page.wait_for_selector(".examples[data-ready][aria-busy=false]")

@@ -78,7 +78,7 @@ def test_marks_are_summed_up_and_the_test_is_repeated(capsys, folder, sample):
 def test_mistakes_are_told(tmp_path, capsys, folder, sample):
     assert "is there already" in run(capsys, "draw", folder, sample)[2]
     assert "nobody has marked" in run(capsys, "summary", sample)[2]
-    assert "nobody has marked" in run(capsys, "test", sample, folder)[2]
+    assert f"{sample}: nobody has marked" in run(capsys, "test", sample, folder)[2]
     status, _, err = run(capsys, "serve", sample, "--person", "a b", "--no-open")
     assert (status, "a person is named by" in err) == (1, True)
     assert run(capsys, "serve", sample)[0] == 2

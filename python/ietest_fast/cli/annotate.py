@@ -140,7 +140,10 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     marks = (
         {by: Marks(drawn, by).as_dict()} if by in find_marks(drawn.path) else read_all_marks(drawn)
     )
-    rows = find_sound(marks, by=by)
+    try:
+        rows = find_sound(marks, by=by)
+    except InputError as error:
+        raise InputError(str(error), path=sample) from error
     if not rows:
         raise InputError("none of the marked observations is sound", path=sample)
     repeated = repeat_on(finished, rows)

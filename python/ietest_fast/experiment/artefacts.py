@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-MADE_ANEW = "delete it and give the same command again, then it is made anew"
+MADE_ANEW = "delete it and give the run's command again, then it is made anew"
 
 
 @contextmanager

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.corpus import Corpus
 
-_RUN_AGAIN = "delete it and give the run's command again, then it is made anew"
 _PUT_BACK = "put back the one that was written, or run into another folder"
 
 
@@ -338,7 +337,7 @@ class FinishedRun:
         )
         columns = list(results["data"]["text_columns"])
         first = self._read_cell(self.cells[0])
-        with reading(kept, remedy=_RUN_AGAIN):
+        with reading(kept):
             table = pq.read_table(kept / "test.parquet")
             edits = pq.read_table(kept / "test.edits.parquet")
             counted = count_edits(edits)["test_edits"]
@@ -443,7 +442,7 @@ def read_run(folder: str | Path) -> FinishedRun:
             "its run has not ended yet; give its command again" if begun else "is no run's folder",
             path=folder,
         )
-    with reading(path, remedy=_RUN_AGAIN):
+    with reading(path):
         results = json.loads(path.read_text(encoding="utf-8"))
         if results["format"] != RESULTS_FORMAT:
             raise StoreError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from report_browser import watched_page
+from report_browser import wait_for_examples, watched_page
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ def test_axe_finds_nothing(make_page, first_run, second_run, width, dark):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     with watched_page(width=width, dark=dark) as (page, troubles):
         page.goto(make_page(first_run, second_run).as_uri())
-        page.wait_for_selector(".examples[data-ready]")
+        wait_for_examples(page)
         for details in page.locator("details").all():
             details.locator("summary").click()
         found = axe.Axe().run(page)
@@ -44,7 +44,7 @@ def test_every_figure_has_a_name_and_says_what_there_is_to_see(make_page, first_
 def test_it_prints(make_page, first_run):
     with watched_page() as (page, troubles):
         page.goto(make_page(first_run).as_uri())
-        page.wait_for_selector(".examples[data-ready]")
+        wait_for_examples(page)
         page.emulate_media(media="print")
         assert not page.locator(".filters").first.is_visible()
         assert page.locator("svg.chart").first.is_visible()

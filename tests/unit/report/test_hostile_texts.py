@@ -6,7 +6,7 @@ import pytest
 
 from finished_runs import HOSTILE
 from ietest_fast.report import build_page, gather, read_run
-from report_browser import watched_page
+from report_browser import wait_for_examples, watched_page
 
 
 def visible(text):
@@ -18,12 +18,12 @@ def test_hostile_texts_show_as_text(make_page, hostile_run):
     path = make_page(hostile_run)
     with watched_page() as (page, troubles):
         page.goto(path.as_uri())
-        page.wait_for_selector(".examples[data-ready]")
+        wait_for_examples(page)
         assert page.title() == "A <report> & more"
         page.select_option("[name=changed]", "")
         page.select_option("[name=sort]", "row")
         page.select_option("[name=order]", "up")
-        page.wait_for_timeout(300)
+        wait_for_examples(page)
         for row, text in enumerate(HOSTILE):
             shown = page.locator(f".pairs tr[data-row='{row}'] .text.old").first
             assert shown.text_content() == visible(text)
@@ -41,7 +41,7 @@ def test_hostile_texts_show_as_text(make_page, hostile_run):
             page.locator(".pairs tr[data-row='3'] .text.old").first.get_attribute("dir") == "auto"
         )
         page.fill("[name=search]", "<script>")
-        page.wait_for_timeout(300)
+        wait_for_examples(page)
         assert page.inner_text(".status").startswith("1 of")
         assert page.title() == "A <report> & more"
         assert troubles == []
@@ -69,7 +69,7 @@ def test_hostile_names_of_runs_show_as_text(tmp_path, first_run, second_run):
     path.write_text(build_page(gather(runs), title="Names"))
     with watched_page() as (page, troubles):
         page.goto(path.as_uri())
-        page.wait_for_selector(".examples[data-ready]")
+        wait_for_examples(page)
         assert page.title() == "Names"
         assert page.locator("img, svg script, table script").count() == 0
         shown = [visible(name) for name in names]

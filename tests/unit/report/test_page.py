@@ -11,7 +11,7 @@ import pytest
 from ietest_fast.report.hard_cases import QUANTIFIERS, find_hard_cases
 from ietest_fast.report.runs import read_run
 from ietest_fast.report.tables import show_p
-from report_browser import watched_page
+from report_browser import wait_for_examples, watched_page
 
 pytestmark = pytest.mark.browser
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 def opened(make_page, first_run, second_run):
     with watched_page() as (page, troubles):
         page.goto(make_page(first_run, second_run).as_uri())
-        page.wait_for_selector(".examples[data-ready]")
+        wait_for_examples(page)
         yield page
         assert troubles == []
 
@@ -28,7 +28,7 @@ def opened(make_page, first_run, second_run):
 @pytest.fixture
 def page(opened):
     opened.click(".filters button[type=reset]")
-    opened.wait_for_timeout(200)
+    wait_for_examples(opened)
     return opened
 
 
@@ -46,7 +46,7 @@ def choose(page, **values):
             control.select_option(str(value))
         else:
             control.fill(str(value))
-    page.wait_for_timeout(250)
+    wait_for_examples(page)
 
 
 def found(page):
@@ -156,7 +156,7 @@ def test_hard_cases_are_those_of_the_library(page, known):
         n, rows = found(page)
         assert (n, rows) == (len(expected), expected[:100].tolist()), name
         page.uncheck("[name=hard-model][value='1']")
-        page.wait_for_timeout(200)
+        wait_for_examples(page)
         expected = find_hard_cases(answers[:1], versions.gold, quantifier=name)
         assert found(page)[0] == len(expected), name
         page.check("[name=hard-model][value='1']")
@@ -184,11 +184,11 @@ def test_an_example_shows_texts_edits_and_answers(page, known):
 def test_the_keyboard_is_enough(page):
     page.focus("[name=search]")
     page.keyboard.type("lad")
-    page.wait_for_timeout(250)
+    wait_for_examples(page)
     fewer = found(page)[0]
     page.keyboard.press("Control+A")
     page.keyboard.press("Delete")
-    page.wait_for_timeout(250)
+    wait_for_examples(page)
     assert found(page)[0] > fewer
     page.focus("[data-page=next]")
     page.keyboard.press("Enter")

@@ -123,13 +123,15 @@
       this.fillForm();
       this.drawHead();
       let waiting = 0;
-      const soon = () => {
+      const later = (milliseconds) => {
+        root.setAttribute("aria-busy", "true");
         clearTimeout(waiting);
-        waiting = setTimeout(() => this.update(), 120);
+        waiting = setTimeout(() => this.update(), milliseconds);
       };
-      this.form.addEventListener("input", soon);
+      this.form.addEventListener("input", () => later(120));
       this.form.addEventListener("submit", (event) => event.preventDefault());
-      this.form.addEventListener("reset", () => setTimeout(() => this.update()));
+      // The fields have their first values only behind the event.
+      this.form.addEventListener("reset", () => later(0));
       for (const button of root.querySelectorAll("[data-page]")) {
         button.addEventListener("click", () => this.turn(button.dataset.page));
       }
@@ -227,6 +229,7 @@
       this.found = found;
       this.page = 0;
       this.draw();
+      this.root.setAttribute("aria-busy", "false");
     }
 
     turn(where) {
