@@ -111,7 +111,14 @@ def _class_shares(counts: PairedCounts) -> np.ndarray:
     return np.array([1 - at_least, at_least - above, above])
 
 
-@pytest.mark.parametrize("engine", ["multinomial", "resample"])
+def _replicates(engine: str, k: int) -> int:
+    """So many that the multinomial engine makes tables, or so few that it draws binomials."""
+    return {"resample": 4_000, "multinomial, many": 60_000, "multinomial, few": 40 * k + 200}[
+        engine
+    ]
+
+
+@pytest.mark.parametrize("engine", ["multinomial, many", "multinomial, few", "resample"])
 def test_engines_agree_with_the_exact_law(engine: str) -> None:
     """Chi-square over many tables: replicates below, at and above t against the exact masses."""
     rng = np.random.default_rng(20)
@@ -122,9 +129,9 @@ def test_engines_agree_with_the_exact_law(engine: str) -> None:
         counts = PairedCounts(int(rng.integers(0, 300)), max(n10, k - n10), min(n10, k - n10), 40)
         if counts.d == 0:
             continue
-        s = 4000
+        s = _replicates(engine, k)
         options = {"n_replicates": s, "key": philox_key([1, seed])}
-        if engine == "multinomial":
+        if engine != "resample":
             four = (counts.n11, counts.n10, counts.n01, counts.n00)
             _, (at_most, at_least, *_) = _core.stats.multinomial_test(*four, **options)
         else:
@@ -145,6 +152,33 @@ def test_engines_agree_with_the_exact_law(engine: str) -> None:
     # Fisher's combination of all tables.
     combined = scipy_stats.combine_pvalues(p_values).pvalue
     assert combined > 1e-4
+
+
+@pytest.mark.parametrize("d", [0, 1, 40, 107, 130])
+def test_rare_outcomes_are_as_rare_as_they_should_be(d: int) -> None:
+    """From d = 107 on, t is 3.8 and more: all beyond is drawn from the table of rare outcomes."""
+    k, s = 800, 20_000_000
+    n10 = (k + d) // 2
+    counts = PairedCounts(7_000, n10, n10 - d, 2_200)
+    at_most, at_least, beyond, *_ = _core.stats.multinomial_test(
+        counts.n11, counts.n10, counts.n01, counts.n00, n_replicates=s, key=philox_key([7, d])
+    )[1]
+    exact_at_least, exact_above, *_ = _core.stats.exact_tails(
+        counts.n11, counts.n10, counts.n01, counts.n00
+    )
+    for drawn, share in [
+        (at_least, exact_at_least),
+        (s - at_most, exact_above),
+        (beyond, 2 * exact_at_least if d else 1.0),
+    ]:
+        assert abs(drawn - s * share) <= 4.5 * math.sqrt(s * share * (1 - share))
+
+
+def test_laws_without_rare_outcomes_are_drawn() -> None:
+    """One pair gives D = 1 or -1, each with one half."""
+    t = draw_t_replicates(PairedCounts(0, 1, 0, 0), n_resamples=40_000, seed=2)
+    assert set(np.sign(t)) == {-1.0, 1.0}
+    assert abs((t > 0).mean() - 0.5) < 4.5 * 0.5 / 200
 
 
 def test_wide_laws_are_drawn_by_binomials_with_the_same_result() -> None:

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "ietest/random/discrete.hpp"
+#include "type_kernels.hpp"
 
 namespace ietest::stats {
 namespace {
@@ -22,6 +24,7 @@ using random::WordStream;
 constexpr std::uint64_t kTableStream = 1;
 constexpr std::uint64_t kBinomialStream = 2;
 constexpr std::uint64_t kResampleStream = 3;
+constexpr std::uint64_t kRareStream = 4;
 
 // A value of (D*, K*) that a replicate can take.
 struct Outcome {
@@ -99,55 +102,109 @@ class ClassCounter {
     std::uint64_t counts_[5] = {};
 };
 
-// The joint law of (D*, K*) as one alias table: a random word, a multiplication and a comparison
-// are a replicate. What is left out has a probability of less than 2^-64 in all, the weight of the
-// last bit of a word. Outcomes are sorted by class, so that the class is read off the index.
+// The joint law of (D*, K*) as alias tables. Outcomes at least 2^-10 times as probable as the mode
+// are common: one table small enough for the cache nearest to it, one of whose columns leads to the
+// table of all the others, since a plane normal law has 2^-10 of its mass where its density is
+// below 2^-10 of the mode's. What both leave out has a probability of less than 2^-64 in all, the
+// weight of the last bit of a word. Outcomes are sorted by part and class, so that the class is
+// read off the index.
 class JointLaw {
   public:
     static constexpr std::size_t kMaxOutcomes = std::size_t{1} << 20;
 
-    // None if the law has more outcomes than fit into a cache.
-    static std::optional<JointLaw> make(const PairedCounts& counts, const Observed& observed) {
-        // An ellipse of about 10.5 standard deviations.
-        const double area = 175.0 * static_cast<double>(counts.discordant()) + 1000;
-        if (area > static_cast<double>(kMaxOutcomes)) return std::nullopt;
+    struct Part {
+        AliasTable table;
+        std::uint32_t first = 0;        // its first outcome in the order of all
+        std::uint32_t boundaries[4]{};  // the first index in it of classes 1 to 4
+    };
+
+    // None if the law has more outcomes than are worth two tables, or if so few replicates are
+    // asked for that binomial draws are done before the tables are made.
+    static std::optional<JointLaw> make(const PairedCounts& counts, const Observed& observed,
+                                        std::int64_t n_replicates) {
+        const std::size_t n_outcomes = expected_outcomes(counts);
+        if (n_outcomes > kMaxOutcomes) return std::nullopt;
+        if (static_cast<std::size_t>(n_replicates) < n_outcomes / 4) return std::nullopt;
         return JointLaw(counts, observed);
     }
 
-    const AliasTable& table() const { return table_; }
-    std::uint32_t boundary(int index) const { return boundaries_[index]; }
-    double t(std::uint32_t index) const { return t_[index]; }
+    const Part& common() const { return common_; }
+    const Part& rare() const { return rare_; }
+    Outcome outcome(std::uint32_t index) const { return outcomes_[index]; }
 
   private:
     struct Weighted {
         Outcome outcome;
         double weight;
-        int order;
     };
 
+    // Those in an ellipse of about 10.5 standard deviations.
+    static std::size_t expected_outcomes(const PairedCounts& counts) {
+        return static_cast<std::size_t>(
+            std::min(175.0 * static_cast<double>(counts.discordant()) + 1000, 1e18));
+    }
+
     JointLaw(const PairedCounts& counts, const Observed& observed) {
+        const std::vector<Weighted> outcomes = weighted_outcomes(counts);
+        double largest = 0;
+        for (const Weighted& outcome : outcomes) largest = std::max(largest, outcome.weight);
+        // A counting sort: first what is common, then what is rare, by class in each.
+        std::vector<std::uint8_t> place_of(outcomes.size());
+        std::uint32_t sizes[2 * kClasses] = {};
+        for (std::size_t i = 0; i < outcomes.size(); ++i) {
+            const bool is_rare = outcomes[i].weight < 0x1.0p-10 * largest;
+            const int place = observed.classify(outcomes[i].outcome) + (is_rare ? kClasses : 0);
+            place_of[i] = static_cast<std::uint8_t>(place);
+            ++sizes[place];
+        }
+        std::uint32_t next[2 * kClasses] = {};
+        for (int c = 1; c < 2 * kClasses; ++c) next[c] = next[c - 1] + sizes[c - 1];
+        rare_.first = next[kClasses];
+        for (int c = 0; c < 4; ++c) {
+            common_.boundaries[c] = next[c + 1];
+            rare_.boundaries[c] = next[kClasses + c + 1] - rare_.first;
+        }
+        outcomes_.resize(outcomes.size());
+        std::vector<double> weights(outcomes.size());
+        for (std::size_t i = 0; i < outcomes.size(); ++i) {
+            const std::uint32_t index = next[place_of[i]]++;
+            outcomes_[index] = outcomes[i].outcome;
+            weights[index] = outcomes[i].weight;
+        }
+        const std::span<double> rare_weights = std::span(weights).subspan(rare_.first);
+        if (!rare_weights.empty()) {
+            rare_.table = AliasTable(rare_weights);
+            rare_weights[0] = std::accumulate(rare_weights.begin(), rare_weights.end(), 0.0);
+        }
+        // The column of index rare_.first leads to the rare ones.
+        const std::size_t columns = std::min<std::size_t>(rare_.first + 1, weights.size());
+        common_.table = AliasTable(std::span(weights).first(columns));
+    }
+
+    static std::vector<Weighted> weighted_outcomes(const PairedCounts& counts) {
         constexpr double kSmallest = -60.0;  // log of the lightest outcome kept: 2^-86
+        const double smallest = std::exp(kSmallest);
         const std::int64_t n = counts.n();
         const std::int64_t k = counts.discordant();
         const double p = static_cast<double>(k) / static_cast<double>(n);
         const double q = static_cast<double>(n - k) / static_cast<double>(n);
         std::vector<Weighted> outcomes;
+        outcomes.reserve(expected_outcomes(counts));
         const auto add_drawn = [&](std::int64_t drawn) {
             const double log_drawn = log_binomial_pmf(drawn, n, p, q);
             if (log_drawn < kSmallest) return false;
             const std::int64_t middle = drawn / 2;
             const double start = std::exp(log_drawn + log_binomial_pmf(middle, drawn, 0.5, 0.5));
-            const double smallest = std::exp(kSmallest);
             double weight = start;
             for (std::int64_t hits = middle; hits <= drawn && weight >= smallest; ++hits) {
-                outcomes.push_back({{2 * hits - drawn, drawn}, weight, 0});
+                outcomes.push_back({{2 * hits - drawn, drawn}, weight});
                 weight *= static_cast<double>(drawn - hits) / static_cast<double>(hits + 1);
             }
             weight = start;
             for (std::int64_t hits = middle; hits >= 1; --hits) {
                 weight *= static_cast<double>(hits) / static_cast<double>(drawn - hits + 1);
                 if (weight < smallest) break;
-                outcomes.push_back({{2 * (hits - 1) - drawn, drawn}, weight, 0});
+                outcomes.push_back({{2 * (hits - 1) - drawn, drawn}, weight});
             }
             return true;
         };
@@ -155,27 +212,14 @@ class JointLaw {
         }
         for (std::int64_t drawn = k - 1; drawn >= 0 && add_drawn(drawn); --drawn) {
         }
-        std::uint32_t sizes[5] = {};
-        for (Weighted& outcome : outcomes) {
-            outcome.order = observed.classify(outcome.outcome);
-            ++sizes[outcome.order];
-        }
-        std::stable_sort(outcomes.begin(), outcomes.end(),
-                         [](const Weighted& a, const Weighted& b) { return a.order < b.order; });
-        std::uint32_t sum = 0;
-        for (int c = 0; c < 4; ++c) boundaries_[c] = sum += sizes[c];
-        std::vector<double> weights(outcomes.size());
-        t_.resize(outcomes.size());
-        for (std::size_t i = 0; i < outcomes.size(); ++i) {
-            weights[i] = outcomes[i].weight;
-            t_[i] = observed.t_of(outcomes[i].outcome);
-        }
-        table_ = AliasTable(weights);
+        return outcomes;
     }
 
-    AliasTable table_;
-    std::uint32_t boundaries_[4] = {};  // first index of classes 1 to 4
-    std::vector<double> t_;
+    static constexpr int kClasses = 5;
+
+    Part common_;
+    Part rare_;
+    std::vector<Outcome> outcomes_;
 };
 
 void check_replicates(std::int64_t n_replicates, std::span<double> t_replicates) {
@@ -185,38 +229,53 @@ void check_replicates(std::int64_t n_replicates, std::span<double> t_replicates)
     }
 }
 
+// Adds to under[c] how many of the drawn indices lie in classes up to c.
+void count_classes(const JointLaw::Part& part, std::span<const std::uint32_t> drawn,
+                   std::uint32_t (&under)[4]) {
+    const std::uint32_t b1 = part.boundaries[0], b2 = part.boundaries[1];
+    const std::uint32_t b3 = part.boundaries[2], b4 = part.boundaries[3];
+    for (const std::uint32_t index : drawn) {
+        under[0] += index < b1;
+        under[1] += index < b2;
+        under[2] += index < b3;
+        under[3] += index < b4;
+    }
+}
+
 ReplicateCounts draw_from_table(const JointLaw& law, const Observed& observed,
                                 std::int64_t n_replicates, Key key, const Execution& execution,
                                 std::span<double> t_replicates) {
     constexpr std::int64_t kChunk = std::int64_t{1} << 20;
     constexpr std::int64_t kBatch = 256;
+    const kernels::Kernels& kernels = kernels::kernels_for(Instructions::best);
+    const std::uint32_t n_common = law.rare().first;
     Total total;
-    // A block of four words is four replicates; replicate r takes word r of the stream.
+    // Replicate r takes word r of the stream, and word r of the other if it is a rare one.
     parallel_chunks(n_replicates, kChunk, execution, [&](Range range) {
-        const std::uint32_t b1 = law.boundary(0), b2 = law.boundary(1);
-        const std::uint32_t b3 = law.boundary(2), b4 = law.boundary(3);
         std::uint64_t below[5] = {};
+        alignas(64) std::uint64_t words[kBatch];
         std::uint32_t drawn[kBatch];
         for (std::int64_t begin = range.begin; begin < range.end; begin += kBatch) {
-            const std::int64_t size = std::min(kBatch, range.end - begin);
-            for (std::int64_t i = 0; i < size; i += 4) {
-                const auto block = static_cast<std::uint64_t>((begin + i) / 4 + 1);
-                const random::Block words = random::philox({block, 0, kTableStream, 0}, key);
-                for (std::int64_t w = 0; w < 4; ++w) {
-                    drawn[i + w] = law.table()(words[static_cast<std::size_t>(w)]);
-                }
-            }
+            const auto size = static_cast<std::size_t>(std::min(kBatch, range.end - begin));
+            const auto first_block = static_cast<std::uint64_t>(begin / 4 + 1);
+            kernels.fill_blocks(key, first_block, 0, kTableStream, words, (size + 3) / 4);
+            for (std::size_t i = 0; i < size; ++i) drawn[i] = law.common().table(words[i]);
             std::uint32_t under[4] = {};
-            for (std::int64_t i = 0; i < size; ++i) {
-                under[0] += drawn[i] < b1;
-                under[1] += drawn[i] < b2;
-                under[2] += drawn[i] < b3;
-                under[3] += drawn[i] < b4;
+            count_classes(law.common(), {drawn, size}, under);  // rare ones are beyond all classes
+            auto n_rare = std::count(drawn, drawn + size, n_common);
+            for (std::size_t i = 0; n_rare > 0; ++i) {
+                if (drawn[i] != n_common) continue;
+                WordStream other(key, 0, kRareStream, static_cast<std::uint64_t>(begin) + i);
+                const std::uint32_t index = law.rare().table(other.next());
+                count_classes(law.rare(), {&index, 1}, under);
+                drawn[i] += index;
+                --n_rare;
             }
             for (int c = 0; c < 4; ++c) below[c + 1] += under[c];
             if (!t_replicates.empty()) {
-                for (std::int64_t i = 0; i < size; ++i) {
-                    t_replicates[static_cast<std::size_t>(begin + i)] = law.t(drawn[i]);
+                for (std::size_t i = 0; i < size; ++i) {
+                    t_replicates[static_cast<std::size_t>(begin) + i] =
+                        observed.t_of(law.outcome(drawn[i]));
                 }
             }
         }
@@ -225,7 +284,8 @@ ReplicateCounts draw_from_table(const JointLaw& law, const Observed& observed,
     return total.sum();
 }
 
-// For laws too wide for a table: two binomial draws a replicate, each with words of its own.
+// For laws too wide for tables, or too few replicates: two binomial draws a replicate, each with
+// words of its own.
 ReplicateCounts draw_binomials(const PairedCounts& counts, const Observed& observed,
                                std::int64_t n_replicates, Key key, const Execution& execution,
                                std::span<double> t_replicates) {
@@ -277,7 +337,7 @@ ReplicateCounts multinomial_replicates(const PairedCounts& counts, std::int64_t 
     check(counts);
     check_replicates(n_replicates, t_replicates);
     const Observed observed(counts);
-    if (const auto law = JointLaw::make(counts, observed)) {
+    if (const auto law = JointLaw::make(counts, observed, n_replicates)) {
         return draw_from_table(*law, observed, n_replicates, key, execution, t_replicates);
     }
     return draw_binomials(counts, observed, n_replicates, key, execution, t_replicates);

@@ -57,7 +57,10 @@ class AliasTable {
         const Wide product = static_cast<Wide>(word) * cells_.size();
         const auto column = static_cast<std::uint32_t>(product >> 64);
         const Cell& cell = cells_[column];
-        return static_cast<std::uint64_t>(product) < cell.threshold ? column : cell.alias;
+        // Which of the two it is cannot be foreseen: bits, so that no compiler makes it a branch.
+        const auto kept =
+            -static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) < cell.threshold);
+        return cell.alias ^ ((cell.alias ^ column) & kept);
     }
 
     std::size_t size() const { return cells_.size(); }
