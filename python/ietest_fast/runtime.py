@@ -8,7 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["available_memory", "build_config", "core", "load_core", "n_cores"]
+__all__ = [
+    "available_memory",
+    "build_config",
+    "claim_process",
+    "core",
+    "is_own_process",
+    "load_core",
+    "n_cores",
+]
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -50,6 +58,19 @@ def build_config() -> dict[str, str | bool | int | None]:
     """
     core = load_core()
     return {**core.runtime.build_config(), "n_threads": core.runtime.n_threads_for(0)}
+
+
+_claimed: list[int] = []
+
+
+def claim_process() -> None:
+    """Say that this process is the command or one of its helpers: no other code will run in it."""
+    _claimed.append(os.getpid())
+
+
+def is_own_process() -> bool:
+    """Tell whether nothing but this package will use the libraries that this process loads."""
+    return os.getpid() in _claimed
 
 
 def n_cores() -> int:

@@ -286,3 +286,37 @@ def test_importing_tags_nothing_and_loads_no_spacy() -> None:
         "assert 'spacy' not in sys.modules and 'thinc' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)
+
+
+@pytest.mark.parametrize(
+    ("claims", "config", "is_imported"),
+    [
+        (True, None, False),
+        (False, None, True),
+        (True, '\nfactory = "transformer"\n', True),
+        (True, '\n@architectures = "spacy.TorchBiLSTMEncoder.v1"\n', True),
+        (True, '\n@layers = "mine.v1"\n', True),
+    ],
+)
+def test_thinc_loads_torch_only_where_it_may_be_missed(
+    tmp_path: Path, claims: bool, config: str | None, is_imported: bool
+) -> None:
+    """A torch that cannot be imported, and leaves a mark when that is tried."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.py").write_text("import sys; sys.mark = 1; raise ImportError")
+    code = (
+        "import sys; from ietest_fast import runtime\n"
+        + ("runtime.claim_process()\n" if claims else "")
+        + "from ietest_fast.lexicon import Tagger, tagging, thinc_import\n"
+        + (
+            "Tagger.load()\n"
+            if config is None
+            else f"thinc_import.import_thinc({config!r}, ['tagger']); import thinc.compat\n"
+        )
+        + "assert 'torch' not in sys.modules; print(hasattr(sys, 'mark'))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == f"{is_imported}\n"

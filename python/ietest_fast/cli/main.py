@@ -66,7 +66,10 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; mistakes of the input end with status 1 and no traceback."""
     from ietest_fast.errors import IetestError
+    from ietest_fast.runtime import claim_process
 
+    if arguments is None:
+        claim_process()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal without Unicode shows a question mark for what it lacks.

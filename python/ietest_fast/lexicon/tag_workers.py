@@ -22,6 +22,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ietest_fast.errors import IetestError, ResourceError
+from ietest_fast.runtime import claim_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,6 +162,7 @@ def serve(tagger_name: str) -> None:
     questions = sys.stdin.buffer
     from ietest_fast.lexicon.tagging import Tagger
 
+    claim_process()
     tagger = None
     while True:
         try:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError, ResourceError
+from ietest_fast.lexicon.thinc_import import import_thinc
 from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ _NEEDLESS = frozenset(
     "trainable_lemmatizer".split()
 )
 _TAGGING = frozenset({"tagger", "morphologizer"})
+# Those that they read, or that put them right.
+_READ = frozenset({"tok2vec", "attribute_ruler"})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -375,11 +378,12 @@ def _find_pipeline(name: str) -> Path:
 
 
 def _load_pipeline(name: str, folder: Path) -> Language:
-    import spacy
-    from spacy.util import load_config
-    from thinc.api import NumpyOps
-
     try:
+        import_thinc((folder / "config.cfg").read_text("utf-8"), _NEEDLESS | _TAGGING | _READ)
+        import spacy
+        from spacy.util import load_config
+        from thinc.api import NumpyOps
+
         config = load_config(folder / "config.cfg")
         factories = {
             component: settings.get("factory", "")
