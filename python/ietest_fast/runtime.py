@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,14 @@ __all__ = [
     "build_config",
     "claim_process",
     "core",
+    "hide_module",
     "is_own_process",
     "load_core",
     "n_cores",
 ]
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
     # What `from ietest_fast.runtime import core` gives at run time, by __getattr__ below.
@@ -71,6 +73,21 @@ def claim_process() -> None:
 def is_own_process() -> bool:
     """Tell whether nothing but this package will use the libraries that this process loads."""
     return os.getpid() in _claimed
+
+
+@contextmanager
+def hide_module(name: str) -> Iterator[None]:
+    """Let imports of a module fail, as if it were not installed."""
+    missing = object()
+    before: Any = sys.modules.get(name, missing)
+    sys.modules[name] = None  # type: ignore[assignment]  # what imports take for "not there"
+    try:
+        yield
+    finally:
+        if before is missing:
+            del sys.modules[name]
+        else:
+            sys.modules[name] = before
 
 
 def n_cores() -> int:

@@ -293,17 +293,16 @@ def test_importing_tags_nothing_and_loads_no_spacy() -> None:
     [
         (True, None, False),
         (False, None, True),
-        (True, '\nfactory = "transformer"\n', True),
-        (True, '\n@architectures = "spacy.TorchBiLSTMEncoder.v1"\n', True),
-        (True, '\n@layers = "mine.v1"\n', True),
+        (True, '[components]\n[components.tagger]\nfactory = "tagger"\n', False),
+        (True, '[components]\n[components.tagger]\nfactory = "transformer"\n', True),
+        (True, '[model]\n@architectures = "spacy.TorchBiLSTMEncoder.v1"\n', True),
+        (True, '[tagger]\n[tagger.model]\n@layers = "mine.v1"\n', True),
     ],
 )
 def test_thinc_loads_torch_only_where_it_may_be_missed(
     tmp_path: Path, claims: bool, config: str | None, is_imported: bool
 ) -> None:
-    """A torch that cannot be imported, and leaves a mark when that is tried."""
-    (tmp_path / "torch").mkdir()
-    (tmp_path / "torch/__init__.py").write_text("import sys; sys.mark = 1; raise ImportError")
+    environment = _install_marking_torch(tmp_path)
     code = (
         "import sys; from ietest_fast import runtime\n"
         + ("runtime.claim_process()\n" if claims else "")
@@ -313,10 +312,29 @@ def test_thinc_loads_torch_only_where_it_may_be_missed(
             if config is None
             else f"thinc_import.import_thinc({config!r}, ['tagger']); import thinc.compat\n"
         )
-        + "assert 'torch' not in sys.modules; print(hasattr(sys, 'mark'))"
+        + "assert 'torch' not in sys.modules"
     )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, env=environment, capture_output=True, text=True
-    )
-    assert done.stdout == f"{is_imported}\n"
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    assert (tmp_path / "tried").exists() == is_imported
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_the_command_and_its_helpers_tag_without_torch(tmp_path: Path, n_threads: int) -> None:
+    environment = _install_marking_torch(tmp_path)
+    sentences = [f"A dog number {i} sleeps in the car." for i in range(3000)]
+    texts = tmp_path / "texts.csv"
+    texts.write_text("text,label\n" + "".join(f"{each},entailment\n" for each in sentences))
+    command = [sys.executable, "-c", "from ietest_fast.cli.main import main; main()"]
+    command += ["transform", str(texts), str(tmp_path / "out.csv"), "--lexicon-from", str(texts)]
+    command += ["--threads", str(n_threads)]
+    subprocess.run(command, check=True, env=environment)
+    assert (tmp_path / "out.csv").read_text().count("\n") == 3001
+    assert not (tmp_path / "tried").exists()
+
+
+def _install_marking_torch(folder: Path) -> dict[str, str]:
+    """Put a torch before all others that cannot be imported, and marks that it was tried."""
+    (folder / "torch").mkdir()
+    mark = f"from pathlib import Path; Path({str(folder / 'tried')!r}).touch(); raise ImportError"
+    (folder / "torch/__init__.py").write_text(mark)
+    return {**os.environ, "PYTHONPATH": str(folder)}

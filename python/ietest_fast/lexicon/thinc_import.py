@@ -9,14 +9,13 @@ only in processes that are this package's own, never in a program that uses it a
 from __future__ import annotations
 
 import importlib
-import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ietest_fast.runtime import is_own_process
+from ietest_fast.runtime import hide_module, is_own_process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 def import_thinc(config: str, own_components: Iterable[str]) -> None:
@@ -28,21 +27,35 @@ def import_thinc(config: str, own_components: Iterable[str]) -> None:
         The pipeline's ``config.cfg``.
     own_components
         Factories of components that are spaCy's own.
+
+    Raises
+    ------
+    ValueError
+        If the configuration cannot be read.
     """
     if "thinc" in sys.modules or "torch" in sys.modules or not is_own_process():
         return
     if not _is_made_of_spacy(config, frozenset(own_components)):
         return
-    sys.modules["torch"] = None  # type: ignore[assignment]  # makes `import torch` fail
-    try:
+    with hide_module("torch"):
         importlib.import_module("thinc.compat")
-    finally:
-        del sys.modules["torch"]
 
 
 def _is_made_of_spacy(config: str, own_components: frozenset[str]) -> bool:
-    factories = re.findall(r'^factory\s*=\s*"([^"]*)"', config, re.MULTILINE)
-    layers = re.findall(r'^@(?:architectures|layers)\s*=\s*"([^"]*)"', config, re.MULTILINE)
+    from confection import Config
+
+    settings = list(_settings(Config().from_str(config, interpolate=False)))
+    factories = [value for name, value in settings if name == "factory"]
+    layers = [str(value) for name, value in settings if name in {"@architectures", "@layers"}]
     return own_components.issuperset(factories) and all(
         layer.startswith("spacy.") and "torch" not in layer.lower() for layer in layers
     )
+
+
+def _settings(section: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Go through all names and values of a section and of those inside it."""
+    for name, value in section.items():
+        if isinstance(value, dict):
+            yield from _settings(value)
+        else:
+            yield name, value
