@@ -10,12 +10,21 @@ import click
 from ietest_fast.cli.options import print_json
 
 if TYPE_CHECKING:
+    from ietest_fast.corpus import Corpus
     from ietest_fast.models.export import ExportCheck
 
 _FILE = click.Path(path_type=Path)
 
-# Pairs on which both are run, unless the file has fewer.
+# Texts on which both are run, and on which ranges are measured, unless the file has fewer.
 _CHECKED = 1000
+_CALIBRATED = 300
+
+
+def _spread(corpus: Corpus, n: int) -> list[list[str]]:
+    """Take rows at equal distances, for files are often sorted."""
+    n_rows = corpus.table.num_rows
+    rows = [i * n_rows // min(n, n_rows) for i in range(min(n, n_rows))]
+    return [corpus.texts(name).take(rows).to_pylist() for name in corpus.text_columns]
 
 
 @click.command("export")
@@ -42,6 +51,22 @@ _CHECKED = 1000
     show_default=True,
     help="How many of them.",
 )
+@click.option(
+    "--calibrate",
+    "calibration",
+    metavar="FILE",
+    type=_FILE,
+    help="With int8: texts to measure the ranges of activations on, such as the training set. "
+    "OpenVINO runs the outcome fast; without, activations are quantised as they come, which ONNX "
+    "Runtime runs fast.",
+)
+@click.option(
+    "--n-calibrate",
+    type=click.IntRange(min=1),
+    default=_CALIBRATED,
+    show_default=True,
+    help="How many of them, from all over the file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     *,
@@ -50,25 +75,34 @@ def command(
     precision: str,
     texts: Path | None,
     n_check: int,
+    calibration: Path | None,
+    n_calibrate: int,
     as_json: bool,
 ) -> None:
     """Write the classifier in the folder CHECKPOINT as an ONNX folder OUT, and compare the two.
 
     OUT has model.onnx, config.json, tokenizer.json and the rest, as Optimum lays them out. Needs
-    the extra `train`; `ietest-fast eval --onnx OUT` does not.
+    the extra `train`, and --calibrate the extra `int8`; `ietest-fast eval --onnx OUT` does not.
     """
     from ietest_fast.corpus import demo_corpus, read_corpus
     from ietest_fast.models.export import export_onnx
 
     corpus = demo_corpus(n_check, seed=0) if texts is None else read_corpus(texts)
     columns = [corpus.texts(name).slice(0, n_check).to_pylist() for name in corpus.text_columns]
-    exported = export_onnx(checkpoint, target, precision=precision, texts=columns)  # type: ignore[arg-type]
+    exported = export_onnx(
+        checkpoint,
+        target,
+        precision=precision,  # type: ignore[arg-type]
+        texts=columns,
+        calibration=None if calibration is None else _spread(read_corpus(calibration), n_calibrate),
+    )
     found = cast("ExportCheck", exported.check)
     if as_json:
         print_json(
             {
                 "folder": str(exported.folder),
                 "precision": precision,
+                "n_calibrated": exported.n_calibrated,
                 "model_bytes": exported.n_bytes,
                 "n_checked": found.n,
                 "largest_difference": found.largest_difference,
@@ -76,7 +110,9 @@ def command(
             }
         )
         return
-    click.echo(f"{exported.folder}: model.onnx, {precision}, {exported.n_bytes / 1e6:,.1f} MB")
+    ranges = f" (ranges of {exported.n_calibrated:,} texts)" if exported.n_calibrated else ""
+    size = f"{exported.n_bytes / 1e6:,.1f} MB"
+    click.echo(f"{exported.folder}: model.onnx, {precision}{ranges}, {size}")
     click.echo(
         f"Beside PyTorch in fp32, on {found.n:,} inputs: logits differ by "
         f"{found.largest_difference:.2g} at most, {found.n_flipped:,} labels are others."

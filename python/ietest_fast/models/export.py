@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 import shutil
 import tempfile
-import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -25,10 +22,22 @@ from ietest_fast.models.checkpoint import (
     run_model,
 )
 from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.quantisation import (
+    count_bytes,
+    halve,
+    import_nncf,
+    quantise_dynamically,
+    quantise_statically,
+    quietly,
+)
 from ietest_fast.models.training import import_torch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.models.tokens import TokenStore
 
 Precision = Literal["fp32", "fp16", "int8"]
 EXPORT_PRECISIONS: tuple[Precision, ...] = get_args(Precision)
@@ -38,9 +47,6 @@ _MODEL = "model.onnx"
 
 # Of the largest logit, or of 1: rounding differs by less. What 8 bits do is told, not judged.
 _TOLERANCE = {"fp32": 1e-3, "fp16": 0.1, "int8": float("inf")}
-
-# An ONNX file holds two gigabytes; more weights go into a file beside it.
-_MOST_INSIDE = 1.8e9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +83,14 @@ class Export:
         Of the model, weights in files of their own included.
     check
         What came of comparing it; None if it was not compared.
+    n_calibrated
+        Texts on which ranges of activations were measured.
     """
 
     folder: Path
     n_bytes: int
     check: ExportCheck | None
+    n_calibrated: int
 
 
 def export_onnx(
@@ -90,6 +99,7 @@ def export_onnx(
     *,
     precision: Precision = "fp32",
     texts: Sequence[Sequence[str]] | None = None,
+    calibration: Sequence[Sequence[str]] | None = None,
 ) -> Export:
     """Write a classifier as an ONNX folder: model.onnx, config.json, tokenizer.json and the rest.
 
@@ -101,21 +111,33 @@ def export_onnx(
         A folder that does not exist yet; it appears when it is complete.
     precision
         ``fp32``; ``fp16``, weights and arithmetic of half precision, for GPUs; ``int8``, weights
-        of 8 bits and activations quantised as they come, for processors.
+        and activations of 8 bits, for processors.
     texts
         One or two columns of texts to compare the two on, before the folder appears; None not to.
+    calibration
+        For ``int8``: one or two columns of texts such as the model will see, on which the ranges
+        of activations are measured, one by one (300 are plenty). Needs NNCF; OpenVINO is what
+        runs the outcome fast. None to quantise activations as they come, which ONNX Runtime
+        runs fast.
 
     Raises
     ------
     InputError
-        If the checkpoint is no classifier, the target exists, or the export does not compute
-        what PyTorch does: its scores are no numbers, or in fp32 or fp16 too far away.
+        If the checkpoint is no classifier, the target exists, NNCF is asked for and cannot be
+        used, or the export does not compute what PyTorch does: its scores are no numbers, or in
+        fp32 or fp16 too far away.
     """
     checkpoint, target = Path(checkpoint), Path(target)
     if precision not in EXPORT_PRECISIONS:
         raise InputError(
             f"the precision is one of {', '.join(EXPORT_PRECISIONS)}, not {precision!r}"
         )
+    if calibration is not None:
+        if precision != "int8":
+            raise InputError(f"ranges are measured for int8, not for {precision}")
+        if not any(calibration):
+            raise InputError("there are no texts to measure ranges on")
+        import_nncf()
     if target.exists():
         raise InputError("is there already; name a folder that is not", path=target)
     if not target.parent.is_dir():
@@ -125,16 +147,23 @@ def export_onnx(
         folder = Path(room) / "whole"
         folder.mkdir()
         _write_graph(model, checkpoint, folder / _MODEL)
-        if precision == "int8":
-            _quantise(folder / _MODEL)
-        elif precision == "fp16":
-            _halve(folder / _MODEL)
         _write_companions(model, checkpoint, folder)
+        if calibration is not None:
+            quantise_statically(folder / _MODEL, _make_feeds(folder, calibration))
+        elif precision == "int8":
+            quantise_dynamically(folder / _MODEL)
+        elif precision == "fp16":
+            halve(folder / _MODEL)
         check = None if texts is None else check_export(checkpoint, folder, texts)
         if check is not None:
             _refuse_wrong(check, precision)
         folder.rename(target)
-    return Export(folder=target, n_bytes=_count_bytes(target), check=check)
+    return Export(
+        folder=target,
+        n_bytes=count_bytes(target / _MODEL),
+        check=check,
+        n_calibrated=0 if calibration is None else len(calibration[0]),
+    )
 
 
 def _refuse_wrong(check: ExportCheck, precision: Precision) -> None:
@@ -145,11 +174,6 @@ def _refuse_wrong(check: ExportCheck, precision: Precision) -> None:
             f"to {check.largest_logit:.2g} differ by {check.largest_difference:.2g}, and "
             f"{check.n_flipped:,} labels of {check.n:,} are others"
         )
-
-
-def _count_bytes(folder: Path) -> int:
-    """Add up the model and the files that its weights are in."""
-    return sum(path.stat().st_size for path in folder.glob(f"{_MODEL}*"))
 
 
 def check_export(
@@ -165,9 +189,7 @@ def check_export(
         One or two columns of n texts.
     """
     exported = OnnxClassifier.load(folder, runtime="onnxruntime")
-    tokens = [exported.tokenizer.tokenise(list(column)) for column in texts]
-    rows = np.arange(len(texts[0]), dtype=np.int64)
-    store = exported.tokenizer.join(tokens, [rows] * len(tokens))
+    store, rows = _tokenise(exported, texts)
     ours = exported.predict_logits(store, rows)
     theirs = run_model(
         load_classifier(checkpoint),
@@ -184,6 +206,23 @@ def check_export(
     )
 
 
+def _tokenise(
+    model: OnnxClassifier, texts: Sequence[Sequence[str]]
+) -> tuple[TokenStore, NDArray[np.int64]]:
+    tokens = [model.tokenizer.tokenise(list(column)) for column in texts]
+    rows = np.arange(len(texts[0]), dtype=np.int64)
+    return model.tokenizer.join(tokens, [rows] * len(tokens)), rows
+
+
+def _make_feeds(
+    folder: Path, texts: Sequence[Sequence[str]]
+) -> list[dict[str, NDArray[np.integer[Any]]]]:
+    """Put together what goes into an exported model, one input at a time."""
+    model = OnnxClassifier.load(folder, runtime="onnxruntime", n_threads=1)
+    store, rows = _tokenise(model, texts)
+    return [model.feed(store, rows[i : i + 1]) for i in range(len(rows))]
+
+
 def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
     torch = import_torch()
     tokenizer = load_tokenizer(checkpoint)
@@ -192,7 +231,10 @@ def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
     # Two rows of different lengths, so that neither size is taken for a constant.
     batch = pad(store, np.arange(2, dtype=np.int64), read_padding(checkpoint), multiple_of=4)
     inputs = model_inputs(model, batch, "cpu")
-    with _quietly():
+    # Plain products and softmax, which whatever runs the file knows as attention. The exporter
+    # takes torch's fused one apart into a quarter more operators, some of which nothing fuses.
+    model.set_attn_implementation("eager")
+    with quietly():
         try:
             dims = {0: torch.export.Dim("batch"), 1: torch.export.Dim("sequence")}
             program = torch.onnx.export(
@@ -232,59 +274,6 @@ def _trace_graph(model: Any, inputs: dict[str, Any], path: Path, *, because: Bas
         raise InputError(
             f"this model cannot be exported: {because}; nor by tracing: {error}"
         ) from error
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Let exporter and quantiser keep to themselves what they have to say about their insides."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(before)
-
-
-def _take_in(path: Path) -> tuple[Any, int]:
-    """Load a model with all its weights, remove its files, and say how large they were."""
-    import onnx
-
-    model = onnx.load(str(path))
-    n_bytes = _count_bytes(path.parent)
-    for file in path.parent.glob(f"{_MODEL}*"):
-        file.unlink()
-    return model, n_bytes
-
-
-def _quantise(path: Path) -> None:
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    model, n_bytes = _take_in(path)
-    # The exporter's shapes of intermediate results do not survive what quantisation does to them.
-    model.graph.ClearField("value_info")
-    with _quietly():
-        quantize_dynamic(
-            model,
-            path,
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            use_external_data_format=n_bytes / 4 > _MOST_INSIDE,
-        )
-
-
-def _halve(path: Path) -> None:
-    import onnx
-    from onnxruntime.transformers.float16 import convert_float_to_float16
-
-    model, n_bytes = _take_in(path)
-    onnx.save(
-        convert_float_to_float16(model, keep_io_types=True),
-        str(path),
-        save_as_external_data=n_bytes / 2 > _MOST_INSIDE,
-        location=f"{_MODEL}.data",
-    )
 
 
 def _write_companions(model: Any, checkpoint: Path, folder: Path) -> None:

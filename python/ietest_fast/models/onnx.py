@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.models.batching import Batch
     from ietest_fast.models.tokens import TokenStore
 
 # Families whose positions begin behind the padding token's id.
@@ -341,7 +340,7 @@ class OnnxClassifier:
         batches = plan_batches(store.lengths[rows], token_budget=self._budget)
 
         def run(place: NDArray[np.int64]) -> NDArray[np.float32]:
-            return self._runner.run(self._feed(pad(store, rows[place], self._padding)))
+            return self._runner.run(self.feed(store, rows[place]))
 
         with ThreadPoolExecutor(self._runner.n_parallel, thread_name_prefix="infer") as threads:
             try:
@@ -354,7 +353,22 @@ class OnnxClassifier:
                 raise
         return logits
 
-    def _feed(self, batch: Batch) -> dict[str, NDArray[Any]]:
+    def feed(self, store: TokenStore, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """Put one batch together as the model wants it.
+
+        Parameters
+        ----------
+        store
+            Token ids.
+        rows
+            int64, shape (n,).
+
+        Returns
+        -------
+        dict
+            By name, of the model's own integers, shape (n, longest of the rows).
+        """
+        batch = pad(store, rows, self._padding)
         inputs = self._runner.signature.inputs
         arrays = {
             "input_ids": batch.input_ids,

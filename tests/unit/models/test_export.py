@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -88,6 +91,76 @@ def test_int8_is_smaller_and_its_flips_are_counted(checkpoints, tmp_path):
     assert found.largest_difference > 1e-3
     assert found.n_flipped <= 60
     assert sizes["int8"] < sizes["fp32"]
+
+
+@pytest.mark.parametrize("family", STYLES)
+def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
+    pytest.importorskip("nncf", reason="needs the int8 extra")
+    import onnx
+
+    columns = [random_texts(150, seed=seed, longest=20) for seed in (1, 2)]
+    exported = export_onnx(
+        checkpoints[family], tmp_path / "eight", precision="int8", calibration=columns
+    )
+    assert exported.n_calibrated == 150
+    operators = {n.op_type for n in onnx.load(str(exported.folder / "model.onnx")).graph.node}
+    assert {"QuantizeLinear", "DequantizeLinear"} <= operators
+    assert not any(name.startswith(("Dynamic", "QLinear")) for name in operators)
+    unseen = [random_texts(200, seed=seed, longest=20) for seed in (3, 4)]
+    found = check_export(checkpoints[family], exported.folder, unseen)
+    assert found.largest_difference > 1e-3
+    assert found.n_flipped <= 40
+    # What OpenVINO makes of the same file is another rounding of the same sums.
+    pytest.importorskip("openvino", reason="needs the openvino extra")
+    table = pa.table({"premise": unseen[0], "hypothesis": unseen[1]})
+    logits = {}
+    for runtime in ("onnxruntime", None):
+        model = OnnxClassifier.load(exported.folder, runtime=runtime)
+        logits[model.backend.split()[0]] = score_versions(model, table, table, table.column_names)
+    assert set(logits) == {"onnxruntime", "openvino"}
+    labels = [scores.original.argmax(axis=1) for scores in logits.values()]
+    assert (labels[0] != labels[1]).sum() <= 20
+
+
+def test_ranges_are_for_int8_and_need_texts_and_nncf(checkpoints, tmp_path, monkeypatch):
+    texts = [random_texts(5, seed=1)]
+    with pytest.raises(InputError, match="ranges are measured for int8, not for fp32"):
+        export_onnx(checkpoints["bert"], tmp_path / "out", calibration=texts)
+    with pytest.raises(InputError, match="no texts to measure ranges on"):
+        export_onnx(checkpoints["bert"], tmp_path / "out", precision="int8", calibration=[[]])
+    monkeypatch.setitem(sys.modules, "nncf", None)
+    with pytest.raises(InputError, match=r"pip install 'ietest-fast\[int8\]'"):
+        export_onnx(checkpoints["bert"], tmp_path / "out", precision="int8", calibration=texts)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_nncf_stumbles_over_is_told_and_nothing_is_left(checkpoints, tmp_path, monkeypatch):
+    nncf = pytest.importorskip("nncf", reason="needs the int8 extra")
+
+    def fail(*arguments, **options):
+        print("[1/5] of something")
+        raise RuntimeError("no such operator")
+
+    monkeypatch.setattr(nncf, "quantize", fail)
+    texts = [random_texts(5, seed=1)]
+    with pytest.raises(InputError, match="NNCF cannot quantise this model: no such operator"):
+        export_onnx(checkpoints["bert"], tmp_path / "out", precision="int8", calibration=texts)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nncf_does_not_report_what_it_is_used_for():
+    """In a process of its own: inside pytest NNCF is silent by itself."""
+    pytest.importorskip("nncf", reason="needs the int8 extra")
+    pytest.importorskip("openvino_telemetry", reason="has nothing to report with")
+    code = (
+        "from ietest_fast.models.quantisation import import_nncf; import_nncf()\n"
+        "from unittest.mock import MagicMock; import sys\n"
+        "from nncf.telemetry import telemetry; assert telemetry is MagicMock or isinstance("
+        "telemetry, MagicMock), telemetry\n"
+        "import openvino_telemetry"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
 def test_fp16_is_half_as_large_and_nearly_the_same(checkpoints, tmp_path):
@@ -197,6 +270,37 @@ def test_the_command_line_exports_and_says_what_changed(checkpoints, tmp_path):
     assert other.exit_code == 0, other.output
     assert "on 1,000 inputs" in other.output
     assert "labels are others" in other.output
+
+
+def test_the_command_line_measures_ranges_all_over_a_file(checkpoints, tmp_path, monkeypatch):
+    pytest.importorskip("nncf", reason="needs the int8 extra")
+    from click.testing import CliRunner
+
+    from ietest_fast.cli.main import cli
+    from ietest_fast.models import export
+
+    seen = []
+    measure = export.quantise_statically
+    monkeypatch.setattr(
+        export,
+        "quantise_statically",
+        lambda path, feeds: (seen.extend(feeds), measure(path, feeds)),
+    )
+    texts = tmp_path / "texts.csv"
+    lines = ["cat " * (1 + i // 4) + f",{LABELS[i % 3]}" for i in range(60)]
+    texts.write_text("text,label\n" + "\n".join(lines) + "\n")
+    arguments = ["export", str(checkpoints["bert"]), str(tmp_path / "out"), "--precision", "int8"]
+    arguments += ["--calibrate", str(texts), "--check", str(texts), "--json"]
+    done = CliRunner().invoke(cli, [*arguments, "--n-calibrate", "12"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["n_calibrated"] == 12
+    shapes = [feed["input_ids"].shape for feed in seen]
+    assert [n_texts for n_texts, _ in shapes] == [1] * 12
+    assert len(set(shapes)) == 12, "every fifth line is longer than the one before"
+    assert {"input_ids", "attention_mask"} <= set(seen[0])
+    arguments[2] = str(tmp_path / "again")
+    done = CliRunner().invoke(cli, arguments)
+    assert json.loads(done.stdout)["n_calibrated"] == 60
 
 
 def test_what_is_no_classifier_is_refused_and_nothing_is_left(checkpoints, tmp_path):

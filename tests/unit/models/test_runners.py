@@ -11,7 +11,7 @@ pytest.importorskip("onnx", reason="makes the models that are tested")
 from ietest_fast.errors import InputError
 from ietest_fast.models import runners
 from ietest_fast.models.onnx import OnnxClassifier
-from ietest_fast.models.runners import OnnxRuntime, is_quantised, open_runner
+from ietest_fast.models.runners import OnnxRuntime, open_runner, suits_onnx_runtime
 from tiny_models import make_onnx_folder, random_texts
 
 
@@ -115,23 +115,26 @@ def test_openvino_gives_the_same_scores(tmp_path):
     assert own == pytest.approx(expected, abs=1e-5)
 
 
-def test_quantised_models_are_known_by_their_operators(tmp_path):
+@pytest.mark.parametrize(
+    ("operators", "expected"),
+    [
+        (["DynamicQuantizeLinear", "MatMulInteger"], True),
+        (["QuantizeLinear", "QLinearMatMul", "DequantizeLinear"], True),
+        (["QuantizeLinear", "DequantizeLinear", "MatMul"], False),
+        (["MatMul"], False),
+    ],
+)
+def test_models_that_suit_onnx_runtime_are_known_by_their_operators(tmp_path, operators, expected):
     import onnx
     from onnx import TensorProto, helper
 
-    make_onnx_folder(tmp_path)
-    assert not is_quantised(tmp_path / "model.onnx")
-    node = helper.make_node("DynamicQuantizeLinear", ["x"], ["y", "scale", "zero"])
-    graph = helper.make_graph(
-        [node],
-        "tiny",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
-        [helper.make_tensor_value_info("y", TensorProto.UINT8, [2])],
-    )
-    onnx.save(helper.make_model(graph), tmp_path / "eight.onnx")
-    assert is_quantised(tmp_path / "eight.onnx")
+    value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    nodes = [helper.make_node(name, ["x"], [f"y{i}"]) for i, name in enumerate(operators)]
+    graph = helper.make_graph(nodes, "tiny", [value], [value])
+    onnx.save(helper.make_model(graph), tmp_path / "model.onnx")
+    assert suits_onnx_runtime(tmp_path / "model.onnx") == expected
     (tmp_path / "empty.onnx").write_bytes(b"")
-    assert not is_quantised(tmp_path / "empty.onnx")
+    assert not suits_onnx_runtime(tmp_path / "empty.onnx")
 
 
 def _pretend_to_have_cuda(monkeypatch):

@@ -1,0 +1,147 @@
+"""ONNX files in fewer bits: half precision for GPUs, 8 bits for processors.
+
+Eight bits come in two ways. *Dynamic*: the range of every activation is found while the model
+runs; nothing has to be known before, and ONNX Runtime is the faster with it. *Static*: ranges are
+measured beforehand on example texts, with NNCF, which moves large activations into the weights
+(SmoothQuant, Xiao et al. 2023) and corrects biases; the file is of ordinary operators between
+QuantizeLinear and DequantizeLinear, and OpenVINO is the faster with it.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import warnings
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.runtime import hide_module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+# An ONNX file holds two gigabytes; more weights go into a file beside it.
+_MOST_INSIDE = 1.8e9
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Let exporter and quantisers keep to themselves what they have to say about their insides."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def count_bytes(path: Path) -> int:
+    """Add up an ONNX file and the files that its weights are in."""
+    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
+
+
+def _take_in(path: Path) -> tuple[Any, int]:
+    """Load a model with all its weights, remove its files, and say how large they were."""
+    import onnx
+
+    model = onnx.load(str(path))
+    n_bytes = count_bytes(path)
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink()
+    return model, n_bytes
+
+
+def _save(model: Any, path: Path, *, n_bytes: float) -> None:
+    import onnx
+
+    onnx.save(
+        model,
+        str(path),
+        save_as_external_data=n_bytes > _MOST_INSIDE,
+        location=f"{path.name}.data",
+    )
+
+
+def halve(path: Path) -> None:
+    """Rewrite a file in half precision; what goes in and comes out stays as it is."""
+    from onnxruntime.transformers.float16 import convert_float_to_float16
+
+    model, n_bytes = _take_in(path)
+    _save(convert_float_to_float16(model, keep_io_types=True), path, n_bytes=n_bytes / 2)
+
+
+def quantise_dynamically(path: Path) -> None:
+    """Rewrite a file with weights of 8 bits, and activations that are quantised as they come."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    model, n_bytes = _take_in(path)
+    # The exporter's shapes of intermediate results do not survive what quantisation does to them.
+    model.graph.ClearField("value_info")
+    with quietly():
+        quantize_dynamic(
+            model,
+            path,
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            use_external_data_format=n_bytes / 4 > _MOST_INSIDE,
+        )
+
+
+def import_nncf() -> Any:
+    """Import NNCF, and keep it from reporting its calls to its makers over the network.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        with hide_module("openvino_telemetry"), quietly():
+            import nncf
+    except ImportError as error:
+        raise InputError(
+            f"ranges are measured by NNCF: pip install 'ietest-fast[int8]' ({error})"
+        ) from error
+    return nncf
+
+
+def quantise_statically(path: Path, feeds: Sequence[Mapping[str, NDArray[Any]]]) -> None:
+    """Rewrite a file with weights and activations of 8 bits, the latter in measured ranges.
+
+    Parameters
+    ----------
+    path
+        The .onnx file.
+    feeds
+        What goes into the model, from which ranges are measured: by name, one input each.
+
+    Raises
+    ------
+    InputError
+        If NNCF is not installed, or cannot quantise this model.
+    """
+    nncf = import_nncf()
+    model, n_bytes = _take_in(path)
+    model.graph.ClearField("value_info")
+    # It draws progress on both streams.
+    said = io.StringIO()
+    with quietly(), redirect_stdout(said), redirect_stderr(said):
+        try:
+            model = nncf.quantize(
+                model,
+                nncf.Dataset(feeds),
+                model_type=nncf.ModelType.TRANSFORMER,
+                subset_size=len(feeds),
+            )
+        except Exception as error:  # whatever it stumbles over, it is of no common type
+            raise InputError(
+                f"NNCF cannot quantise this model: {shorten_error(error)} (without texts to "
+                "measure ranges on, activations are quantised as they come)"
+            ) from error
+    _save(model, path, n_bytes=n_bytes / 4)
