@@ -159,15 +159,18 @@ def _compare(  # noqa: PLR0917
     precision = "fp32" if key.startswith("fp32") else "bf16"
     limit = measure_products({"fp32": "float32", "bf16": "bfloat16"}[precision])
     input_for_input = seconds[peer] / seconds[key] * found.n_inputs / len(reference)
-    goals = {"fp32, OpenVINO": 1.2, "bf16, OpenVINO": 1.2}
+    goals = {
+        "fp32, OpenVINO": 1.2,
+        "bf16, OpenVINO": 1.2,
+        "int8, ONNX Runtime": 2.0,
+        "int8, measured ranges, OpenVINO": 2.0,
+    }
     return Comparison(
         path=f"both versions of {len(reference) // 2:,} pairs, {key}",
         ours_seconds=seconds[key],
         peer=peer,
         peer_seconds=seconds[peer],
-        goal=goals.get(key, None if key.startswith("fp32") else 2.0)
-        if seconds[peer] == fastest
-        else None,
+        goal=goals.get(key) if seconds[peer] == fastest else None,
         note=f"{int((both != reference).sum())} labels of {len(reference):,} are not those of the "
         f"CrossEncoder in fp32; input for input {input_for_input:.2f}x; {rate / 1e9:.0f} GFLOP/s "
         f"of products, {rate / limit:.0%} of torch's rate in {precision}",

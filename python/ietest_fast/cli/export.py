@@ -89,12 +89,14 @@ def command(
 
     corpus = demo_corpus(n_check, seed=0) if texts is None else read_corpus(texts)
     columns = [corpus.texts(name).slice(0, n_check).to_pylist() for name in corpus.text_columns]
+    ranges = None if calibration is None else _spread(read_corpus(calibration), n_calibrate)
+    n_calibrated = 0 if ranges is None else len(ranges[0])
     exported = export_onnx(
         checkpoint,
         target,
         precision=precision,  # type: ignore[arg-type]
         texts=columns,
-        calibration=None if calibration is None else _spread(read_corpus(calibration), n_calibrate),
+        calibration=ranges,
     )
     found = cast("ExportCheck", exported.check)
     if as_json:
@@ -102,7 +104,7 @@ def command(
             {
                 "folder": str(exported.folder),
                 "precision": precision,
-                "n_calibrated": exported.n_calibrated,
+                "n_calibrated": n_calibrated,
                 "model_bytes": exported.n_bytes,
                 "n_checked": found.n,
                 "largest_difference": found.largest_difference,
@@ -110,9 +112,8 @@ def command(
             }
         )
         return
-    ranges = f" (ranges of {exported.n_calibrated:,} texts)" if exported.n_calibrated else ""
-    size = f"{exported.n_bytes / 1e6:,.1f} MB"
-    click.echo(f"{exported.folder}: model.onnx, {precision}{ranges}, {size}")
+    way = f"{precision}, ranges of {n_calibrated:,} texts" if n_calibrated else precision
+    click.echo(f"{exported.folder}: model.onnx, {way}, {exported.n_bytes / 1e6:,.1f} MB")
     click.echo(
         f"Beside PyTorch in fp32, on {found.n:,} inputs: logits differ by "
         f"{found.largest_difference:.2g} at most, {found.n_flipped:,} labels are others."

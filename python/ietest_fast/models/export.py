@@ -83,14 +83,11 @@ class Export:
         Of the model, weights in files of their own included.
     check
         What came of comparing it; None if it was not compared.
-    n_calibrated
-        Texts on which ranges of activations were measured.
     """
 
     folder: Path
     n_bytes: int
     check: ExportCheck | None
-    n_calibrated: int
 
 
 def export_onnx(
@@ -116,9 +113,8 @@ def export_onnx(
         One or two columns of texts to compare the two on, before the folder appears; None not to.
     calibration
         For ``int8``: one or two columns of texts such as the model will see, on which the ranges
-        of activations are measured, one by one (300 are plenty). Needs NNCF; OpenVINO is what
-        runs the outcome fast. None to quantise activations as they come, which ONNX Runtime
-        runs fast.
+        of activations are measured, one by one. Needs NNCF; OpenVINO is what runs the outcome
+        fast. None to quantise activations as they come, which ONNX Runtime runs fast.
 
     Raises
     ------
@@ -158,12 +154,7 @@ def export_onnx(
         if check is not None:
             _refuse_wrong(check, precision)
         folder.rename(target)
-    return Export(
-        folder=target,
-        n_bytes=count_bytes(target / _MODEL),
-        check=check,
-        n_calibrated=0 if calibration is None else len(calibration[0]),
-    )
+    return Export(folder=target, n_bytes=count_bytes(target / _MODEL), check=check)
 
 
 def _refuse_wrong(check: ExportCheck, precision: Precision) -> None:

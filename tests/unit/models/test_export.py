@@ -102,7 +102,6 @@ def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
     exported = export_onnx(
         checkpoints[family], tmp_path / "eight", precision="int8", calibration=columns
     )
-    assert exported.n_calibrated == 150
     operators = {n.op_type for n in onnx.load(str(exported.folder / "model.onnx")).graph.node}
     assert {"QuantizeLinear", "DequantizeLinear"} <= operators
     assert not any(name.startswith(("Dynamic", "QLinear")) for name in operators)
@@ -154,9 +153,8 @@ def test_nncf_does_not_report_what_it_is_used_for():
     pytest.importorskip("openvino_telemetry", reason="has nothing to report with")
     code = (
         "from ietest_fast.models.quantisation import import_nncf; import_nncf()\n"
-        "from unittest.mock import MagicMock; import sys\n"
-        "from nncf.telemetry import telemetry; assert telemetry is MagicMock or isinstance("
-        "telemetry, MagicMock), telemetry\n"
+        "from unittest.mock import MagicMock\n"
+        "from nncf.telemetry import telemetry; assert isinstance(telemetry, MagicMock), telemetry\n"
         "import openvino_telemetry"
     )
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
