@@ -51,6 +51,12 @@ def make_checkpoint(folder, family):
         for weight in model.parameters():
             if weight.ndim > 1:
                 weight.mul_(8)
+        # And a head that gives every label to some texts.
+        some = tokenizer.encode_batch(random_texts(100, seed=7, longest=20))
+        logits = [model.eval()(torch.tensor([each.ids])).logits[0] for each in some]
+        heads = [p for name, p in model.named_parameters() if name.endswith("bias")]
+        head = [bias for bias in heads if bias.shape == (len(LABELS),)][-1]
+        head.sub_(torch.stack(logits).median(dim=0).values)
     model.save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
     padding = {"pad_token": "<pad>" if style == "roberta" else "[PAD]"}
@@ -108,7 +114,7 @@ def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
     unseen = [random_texts(200, seed=seed, longest=20) for seed in (3, 4)]
     found = check_export(checkpoints[family], exported.folder, unseen)
     assert found.largest_difference > 1e-3
-    assert found.n_flipped <= 40
+    assert found.n_flipped <= 30
     # What OpenVINO makes of the same file is another rounding of the same sums.
     pytest.importorskip("openvino", reason="needs the openvino extra")
     table = pa.table({"premise": unseen[0], "hypothesis": unseen[1]})
@@ -118,7 +124,8 @@ def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
         logits[model.backend.split()[0]] = score_versions(model, table, table, table.column_names)
     assert set(logits) == {"onnxruntime", "openvino"}
     labels = [scores.original.argmax(axis=1) for scores in logits.values()]
-    assert (labels[0] != labels[1]).sum() <= 20
+    assert len(set(labels[0])) > 1
+    assert (labels[0] != labels[1]).sum() <= 5
 
 
 def test_ranges_are_for_int8_and_need_texts_and_nncf(checkpoints, tmp_path, monkeypatch):
