@@ -77,7 +77,7 @@ def is_own_process() -> bool:
 
 @contextmanager
 def hide_module(name: str) -> Iterator[None]:
-    """Let imports of a module fail, as if it were not installed."""
+    """Let imports of a module fail, as if it were not installed; in all threads of the process."""
     missing = object()
     before: Any = sys.modules.get(name, missing)
     sys.modules[name] = None  # type: ignore[assignment]  # what imports take for "not there"

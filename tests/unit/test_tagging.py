@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -226,6 +227,23 @@ def test_a_pipeline_without_tags_is_refused(tmp_path: Path) -> None:
         Tagger.load(tmp_path / "pipeline")
 
 
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ("no settings", "Make sure the sections and values are formatted correctly"),
+        ("[nlp]\nlang = 1\n[nlp]\n", "section 'nlp' already exists"),
+        ("[nlp]\nlang = 1\nlang = 2\n", "option 'lang' in section 'nlp' already exists"),
+        ("[nlp]\n", "'components'"),
+    ],
+)
+def test_a_damaged_pipeline_is_told_in_one_line(tmp_path: Path, config: str, reason: str) -> None:
+    (tmp_path / "config.cfg").write_text(config)
+    with pytest.raises(ResourceError, match="cannot be loaded") as caught:
+        Tagger.load(tmp_path)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.peer
 def test_official_small_pipeline_keeps_its_nouns(shared: Path) -> None:
     import pyarrow.parquet as pq
@@ -293,14 +311,14 @@ def test_importing_tags_nothing_and_loads_no_spacy() -> None:
     [
         (True, None, False),
         (False, None, True),
-        (True, '[components]\n[components.tagger]\nfactory = "tagger"\n', False),
-        (True, '[components]\n[components.tagger]\nfactory = "transformer"\n', True),
-        (True, '[model]\n@architectures = "spacy.TorchBiLSTMEncoder.v1"\n', True),
-        (True, '[tagger]\n[tagger.model]\n@layers = "mine.v1"\n', True),
+        (True, {"components": {"tagger": {"factory": "tagger"}}}, False),
+        (True, {"components": {"tagger": {"factory": "transformer"}}}, True),
+        (True, {"model": {"@architectures": "spacy.TorchBiLSTMEncoder.v1"}}, True),
+        (True, {"tagger": {"model": {"@layers": "mine.v1"}}}, True),
     ],
 )
 def test_thinc_loads_torch_only_where_it_may_be_missed(
-    tmp_path: Path, claims: bool, config: str | None, is_imported: bool
+    tmp_path: Path, claims: bool, config: dict[str, Any] | None, is_imported: bool
 ) -> None:
     environment = _install_marking_torch(tmp_path)
     code = (

@@ -10,6 +10,8 @@ import click
 from ietest_fast.cli.options import print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ietest_fast.corpus import Corpus
     from ietest_fast.models.export import ExportCheck
 
@@ -20,11 +22,33 @@ _CHECKED = 1000
 _CALIBRATED = 300
 
 
-def _spread(corpus: Corpus, n: int) -> list[list[str]]:
-    """Take rows at equal distances, for files are often sorted."""
-    n_rows = corpus.table.num_rows
-    rows = [i * n_rows // min(n, n_rows) for i in range(min(n, n_rows))]
+def _spread(rows: Sequence[int], n: int) -> Sequence[int]:
+    """Choose rows at equal distances, for files are often sorted."""
+    n = min(n, len(rows))
+    return [rows[i * len(rows) // n] for i in range(n)]
+
+
+def _take(corpus: Corpus, rows: Sequence[int]) -> list[list[str]]:
     return [corpus.texts(name).take(rows).to_pylist() for name in corpus.text_columns]
+
+
+def _choose_texts(
+    check: Path | None, n_check: int, calibration: Path | None, n_calibrate: int
+) -> tuple[list[list[str]], list[list[str]] | None]:
+    """Read texts to compare on and texts to measure ranges on; others, if there are others."""
+    from ietest_fast.corpus import demo_corpus, read_corpus
+
+    ranges = None
+    if calibration is not None:
+        corpus = read_corpus(calibration)
+        every = range(corpus.table.num_rows)
+        measured = _spread(every, n_calibrate)
+        ranges = _take(corpus, measured)
+        rows: Sequence[int] = sorted(set(every).difference(measured)) or every
+    if check is not None or calibration is None:
+        corpus = demo_corpus(n_check, seed=0) if check is None else read_corpus(check)
+        rows = range(corpus.table.num_rows)
+    return _take(corpus, _spread(rows, n_check)), ranges
 
 
 @click.command("export")
@@ -42,30 +66,29 @@ def _spread(corpus: Corpus, n: int) -> list[list[str]]:
     "texts",
     metavar="FILE",
     type=_FILE,
-    help="Labelled texts to compare the export with PyTorch on.  [default: the built-in corpus]",
+    help="Labelled texts to compare the export with PyTorch on.  [default: other rows of "
+    "--calibrate's, or the built-in corpus]",
 )
 @click.option(
     "--n-check",
     type=click.IntRange(min=1),
     default=_CHECKED,
     show_default=True,
-    help="How many of them.",
+    help="How many of them, from all over the file.",
 )
 @click.option(
     "--calibrate",
     "calibration",
     metavar="FILE",
     type=_FILE,
-    help="With int8: texts to measure the ranges of activations on, such as the training set. "
-    "OpenVINO runs the outcome fast; without, activations are quantised as they come, which ONNX "
-    "Runtime runs fast.",
+    help="With int8: labelled texts to measure the ranges of activations on, such as the training "
+    "set. OpenVINO runs the outcome fast; without, activations are quantised as they come, which "
+    "ONNX Runtime runs fast.",
 )
 @click.option(
     "--n-calibrate",
     type=click.IntRange(min=1),
-    default=_CALIBRATED,
-    show_default=True,
-    help="How many of them, from all over the file.",
+    help=f"How many of them, from all over the file.  [default: {_CALIBRATED}]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -76,7 +99,7 @@ def command(
     texts: Path | None,
     n_check: int,
     calibration: Path | None,
-    n_calibrate: int,
+    n_calibrate: int | None,
     as_json: bool,
 ) -> None:
     """Write the classifier in the folder CHECKPOINT as an ONNX folder OUT, and compare the two.
@@ -84,18 +107,19 @@ def command(
     OUT has model.onnx, config.json, tokenizer.json and the rest, as Optimum lays them out. Needs
     the extra `train`, and --calibrate the extra `int8`; `ietest-fast eval --onnx OUT` does not.
     """
-    from ietest_fast.corpus import demo_corpus, read_corpus
     from ietest_fast.models.export import export_onnx
 
-    corpus = demo_corpus(n_check, seed=0) if texts is None else read_corpus(texts)
-    columns = [corpus.texts(name).slice(0, n_check).to_pylist() for name in corpus.text_columns]
-    ranges = None if calibration is None else _spread(read_corpus(calibration), n_calibrate)
+    if calibration is not None and precision != "int8":
+        raise click.UsageError("--calibrate is for --precision int8.")
+    if n_calibrate is not None and calibration is None:
+        raise click.UsageError("--n-calibrate is of --calibrate, which is not given.")
+    checked, ranges = _choose_texts(texts, n_check, calibration, n_calibrate or _CALIBRATED)
     n_calibrated = 0 if ranges is None else len(ranges[0])
     exported = export_onnx(
         checkpoint,
         target,
         precision=precision,  # type: ignore[arg-type]
-        texts=columns,
+        texts=checked,
         calibration=ranges,
     )
     found = cast("ExportCheck", exported.check)

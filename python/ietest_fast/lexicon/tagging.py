@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.errors import InputError, ResourceError
+from ietest_fast.errors import InputError, ResourceError, shorten_error
 from ietest_fast.lexicon.thinc_import import import_thinc
 from ietest_fast.runtime import n_cores
 
@@ -379,20 +380,23 @@ def _find_pipeline(name: str) -> Path:
 
 def _load_pipeline(name: str, folder: Path) -> Language:
     try:
-        import_thinc((folder / "config.cfg").read_text("utf-8"), _NEEDLESS | _TAGGING | _READ)
+        from confection import Config
+
+        config = Config().from_disk(folder / "config.cfg", interpolate=False)
+        import_thinc(config, _NEEDLESS | _TAGGING | _READ)
         import spacy
-        from spacy.util import load_config
         from thinc.api import NumpyOps
 
-        config = load_config(folder / "config.cfg")
         factories = {
             component: settings.get("factory", "")
             for component, settings in config["components"].items()
         }
         needless = [part for part, factory in factories.items() if factory in _NEEDLESS]
         nlp = spacy.load(folder, exclude=needless)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise ResourceError(f"the spaCy pipeline {name!r} cannot be loaded: {error}") from error
+    except (OSError, ValueError, KeyError, ImportError, configparser.Error) as error:
+        raise ResourceError(
+            f"the spaCy pipeline {name!r} cannot be loaded: {shorten_error(error)}"
+        ) from error
     if not _TAGGING & {factories[part] for part in nlp.pipe_names}:
         raise ResourceError(
             f"the spaCy pipeline {name!r} gives no parts of speech: it has neither a tagger nor a "

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.runtime import hide_module, is_own_process
@@ -18,20 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-def import_thinc(config: str, own_components: Iterable[str]) -> None:
+def import_thinc(config: Mapping[str, Any], own_components: Iterable[str]) -> None:
     """Import thinc, if that is to be done before a pipeline is loaded.
 
     Parameters
     ----------
     config
-        The pipeline's ``config.cfg``.
+        The pipeline's ``config.cfg``, sections in sections.
     own_components
         Factories of components that are spaCy's own.
-
-    Raises
-    ------
-    ValueError
-        If the configuration cannot be read.
     """
     if "thinc" in sys.modules or "torch" in sys.modules or not is_own_process():
         return
@@ -41,10 +37,8 @@ def import_thinc(config: str, own_components: Iterable[str]) -> None:
         importlib.import_module("thinc.compat")
 
 
-def _is_made_of_spacy(config: str, own_components: frozenset[str]) -> bool:
-    from confection import Config
-
-    settings = list(_settings(Config().from_str(config, interpolate=False)))
+def _is_made_of_spacy(config: Mapping[str, Any], own_components: frozenset[str]) -> bool:
+    settings = list(_settings(config))
     factories = [value for name, value in settings if name == "factory"]
     layers = [str(value) for name, value in settings if name in {"@architectures", "@layers"}]
     return own_components.issuperset(factories) and all(
@@ -52,10 +46,10 @@ def _is_made_of_spacy(config: str, own_components: frozenset[str]) -> bool:
     )
 
 
-def _settings(section: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _settings(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Go through all names and values of a section and of those inside it."""
     for name, value in section.items():
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             yield from _settings(value)
         else:
             yield name, value

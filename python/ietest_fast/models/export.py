@@ -119,9 +119,9 @@ def export_onnx(
     Raises
     ------
     InputError
-        If the checkpoint is no classifier, the target exists, NNCF is asked for and cannot be
-        used, or the export does not compute what PyTorch does: its scores are no numbers, or in
-        fp32 or fp16 too far away.
+        If the checkpoint is no classifier, the target exists, texts are missing or their columns
+        do not fit together, NNCF is asked for and cannot be used, or the export does not compute
+        what PyTorch does: its scores are no numbers, or in fp32 or fp16 too far away.
     """
     checkpoint, target = Path(checkpoint), Path(target)
     if precision not in EXPORT_PRECISIONS:
@@ -131,8 +131,15 @@ def export_onnx(
     if calibration is not None:
         if precision != "int8":
             raise InputError(f"ranges are measured for int8, not for {precision}")
-        if not any(calibration):
-            raise InputError("there are no texts to measure ranges on")
+        _check_columns(calibration, "measure ranges on")
+    if texts is not None:
+        _check_columns(texts, "compare on")
+        if calibration is not None and len(texts) != len(calibration):
+            raise InputError(
+                f"texts to compare on are of {len(texts)} columns, those to measure ranges on of "
+                f"{len(calibration)}"
+            )
+    if calibration is not None:
         import_nncf()
     if target.exists():
         raise InputError("is there already; name a folder that is not", path=target)
@@ -157,6 +164,17 @@ def export_onnx(
     return Export(folder=target, n_bytes=count_bytes(target / _MODEL), check=check)
 
 
+def _check_columns(texts: Sequence[Sequence[str]], what_for: str) -> None:
+    sizes = [len(column) for column in texts]
+    if not any(sizes):
+        raise InputError(f"there are no texts to {what_for}")
+    if len(sizes) > 2 or len(set(sizes)) > 1:
+        raise InputError(
+            f"texts to {what_for} are one or two columns of one size, not of "
+            f"{', '.join(f'{size:,}' for size in sizes)}"
+        )
+
+
 def _refuse_wrong(check: ExportCheck, precision: Precision) -> None:
     bound = _TOLERANCE[precision] * max(1.0, check.largest_logit)
     if not np.isfinite(check.largest_difference) or check.largest_difference > bound:
@@ -178,7 +196,13 @@ def check_export(
         What was exported, and to where.
     texts
         One or two columns of n texts.
+
+    Raises
+    ------
+    InputError
+        If there are no texts, or columns differ in size.
     """
+    _check_columns(texts, "compare on")
     exported = OnnxClassifier.load(folder, runtime="onnxruntime")
     store, rows = _tokenise(exported, texts)
     ours = exported.predict_logits(store, rows)

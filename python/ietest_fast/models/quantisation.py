@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import warnings
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any
@@ -46,20 +47,23 @@ def count_bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
 
 
-def _take_in(path: Path) -> tuple[Any, int]:
-    """Load a model with all its weights, remove its files, and say how large they were."""
-    import onnx
-
-    model = onnx.load(str(path))
-    n_bytes = count_bytes(path)
+def _remove(path: Path) -> None:
     for file in path.parent.glob(f"{path.name}*"):
         file.unlink()
-    return model, n_bytes
 
 
-def _save(model: Any, path: Path, *, n_bytes: float) -> None:
+def _forget_shapes(model: Any) -> None:
+    """Drop the exporter's shapes of intermediate results: they do not survive quantisation."""
+    model.graph.ClearField("value_info")
+
+
+def _save(model: Any, path: Path) -> None:
     import onnx
 
+    n_bytes = sum(
+        math.prod(weights.dims) * onnx.helper.tensor_dtype_to_np_dtype(weights.data_type).itemsize
+        for weights in model.graph.initializer
+    )
     onnx.save(
         model,
         str(path),
@@ -72,17 +76,21 @@ def halve(path: Path) -> None:
     """Rewrite a file in half precision; what goes in and comes out stays as it is."""
     from onnxruntime.transformers.float16 import convert_float_to_float16
 
-    model, n_bytes = _take_in(path)
-    _save(convert_float_to_float16(model, keep_io_types=True), path, n_bytes=n_bytes / 2)
+    # By its name, for what is in memory already is refused beyond two gigabytes.
+    model = convert_float_to_float16(str(path), keep_io_types=True)
+    _remove(path)
+    _save(model, path)
 
 
 def quantise_dynamically(path: Path) -> None:
     """Rewrite a file with weights of 8 bits, and activations that are quantised as they come."""
+    import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    model, n_bytes = _take_in(path)
-    # The exporter's shapes of intermediate results do not survive what quantisation does to them.
-    model.graph.ClearField("value_info")
+    model = onnx.load(str(path))
+    n_bytes = count_bytes(path)
+    _remove(path)
+    _forget_shapes(model)
     with quietly():
         quantize_dynamic(
             model,
@@ -127,8 +135,13 @@ def quantise_statically(path: Path, feeds: Sequence[Mapping[str, NDArray[Any]]])
         If NNCF is not installed, or cannot quantise this model.
     """
     nncf = import_nncf()
-    model, n_bytes = _take_in(path)
-    model.graph.ClearField("value_info")
+    import onnx
+    from nncf.onnx.quantization.backend_parameters import BackendParameters
+
+    # Weights in a file of their own stay there: NNCF takes no more than two gigabytes otherwise.
+    model = onnx.load(str(path), load_external_data=False)
+    _forget_shapes(model)
+    where = {BackendParameters.EXTERNAL_DATA_DIR: str(path.parent.resolve())}
     # It draws progress on both streams.
     said = io.StringIO()
     with quietly(), redirect_stdout(said), redirect_stderr(said):
@@ -138,10 +151,14 @@ def quantise_statically(path: Path, feeds: Sequence[Mapping[str, NDArray[Any]]])
                 nncf.Dataset(feeds),
                 model_type=nncf.ModelType.TRANSFORMER,
                 subset_size=len(feeds),
+                advanced_parameters=nncf.AdvancedQuantizationParameters(backend_params=where),
             )
+        except MemoryError:
+            raise
         except Exception as error:  # whatever it stumbles over, it is of no common type
             raise InputError(
                 f"NNCF cannot quantise this model: {shorten_error(error)} (without texts to "
                 "measure ranges on, activations are quantised as they come)"
             ) from error
-    _save(model, path, n_bytes=n_bytes / 4)
+    _remove(path)
+    _save(model, path)

@@ -422,4 +422,7 @@ def suits_onnx_runtime(path: Path) -> bool:
     if path.stat().st_size == 0:
         return False
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return any(data.find(name) >= 0 for name in _OF_ONNX_RUNTIME)
+        # What computes in 8 bits has something that quantises; all else is read through once only.
+        return data.find(b"Quantize") >= 0 and any(
+            data.find(name) >= 0 for name in _OF_ONNX_RUNTIME
+        )

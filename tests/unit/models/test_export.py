@@ -118,20 +118,28 @@ def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
     # What OpenVINO makes of the same file is another rounding of the same sums.
     pytest.importorskip("openvino", reason="needs the openvino extra")
     table = pa.table({"premise": unseen[0], "hypothesis": unseen[1]})
-    logits = {}
+    labels = {}
     for runtime in ("onnxruntime", None):
         model = OnnxClassifier.load(exported.folder, runtime=runtime)
-        logits[model.backend.split()[0]] = score_versions(model, table, table, table.column_names)
-    assert set(logits) == {"onnxruntime", "openvino"}
-    labels = [scores.original.argmax(axis=1) for scores in logits.values()]
-    assert len(set(labels[0])) > 1
-    assert (labels[0] != labels[1]).sum() <= 5
+        scores = score_versions(model, table, table, table.column_names)
+        labels[model.backend.split()[0]] = scores.original.argmax(axis=1)
+    one, other = labels["onnxruntime"], labels["openvino"]
+    assert len(set(one)) > 1
+    assert (one != other).sum() <= 5
 
 
 def test_ranges_are_for_int8_and_need_texts_and_nncf(checkpoints, tmp_path, monkeypatch):
     texts = [random_texts(5, seed=1)]
     with pytest.raises(InputError, match="ranges are measured for int8, not for fp32"):
         export_onnx(checkpoints["bert"], tmp_path / "out", calibration=texts)
+    with pytest.raises(InputError, match=r"compare on are of 2 columns, .* measure ranges on of 1"):
+        export_onnx(
+            checkpoints["bert"],
+            tmp_path / "out",
+            precision="int8",
+            texts=texts * 2,
+            calibration=texts,
+        )
     with pytest.raises(InputError, match="no texts to measure ranges on"):
         export_onnx(checkpoints["bert"], tmp_path / "out", precision="int8", calibration=[[]])
     monkeypatch.setitem(sys.modules, "nncf", None)
@@ -140,22 +148,40 @@ def test_ranges_are_for_int8_and_need_texts_and_nncf(checkpoints, tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
-def test_what_nncf_stumbles_over_is_told_and_nothing_is_left(checkpoints, tmp_path, monkeypatch):
+def test_what_nncf_stumbles_over_is_told_and_nothing_is_left(
+    checkpoints, tmp_path, monkeypatch, capsys
+):
     nncf = pytest.importorskip("nncf", reason="needs the int8 extra")
 
     def fail(*arguments, **options):
-        print("[1/5] of something")
+        capsys.readouterr()  # what the exporter said
+        for stream in (sys.stdout, sys.stderr):
+            print("[1/5] of something", file=stream)
         raise RuntimeError("no such operator")
 
     monkeypatch.setattr(nncf, "quantize", fail)
     texts = [random_texts(5, seed=1)]
     with pytest.raises(InputError, match="NNCF cannot quantise this model: no such operator"):
         export_onnx(checkpoints["bert"], tmp_path / "out", precision="int8", calibration=texts)
+    assert tuple(capsys.readouterr()) == ("", "")
     assert not list(tmp_path.iterdir())
 
 
+def test_texts_are_columns_of_one_size(checkpoints, tmp_path):
+    three = [random_texts(n, seed=1) for n in (3, 3, 2)]
+    arguments = checkpoints["bert"], tmp_path / "out"
+    with pytest.raises(InputError, match="no texts to compare on"):
+        export_onnx(*arguments, texts=[])
+    with pytest.raises(InputError, match=r"compare on are one or two columns .* not of 3, 2"):
+        export_onnx(*arguments, texts=three[1:])
+    with pytest.raises(InputError, match=r"compare on are one or two columns .* not of 3, 3, 2"):
+        check_export(*arguments, three)
+    with pytest.raises(InputError, match=r"ranges on are one or two columns .* not of 3, 2"):
+        export_onnx(*arguments, precision="int8", calibration=three[1:])
+
+
 def test_nncf_does_not_report_what_it_is_used_for():
-    """In a process of its own: inside pytest NNCF is silent by itself."""
+    """In a process of its own: inside pytest NNCF is silent by itself, as where these are set."""
     pytest.importorskip("nncf", reason="needs the int8 extra")
     pytest.importorskip("openvino_telemetry", reason="has nothing to report with")
     code = (
@@ -164,7 +190,8 @@ def test_nncf_does_not_report_what_it_is_used_for():
         "from nncf.telemetry import telemetry; assert isinstance(telemetry, MagicMock), telemetry\n"
         "import openvino_telemetry"
     )
-    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    silent = {"NNCF_CI", "NNCF_DEV"}
+    environment = {name: value for name, value in os.environ.items() if name not in silent}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
@@ -216,9 +243,23 @@ def test_an_export_that_computes_something_else_is_refused(checkpoints, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("precision", ["fp16", "int8"])
+def test_many_weights_get_a_file_of_their_own(checkpoints, tmp_path, monkeypatch):
+    """As models beyond two gigabytes in the new precision are written."""
+    from ietest_fast.models import quantisation
+
+    texts = [random_texts(50, seed=3)]
+    bert = checkpoints["bert"]
+    inside = export_onnx(bert, tmp_path / "inside", precision="fp16", texts=texts)
+    monkeypatch.setattr(quantisation, "_MOST_INSIDE", 0)
+    apart = export_onnx(bert, tmp_path / "apart", precision="fp16", texts=texts)
+    assert apart.check == inside.check
+    assert (apart.folder / "model.onnx.data").is_file()
+    assert apart.n_bytes > (apart.folder / "model.onnx").stat().st_size
+
+
+@pytest.mark.parametrize("way", ["fp16", "int8", "int8, measured"])
 def test_weights_in_a_file_of_their_own_are_not_left_behind(
-    checkpoints, tmp_path, monkeypatch, precision
+    checkpoints, tmp_path, monkeypatch, way
 ):
     """As models beyond two gigabytes are written."""
     import onnx
@@ -247,7 +288,18 @@ def test_weights_in_a_file_of_their_own_are_not_left_behind(
     weights[-1] ^= 1
     (one.folder / "model.onnx.data").write_bytes(weights)
     assert OnnxClassifier.load(one.folder).fingerprint != before
-    other = export_onnx(checkpoints["bert"], tmp_path / "other", precision=precision)
+    precision, _, measured = way.partition(", ")
+    if measured:
+        pytest.importorskip("nncf", reason="needs the int8 extra")
+    texts = [random_texts(50, seed=3)]
+    other = export_onnx(
+        checkpoints["bert"],
+        tmp_path / "other",
+        precision=precision,
+        texts=texts,
+        calibration=texts if measured else None,
+    )
+    assert other.check.n_flipped <= 15
     assert [path.name for path in other.folder.glob("*.data")] == []
     assert other.n_bytes == (other.folder / "model.onnx").stat().st_size
 
@@ -295,17 +347,59 @@ def test_the_command_line_measures_ranges_all_over_a_file(checkpoints, tmp_path,
     lines = ["cat " * (1 + i // 4) + f",{LABELS[i % 3]}" for i in range(60)]
     texts.write_text("text,label\n" + "\n".join(lines) + "\n")
     arguments = ["export", str(checkpoints["bert"]), str(tmp_path / "out"), "--precision", "int8"]
-    arguments += ["--calibrate", str(texts), "--check", str(texts), "--json"]
+    arguments += ["--calibrate", str(texts), "--json"]
     done = CliRunner().invoke(cli, [*arguments, "--n-calibrate", "12"])
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["n_calibrated"] == 12
+    said = json.loads(done.stdout)
+    assert (said["n_calibrated"], said["n_checked"]) == (12, 48), "compared on the other rows"
     shapes = [feed["input_ids"].shape for feed in seen]
     assert [n_texts for n_texts, _ in shapes] == [1] * 12
     assert len(set(shapes)) == 12, "every fifth line is longer than the one before"
     assert {"input_ids", "attention_mask"} <= set(seen[0])
     arguments[2] = str(tmp_path / "again")
     done = CliRunner().invoke(cli, arguments)
-    assert json.loads(done.stdout)["n_calibrated"] == 60
+    said = json.loads(done.stdout)
+    assert (said["n_calibrated"], said["n_checked"]) == (60, 60), "there are no others"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--calibrate", "absent.csv"], "--calibrate is for --precision int8"),
+        (["--precision", "int8", "--n-calibrate", "5"], "--n-calibrate is of --calibrate"),
+    ],
+)
+def test_options_that_would_be_of_no_use_are_refused(checkpoints, tmp_path, options, message):
+    from click.testing import CliRunner
+
+    from ietest_fast.cli.main import cli
+
+    done = CliRunner().invoke(
+        cli, ["export", str(checkpoints["bert"]), str(tmp_path / "out"), *options]
+    )
+    assert done.exit_code == 2
+    assert message in done.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_compares_rows_from_all_over_a_file(checkpoints, tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from ietest_fast.cli.main import cli
+    from ietest_fast.models import export
+
+    seen = []
+    check = export.check_export
+    monkeypatch.setattr(
+        export, "check_export", lambda *given: (seen.extend(given[2]), check(*given))[1]
+    )
+    texts = tmp_path / "texts.csv"
+    lines = [f"cat {i},{LABELS[i // 20]}" for i in range(60)]
+    texts.write_text("text,label\n" + "\n".join(lines) + "\n")
+    arguments = ["export", str(checkpoints["bert"]), str(tmp_path / "out"), "--check", str(texts)]
+    done = CliRunner().invoke(cli, [*arguments, "--n-check", "3"])
+    assert done.exit_code == 0, done.output
+    assert seen == [["cat 0", "cat 20", "cat 40"]]
 
 
 def test_what_is_no_classifier_is_refused_and_nothing_is_left(checkpoints, tmp_path):

@@ -118,8 +118,11 @@ def test_openvino_gives_the_same_scores(tmp_path):
 @pytest.mark.parametrize(
     ("operators", "expected"),
     [
-        (["DynamicQuantizeLinear", "MatMulInteger"], True),
+        (["DynamicQuantizeLinear"], True),
+        (["DynamicQuantizeMatMul"], True),
+        (["QuantizeLinear", "MatMulInteger"], True),
         (["QuantizeLinear", "QLinearMatMul", "DequantizeLinear"], True),
+        (["QuantizeLinear", "QAttention"], True),
         (["QuantizeLinear", "DequantizeLinear", "MatMul"], False),
         (["MatMul"], False),
     ],
