@@ -13,9 +13,11 @@ __all__ = [
     "build_config",
     "claim_process",
     "core",
+    "helper_command",
     "hide_module",
     "is_own_process",
     "load_core",
+    "module_folders",
     "n_cores",
 ]
 
@@ -73,6 +75,25 @@ def claim_process() -> None:
 def is_own_process() -> bool:
     """Tell whether nothing but this package will use the libraries that this process loads."""
     return os.getpid() in _claimed
+
+
+def helper_command(*arguments: str) -> list[str]:
+    """Return the command that starts this interpreter as a helping process.
+
+    ``-P`` keeps the current folder, and that of a script, out of the helper's module search path:
+    a file there that is called like a module of the standard library would be executed.
+
+    Parameters
+    ----------
+    *arguments
+        What follows the interpreter's options: a script's absolute path, or ``-c`` and a program.
+    """
+    return [sys.executable, "-P", *arguments]
+
+
+def module_folders() -> list[str]:
+    """Return this process's module search path, absolute, for a helper to append to its own."""
+    return [str(Path(folder).absolute()) for folder in sys.path]
 
 
 @contextmanager

@@ -217,3 +217,19 @@ def test_models_are_found_by_name_or_by_path():
         load_model("bow-xgb", colour="red")
     with pytest.raises(InputError, match="weighting"):
         load_model("bow-xgb", weighting="bm25")
+    with pytest.raises(InputError, match="has no option 'name'"):
+        load_model("bow-xgb", name="x")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("os:system", "subprocess:Popen", "subprocess:run", "builtins:exit", "builtins:print"),
+        *("builtins:dict", "toys:LABELS", ".x:y", "..:y", ":y", "toys:", "toys:Fails Model"),
+    ],
+)
+def test_what_is_no_class_of_models_is_never_called(name, tmp_path):
+    """A name may come from a configuration that somebody else wrote."""
+    with pytest.raises(InputError, match=r"is no class of models|no model is called"):
+        load_model(name, command=f"touch {tmp_path}/called", args=["touch", f"{tmp_path}/called"])
+    assert list(tmp_path.iterdir()) == []

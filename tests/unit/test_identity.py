@@ -9,7 +9,7 @@ import os
 import pytest
 
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import sweep_unfinished, write_file, write_folder, write_text
+from ietest_fast.experiment.artefacts import write_file, write_folder, write_text
 from ietest_fast.experiment.identity import (
     bootstrap_seed,
     canonical_json,
@@ -85,12 +85,3 @@ def test_a_write_replaces_the_old_file_only_when_it_is_whole(tmp_path):
     assert path.read_text() == "old"
     write_text(path, "ρ\n")
     assert path.read_bytes() == "ρ\n".encode()
-
-
-def test_unfinished_work_is_swept(tmp_path):
-    (tmp_path / "cells").mkdir()
-    (tmp_path / "cells" / "a.parquet.12.unfinished").touch()
-    (tmp_path / "encoded.12.unfinished" / "train").mkdir(parents=True)
-    (tmp_path / "cells" / "b.parquet").touch()
-    assert len(sweep_unfinished(tmp_path)) == 2
-    assert [path.name for path in tmp_path.rglob("*")] == ["cells", "b.parquet"]

@@ -114,16 +114,81 @@ def test_a_file_in_the_way_is_named(tmp_path):
 
 def test_unfinished_files_go_and_damaged_artefacts_are_named(tmp_path):
     RunStore.open(tmp_path, SETTINGS).close()
-    unfinished = tmp_path / "cells" / "x.parquet.1.unfinished"
+    name = f"{'0' * 64}.parquet"
+    unfinished = tmp_path / "cells" / f"{name}.1.unfinished"
     unfinished.touch()
     RunStore.open(tmp_path, SETTINGS).close()
     assert not unfinished.exists()
     with RunStore.open(tmp_path, SETTINGS):
         unfinished.touch()  # as a worker does that is stopped while it writes
     assert not unfinished.exists()
-    (tmp_path / "cells" / "x.parquet").write_bytes(b"PAR1 but no more")
-    with pytest.raises(StoreError, match=r"x\.parquet: is damaged"):
+    (tmp_path / "cells" / name).write_bytes(b"PAR1 but no more")
+    with pytest.raises(StoreError, match=r"0\.parquet: is damaged"):
         RunStore.open(tmp_path, SETTINGS)
+
+
+def test_files_of_others_stay_whatever_they_are_called(tmp_path):
+    """Only what a run itself leaves under temporary names is deleted, and only in its places."""
+    RunStore.open(tmp_path, SETTINGS).close()
+    theirs = [
+        tmp_path / "thesis.unfinished",
+        tmp_path / "thesis.12.unfinished",
+        tmp_path / "cells" / "notes.12.unfinished",
+        tmp_path / "deep" / "er" / f"{'0' * 64}.parquet.12.unfinished",
+        tmp_path / "deep" / "cells" / f"{'0' * 64}.parquet.12.unfinished",
+    ]
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    ours = [
+        tmp_path / "results.json.12.unfinished",
+        tmp_path / "data" / f"{'a' * 16}.12.unfinished" / "train.parquet",
+        tmp_path / "encoded" / f"{'a' * 16}.12.unfinished" / "train" / "labels.npy",
+        tmp_path / "models" / "rho-0.25-m-1-voter-0.12.unfinished" / "model.pt",
+        tmp_path / "unfinished" / f".{'0' * 64}-1.pt.{'b' * 16}.unfinished",
+    ]
+    for path in ours:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    with pytest.raises(StoreError, match="other settings"):
+        RunStore.open(tmp_path, {**SETTINGS, "seed": 1})
+    assert all(path.exists() for path in ours)  # who is refused deletes nothing
+    RunStore.open(tmp_path, SETTINGS).close()
+    assert [path for path in ours if path.exists()] == []
+    assert all(path.read_text() == "x" for path in theirs)
+
+
+def test_a_link_under_a_temporary_name_goes_and_what_it_leads_to_stays(tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "thesis").write_text("x")
+    folder = tmp_path / "run"
+    RunStore.open(folder, SETTINGS).close()
+    (folder / "data").mkdir()
+    (folder / "data" / f"{'a' * 16}.12.unfinished").symlink_to(theirs, target_is_directory=True)
+    RunStore.open(folder, SETTINGS).close()
+    assert list((folder / "data").iterdir()) == []
+    assert (theirs / "thesis").read_text() == "x"
+
+
+@pytest.mark.parametrize("name", ["results.json", "thesis.txt", "cells", "run.lock.txt"])
+def test_a_folder_of_something_else_is_refused_and_left_as_it_is(tmp_path, name):
+    (tmp_path / name).write_text("theirs")
+    with pytest.raises(StoreError, match="not a run's"):
+        RunStore.open(tmp_path, SETTINGS)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "theirs"
+
+
+def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path):
+    path = tmp_path / store_module.DATABASE
+    with sqlite3.connect(path) as theirs:
+        theirs.execute("CREATE TABLE marathons (year INTEGER)")
+    theirs.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="no database of a run"):
+        RunStore.open(tmp_path, SETTINGS)
+    assert path.read_bytes() == before
 
 
 def test_workers_of_a_killed_run_are_waited_for(tmp_path, monkeypatch):

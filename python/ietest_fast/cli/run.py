@@ -29,6 +29,16 @@ _STAGES = {
 
 _FILE = click.Path(path_type=Path)
 
+
+class _Folder(click.Path):
+    """A folder's path, which is not empty: an unset variable of a shell is not the folder here."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        if not str(value):
+            self.fail("is empty; name a folder.", param, ctx)
+        return Path(str(super().convert(value, param, ctx)))
+
+
 # What --model is without a name.
 _LIST = "?"
 
@@ -186,7 +196,7 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--n-threads", type=int, help="Threads for each of them.  [default: 1]")
 @click.option(
     "--out",
-    type=_FILE,
+    type=_Folder(),
     default=Path("ietest-run"),
     show_default=True,
     help="Folder of the run; the same folder continues it.",

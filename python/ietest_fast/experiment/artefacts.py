@@ -119,20 +119,3 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
         _explain(path, error)
         raise
-
-
-def sweep_unfinished(folder: Path) -> list[Path]:
-    """Delete what a killed process left unfinished; the caller must hold the run's lock.
-
-    Returns
-    -------
-    list of Path
-        What was deleted.
-    """
-    left = sorted(folder.rglob(f"*{UNFINISHED}"))
-    for path in left:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    return left

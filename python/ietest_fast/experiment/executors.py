@@ -12,7 +12,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -23,8 +22,9 @@ from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol, Self, cast
 
 from ietest_fast.errors import WorkerError
+from ietest_fast.experiment import worker as worker_script
 from ietest_fast.experiment.work import Task, Workbench, WorkContext
-from ietest_fast.runtime import n_cores
+from ietest_fast.runtime import helper_command, module_folders, n_cores
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -144,8 +144,8 @@ class _Worker:
         self.task: Task | None = None
         self.attempt = 0
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "ietest_fast.experiment.worker"],
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own script
+            helper_command(worker_script.__file__),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -161,7 +161,7 @@ class _Worker:
         )
         self._requests = cast("IO[str]", self._process.stdin)
         self._lines = cast("IO[str]", self._process.stdout)
-        self._send({"context": asdict(context), "sys_path": sys.path})
+        self._send({"context": asdict(context), "sys_path": module_folders()})
         self._thread = threading.Thread(target=self._listen, args=(answers,), daemon=True)
         self._thread.start()
 

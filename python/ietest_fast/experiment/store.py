@@ -8,6 +8,9 @@ The contract
 * Rows are committed one by one (SQLite, write-ahead log, full synchronisation).
 * One run at a time holds the folder. A worker that outlives its killed run is waited for.
 * The folder belongs to one configuration, file contents included. Another one is refused.
+* A folder that holds something else than a run is refused before anything is written to it. What
+  a killed run left is deleted only once the folder is claimed, and only under the temporary names
+  that a run gives its own files: nobody else's files are touched.
 * Times are kept here and never in ``results.json``.
 """
 
@@ -16,14 +19,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
+import shutil
 import sqlite3
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Self
 
+from ietest_fast.atomic import UNFINISHED
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import reading, sweep_unfinished
+from ietest_fast.experiment.artefacts import reading
 from ietest_fast.experiment.identity import canonical_json, differing_keys
 from ietest_fast.experiment.search import Trial
 
@@ -35,6 +41,19 @@ DATABASE = "run.sqlite"
 CELLS = "cells"
 RUN_LOCK = "run.lock"
 WORKERS_LOCK = "workers.lock"
+
+# What a run makes in its folder, by place; "" is the folder itself.
+_OWN_NAMES = {
+    "": r"run\.sqlite(-wal|-shm|-journal)?|run\.lock|workers\.lock|results\.json"
+    r"|cells|data|encoded|models|unfinished|[a-z_-]+\.(png|svg|pdf)",
+    CELLS: r"[0-9a-f]{64}\.parquet",
+    "data": r"[0-9a-f]{16}|tags\.sqlite(-wal|-shm|-journal)?",
+    "encoded": r"[0-9a-f]{16}",
+    "models": r"rho-[0-9.e-]+-m-\d+(-voter-\d+)?",
+    "unfinished": r"[0-9a-f]{64}(-\d+)?\.(pt|npz)",
+}
+# Before its name a file has this one: see artefacts.write_file and atomic.name_temporary.
+_TEMPORARY = re.compile(rf"\.?(?P<name>.+)\.(\d+|[0-9a-f]{{16}}){re.escape(UNFINISHED)}")
 
 _FORMAT = 1
 _WORKERS_PATIENCE_SECONDS = 60.0
@@ -129,6 +148,60 @@ def _await_workers(folder: Path) -> None:
                 return
 
 
+def _is_own(name: str, place: str) -> bool:
+    """Tell whether a run gives this name to something in a place of its folder."""
+    temporary = _TEMPORARY.fullmatch(name)
+    plain = name if temporary is None else temporary["name"]
+    return re.fullmatch(_OWN_NAMES[place], plain) is not None
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder that holds something else than a run; nothing is written for it.
+
+    A run's database says whose folder it is. Without one, nothing may be there that a run has not
+    made itself: the database may be deleted, and is then filled again from the cells' files.
+
+    Raises
+    ------
+    StoreError
+        If it is such a folder.
+    """
+    try:
+        found = sorted(path.name for path in folder.iterdir())
+    except FileNotFoundError:
+        return
+    if not found or DATABASE in found:
+        return
+    foreign = [name for name in found if not _is_own(name, "")]
+    if not foreign and RUN_LOCK not in found:
+        foreign = found
+    if foreign:
+        shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
+        raise StoreError(
+            f"{folder}: holds files that are not a run's ({shown}); choose a folder that is new or "
+            "empty, or that of a run"
+        )
+
+
+def _refuse_foreign_database(path: Path, database: sqlite3.Connection) -> None:
+    """Refuse a database that another program made under the same name."""
+    tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+    if tables and "meta" not in tables:
+        raise StoreError(f"{path}: is no database of a run; choose another folder")
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what a killed run of this folder left under temporary names; needs the run's lock."""
+    for place in _OWN_NAMES:
+        for path in sorted((folder / place).glob(f"*{UNFINISHED}")):
+            if not _TEMPORARY.fullmatch(path.name) or not _is_own(path.name, place):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
 class RunStore:
     """The folder of one run. Use :meth:`open`, as a context manager.
 
@@ -157,11 +230,13 @@ class RunStore:
         Raises
         ------
         StoreError
-            If another run holds the folder, it belongs to other settings (the message names the
-            keys), its format is of another version, or its database is damaged.
+            If the folder holds something else than a run, another run holds it, it belongs to
+            other settings (the message names the keys), its format is of another version, or its
+            database is damaged.
         """
         try:
-            (folder / CELLS).mkdir(parents=True, exist_ok=True)
+            _refuse_foreign(folder)
+            folder.mkdir(parents=True, exist_ok=True)
             lock = _lock_folder(folder)
         except OSError as error:
             if isinstance(error, StoreError):
@@ -170,13 +245,15 @@ class RunStore:
         database: sqlite3.Connection | None = None
         try:
             _await_workers(folder)
-            sweep_unfinished(folder)
             database = sqlite3.connect(folder / DATABASE, isolation_level=None)
+            _refuse_foreign_database(folder / DATABASE, database)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute("PRAGMA synchronous=FULL")
             database.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
             store = cls(folder, lock, database)
             store._claim(settings)
+            _sweep(folder)
+            (folder / CELLS).mkdir(exist_ok=True)
             store._adopt_artefacts()
         except BaseException as error:
             if database is not None:
@@ -197,7 +274,7 @@ class RunStore:
         """Give the folder back, without what a stopped worker left unfinished."""
         self._database.close()
         with suppress(OSError):  # the next run sweeps as well
-            sweep_unfinished(self.folder)
+            _sweep(self.folder)
         self._lock.close()
 
     def _claim(self, settings: Mapping[str, Any]) -> None:

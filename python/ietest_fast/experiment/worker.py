@@ -1,4 +1,7 @@
-"""A worker process: ``python -m ietest_fast.experiment.worker``, fed by ``executors``."""
+"""A worker process, started by path and fed by ``executors``.
+
+Until the run has said where modules are found, only the standard library may be imported.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ietest_fast.errors import IetestError, ResourceError
-from ietest_fast.runtime import claim_process
+from ietest_fast.runtime import claim_process, helper_command, module_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.tagging import TokenTags
 
 _START = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
+    "import sys, json; "
+    "sys.path.extend(path for path in json.loads(sys.argv[1]) if path not in sys.path); "
     "from ietest_fast.lexicon.tag_workers import serve; serve(sys.argv[2])"
 )
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -41,7 +42,7 @@ class TagWorkers:
 
     def __init__(self, tagger_name: str, n_helpers: int) -> None:
         environment = {**os.environ, **dict.fromkeys(_THREADS, "1")}
-        command = [sys.executable, "-c", _START, json.dumps(sys.path), tagger_name]
+        command = helper_command("-c", _START, json.dumps(module_folders()), tagger_name)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._owner = os.getpid()
         self._finalizer = weakref.finalize(self, _end, self._processes, self._owner)

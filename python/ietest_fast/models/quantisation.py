@@ -17,6 +17,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.models.runners import import_onnxruntime
 from ietest_fast.runtime import hide_module
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def _save(model: Any, path: Path) -> None:
 
 def halve(path: Path) -> None:
     """Rewrite a file in half precision; what goes in and comes out stays as it is."""
+    import_onnxruntime()
     from onnxruntime.transformers.float16 import convert_float_to_float16
 
     # By its name, for what is in memory already is refused beyond two gigabytes.
@@ -85,6 +87,8 @@ def halve(path: Path) -> None:
 def quantise_dynamically(path: Path) -> None:
     """Rewrite a file with weights of 8 bits, and activations that are quantised as they come."""
     import onnx
+
+    import_onnxruntime()
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     model = onnx.load(str(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import operator
 from typing import TYPE_CHECKING, cast
 
 from ietest_fast.errors import InputError
@@ -27,6 +28,10 @@ _MODELS = {
 }
 
 
+# What a class has to offer before it is called: the methods of the protocol Model.
+_METHODS = ("check_params", "encode", "load_store", "fit")
+
+
 def model_names() -> tuple[str, ...]:
     """Give the names that :func:`load_model` knows."""
     return tuple(_MODELS)
@@ -41,7 +46,7 @@ def describe_models() -> dict[str, str]:
     return lines
 
 
-def load_model(name: str, **options: str | float | bool) -> Model:
+def load_model(name: str, /, **options: str | float | bool) -> Model:
     """Import a family of models and set it up.
 
     Parameters
@@ -58,7 +63,9 @@ def load_model(name: str, **options: str | float | bool) -> Model:
     Raises
     ------
     InputError
-        If there is no such model, or it does not take these options.
+        If there is no such model, it does not offer what a model has to, or it does not take these
+        options. Nothing is called before it is known to be a class of models: names may come from a
+        configuration that somebody else wrote.
     """
     factory = find_model(name)
     _check_options(name, factory, options)
@@ -68,8 +75,8 @@ def load_model(name: str, **options: str | float | bool) -> Model:
         raise InputError(f"the model {name!r} does not take these options: {error}") from error
 
 
-def find_model(name: str) -> Callable[..., object]:
-    """Import what makes a family of models, without making one.
+def find_model(name: str) -> type[object]:
+    """Import the class of a family of models, without making one.
 
     Parameters
     ----------
@@ -79,17 +86,18 @@ def find_model(name: str) -> Callable[..., object]:
     Raises
     ------
     InputError
-        If there is no such model.
+        If there is no such model, or what is found is no class that offers what a model has to.
     """
     target = _MODELS.get(name, name)
     module_name, colon, attribute = target.partition(":")
-    if not colon:
+    parts = [*module_name.split("."), *attribute.split(".")]
+    if not colon or not all(part.isidentifier() for part in parts):
         raise InputError(
             f"no model is called {name!r}; there are {', '.join(_MODELS)}, "
             'or "package.module:Class" for a model of your own'
         )
     try:
-        factory: Callable[..., object] = getattr(importlib.import_module(module_name), attribute)
+        found: object = operator.attrgetter(attribute)(importlib.import_module(module_name))
     except ModuleNotFoundError as error:
         # A missing dependency of a model that exists is the user's to see as it is.
         if error.name is not None and not f"{module_name}.".startswith(f"{error.name}."):
@@ -97,7 +105,14 @@ def find_model(name: str) -> Callable[..., object]:
         raise InputError(f"the model {name!r} cannot be imported: {error}") from error
     except AttributeError as error:
         raise InputError(f"the model {name!r} cannot be imported: {error}") from error
-    return factory
+    missing = [method for method in _METHODS if not callable(getattr(found, method, None))]
+    if not inspect.isclass(found) or missing:
+        kind = "class" if inspect.isclass(found) else type(found).__name__
+        raise InputError(
+            f"{name!r} is no class of models, but a {kind} without "
+            f"{', '.join(missing) or 'instances'}; see ietest_fast.models.Model"
+        )
+    return found
 
 
 def _check_options(

@@ -11,6 +11,7 @@ import ctypes
 import importlib.metadata
 import importlib.util
 import mmap
+import os
 import threading
 import warnings
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from ietest_fast.runtime import n_cores
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -149,6 +151,20 @@ class Runner(Protocol):
         ...
 
 
+def import_onnxruntime() -> ModuleType:
+    """Import ONNX Runtime with its telemetry switched off, unless the environment has decided.
+
+    Otherwise it writes a persistent device id and events below the home folder and looks up the
+    address to send them to (seen in 1.32). It reads the variable when it is imported, so a program
+    that has imported it before has to set ``ORT_DISABLE_TELEMETRY=1`` itself.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
+    module: ModuleType = onnxruntime
+    return module
+
+
 class OnnxRuntime:
     """A model in ONNX Runtime.
 
@@ -176,8 +192,7 @@ class OnnxRuntime:
         providers: Sequence[str] | None = None,
         n_threads: int | None = None,
     ) -> None:
-        import onnxruntime as ort
-
+        ort = import_onnxruntime()
         available = ort.get_available_providers()
         wanted = list(providers or ([_CUDA, _CPU] if _has_gpu() else [_CPU]))
         if wanted == [_TENSORRT] and _CUDA in available:
@@ -395,8 +410,7 @@ def _suits_openvino(path: Path) -> bool:
 
 def _has_gpu() -> bool:
     """Say whether there is a GPU, and an ONNX Runtime that was built for it."""
-    import onnxruntime as ort
-
+    ort = import_onnxruntime()
     return _CUDA in ort.get_available_providers() and _count_gpus() > 0
 
 
