@@ -214,7 +214,7 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
     return [
         int(pid)
         for pid in children.read_text().split()
-        if b"ietest_fast.experiment.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"experiment/worker.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
 
 
