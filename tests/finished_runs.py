@@ -38,7 +38,7 @@ def make_run(folder: Path, **changes: Any) -> Path:
         "data": {"demo": True},
         "model": {"name": "bow-xgb", "params": QUICK},
         "rho": [0, 0.5, 1],
-        "n_resamples": 2,
+        "n_classifiers": 2,
         "n_jobs": 1,
         **changes,
     }

@@ -235,7 +235,7 @@ SMALL = ["--rho", "0,1", "-M", "2", *PARAMS, "--n-jobs", "1"]
 def _toml(folder):
     _write_data(folder)
     (folder / "run.toml").write_text(
-        'rho = "0:1:0.5"\nn_resamples = 2\nn_jobs = 1\n[data]\nname = "small"\n'
+        'rho = "0:1:0.5"\nn_classifiers = 2\nn_jobs = 1\n[data]\nname = "small"\n'
         'train = "train.parquet"\nvalid = "valid.parquet"\ntest = "test.parquet"\n'
     )
     return folder / "run.toml"

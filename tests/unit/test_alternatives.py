@@ -26,7 +26,7 @@ def _run(folder, **changes):
         "data": {"demo": True, "name": "toys"},
         "model": {"params": _NOISY},
         "rho": [0, 1],
-        "n_resamples": 2,
+        "n_classifiers": 2,
         "n_jobs": 1,
     }
     return run(
@@ -118,13 +118,13 @@ def test_a_voter_that_was_done_before_the_run_died_is_not_trained_again(tmp_path
         },
         "n_jobs": 2,
         "rho": [0.5],
-        "n_resamples": 1,
+        "n_classifiers": 1,
     }
     result = _run(tmp_path / "killed", **settings)
     # Killed at its second training, taken up again there: three trainings and the one that died.
     assert (tmp_path / "marker").read_text() == "fit\n" * 4
     undisturbed = _run(
-        tmp_path / "whole", model={"params": _NOISY, "n_voters": 3}, rho=[0.5], n_resamples=1
+        tmp_path / "whole", model={"params": _NOISY, "n_voters": 3}, rho=[0.5], n_classifiers=1
     )
     ours, theirs = _matched(result)[0.5, 0], _matched(undisturbed)[0.5, 0]
     assert ours.replace_schema_metadata(None).equals(theirs.replace_schema_metadata(None))
@@ -133,7 +133,7 @@ def test_a_voter_that_was_done_before_the_run_died_is_not_trained_again(tmp_path
 def test_a_voter_whose_classifier_was_not_kept_is_trained_again_to_keep_it(tmp_path):
     permit = tmp_path / "permit"
     model = {"name": "toys:Keeps", "options": {"permit": str(permit)}, "params": _NOISY}
-    settings = {"model": model | {"n_voters": 2}, "rho": [0.1234567, 0.1234568], "n_resamples": 1}
+    settings = {"model": model | {"n_voters": 2}, "rho": [0.1234567, 0.1234568], "n_classifiers": 1}
     with pytest.raises(RuntimeError, match="second training"):
         _run(tmp_path / "run", **settings)
     assert len(list((tmp_path / "run/unfinished").glob("*.npz"))) == 1
@@ -184,7 +184,7 @@ def test_a_search_per_resample_judges_by_the_resampled_validation_set(tmp_path):
         "search": 1,
         "search_per_resample": True,
     }
-    _run(tmp_path / "run", model=model, rho=[0, 1], n_resamples=1)
+    _run(tmp_path / "run", model=model, rho=[0, 1], n_classifiers=1)
     seen = [json.loads(line) for line in (tmp_path / "seen").read_text().splitlines()]
     trials, cells = seen[:2], seen[2:]
     assert [each["train"] for each in trials] == [each["train"] for each in cells]
@@ -215,7 +215,7 @@ def test_partial_input_hides_the_other_column(tmp_path):
 
     parts = demo_splits(n_train=300, n_valid=60, n_test=100, seed=1)
     splits = Splits(train=parts[0], valid=parts[1], test=parts[2])
-    config = {"data": {"demo": True}, "rho": [0], "n_resamples": 1, "n_jobs": 1}
+    config = {"data": {"demo": True}, "rho": [0], "n_classifiers": 1, "n_jobs": 1}
     model = {"params": QUICK, "input": "hypothesis"}
     result = run(check_config({**config, "model": model}), tmp_path / "one", splits=splits)
     assert result.settings["model"]["input"] == "hypothesis"

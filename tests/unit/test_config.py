@@ -21,14 +21,14 @@ def _problems(values):
 def test_the_demo_needs_nothing_else():
     config = check_config(DEMO)
     assert config.rho == (0.0, 0.25, 0.5, 0.75, 1.0)
-    assert (config.n_resamples, config.alpha, config.seed, config.used_method) == (
+    assert (config.n_classifiers, config.alpha, config.seed, config.used_method) == (
         5,
         0.05,
         0,
         "exact",
     )
     assert config.model.budget == 10
-    assert config.used_replicates is None
+    assert config.used_resamples is None
 
 
 def test_all_mistakes_are_told_at_once_with_their_keys():
@@ -38,10 +38,10 @@ def test_all_mistakes_are_told_at_once_with_their_keys():
             "transformation": {"rules": "rough", "block_list": "nowhere.txt"},
             "model": {"search": "table99"},
             "rho": [0, 1.5],
-            "n_resamples": 0,
+            "n_classifiers": 0,
             "alpha": 1,
             "seed": -1,
-            "n_replicates": 10,
+            "n_resamples": 10,
             "n_jobs": "many",
             "colour": "red",
         }
@@ -55,10 +55,10 @@ def test_all_mistakes_are_told_at_once_with_their_keys():
         "transformation.block_list",
         "model.search",
         "rho",
-        "n_resamples",
+        "n_classifiers",
         "alpha",
         "seed",
-        "n_replicates",
+        "n_resamples",
         "n_jobs",
         "colour",
     }
@@ -213,7 +213,7 @@ def test_settings_hold_what_results_depend_on_and_nothing_else():
     for change in (
         {"seed": 1},
         {"alpha": 0.1},
-        {"n_resamples": 4},
+        {"n_classifiers": 4},
         {"rho": [0]},
         {"method": "multinomial"},
         {"margin": 0.02},
@@ -241,24 +241,24 @@ def test_a_moved_folder_is_the_same_data_unless_it_is_named(tmp_path):
     assert config("here", name="snli").settings() != here.settings()
 
 
-@pytest.mark.parametrize("n_replicates", [0, 2**63, 10**30])
-def test_replicates_are_counted_in_64_bits(n_replicates):
-    values = {**DEMO, "method": "multinomial", "n_replicates": n_replicates}
+@pytest.mark.parametrize("n_resamples", [0, 2**63, 10**30])
+def test_replicates_are_counted_in_64_bits(n_resamples):
+    values = {**DEMO, "method": "multinomial", "n_resamples": n_resamples}
     (problem,) = _problems(values)
-    assert problem.startswith("n_replicates: ")
-    assert check_config({**values, "n_replicates": 2**63 - 1}).used_replicates == 2**63 - 1
+    assert problem.startswith("n_resamples: ")
+    assert check_config({**values, "n_resamples": 2**63 - 1}).used_resamples == 2**63 - 1
 
 
 def test_monte_carlo_has_a_default_number_of_replicates():
-    assert check_config({**DEMO, "method": "multinomial"}).used_replicates == 10_000
-    assert check_config({**DEMO, "method": "resample", "n_replicates": 7}).used_replicates == 7
+    assert check_config({**DEMO, "method": "multinomial"}).used_resamples == 10_000
+    assert check_config({**DEMO, "method": "resample", "n_resamples": 7}).used_resamples == 7
 
 
 def test_clusters_are_resampled():
     clustered = {"data": {"demo": True, "cluster": "premise"}}
     config = check_config(clustered)
-    assert (config.used_method, config.used_replicates) == ("resample", 10_000)
-    assert check_config({**clustered, "n_replicates": 99}).used_replicates == 99
+    assert (config.used_method, config.used_resamples) == ("resample", 10_000)
+    assert check_config({**clustered, "n_resamples": 99}).used_resamples == 99
     (problem,) = _problems({**clustered, "method": "exact"})
     assert problem == "method: clusters are resampled; 'exact' is not for them"
     assert config.settings() != check_config(DEMO).settings()
@@ -283,9 +283,9 @@ def test_an_unknown_model_is_told_once():
         ({"rho": [0, True]}, "rho.1: input should be a valid number, not True"),
         ({"rho": [0, "0.5"]}, "rho.1: input should be a valid number, not '0.5'"),
         ({"rho": True}, "rho: must be a number, a list"),
-        ({"n_resamples": True}, "n_resamples: input should be a valid integer, not True"),
-        ({"n_resamples": "5"}, "n_resamples: input should be a valid integer, not '5'"),
-        ({"n_resamples": 5.0}, "n_resamples: input should be a valid integer, not 5.0"),
+        ({"n_classifiers": True}, "n_classifiers: input should be a valid integer, not True"),
+        ({"n_classifiers": "5"}, "n_classifiers: input should be a valid integer, not '5'"),
+        ({"n_classifiers": 5.0}, "n_classifiers: input should be a valid integer, not 5.0"),
         ({"alpha": "0.1"}, "alpha: input should be a valid number, not '0.1'"),
         ({"alpha": float("nan")}, "alpha: input should be less than 1, not nan"),
         ({"seed": False}, "seed: input should be a valid integer, not False"),

@@ -42,7 +42,7 @@ def finish_or_die(self, cell, *, event="finished"):
 RunStore.finish_cell = finish_or_die
 config = check_config({
     "data": {"demo": True}, "model": {"name": "toys:SlowModel", "search": 3},
-    "rho": "0:1:0.25", "n_resamples": 4, "n_jobs": n_jobs,
+    "rho": "0:1:0.25", "n_classifiers": 4, "n_jobs": n_jobs,
 })
 run(config, folder, splits=toy_splits(), transformation=Swap())
 """

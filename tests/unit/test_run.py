@@ -32,7 +32,7 @@ CONFIG = {
     "data": {"demo": True, "name": "toys"},
     "model": {"params": QUICK},
     "rho": [0, 0.5, 1],
-    "n_resamples": 2,
+    "n_classifiers": 2,
     "n_jobs": 1,
 }
 
@@ -137,7 +137,7 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
         written = [cell.to_dict() for cell in rho.cells]
         assert [cell["method"] for cell in written] == ["exact"] * len(written)
         assert all(cell["clustered"]["warning"] is not None for cell in written if cell["n10"])
-        assert all(cell["clustered"]["n_replicates"] == 10_000 for cell in written)
+        assert all(cell["clustered"]["n_resamples"] == 10_000 for cell in written)
     assert any(cell.p_value != cell.test.p_value for cell in result.rhos[0].cells)
     assert any("few clusters" in line for line in summary_lines(result))
     with pytest.raises(InputError, match=r"author.: there is no such column; there are premise"):
@@ -239,27 +239,27 @@ def test_other_settings_need_another_folder(finished):
 
 
 def test_the_search_is_kept_and_its_best_is_used(tmp_path):
-    result = _run(tmp_path, model={"search": 3}, rho=[0], n_resamples=1)
+    result = _run(tmp_path, model={"search": 3}, rho=[0], n_classifiers=1)
     search = result.searches.shared
     assert search is not None
     assert [trial.number for trial in search.trials] == [0, 1, 2]
     best = max(search.trials, key=lambda trial: (trial.valid_accuracy, -trial.number))
     assert search.params == best.params
-    again = _run(tmp_path, model={"search": 3}, rho=[0], n_resamples=1)
+    again = _run(tmp_path, model={"search": 3}, rho=[0], n_classifiers=1)
     assert again.searches == result.searches
     starts = [i for kind, i, e, _ in _events(tmp_path, result) if (kind, e) == ("trial", "started")]
     assert len(starts) == len(set(starts)) == 3
 
 
 def test_a_preset_takes_the_place_of_the_search(tmp_path):
-    result = _run(tmp_path, model={"search": "table7-mnli"}, rho=[0], n_resamples=1)
+    result = _run(tmp_path, model={"search": "table7-mnli"}, rho=[0], n_classifiers=1)
     assert result.searches.params((0.0, 0))["n_estimators"] == 29
     assert result.searches.shared.trials == ()
     assert result.rhos[0].accuracy_original.sd is None
 
 
 def test_monte_carlo_methods_are_close_to_the_exact_one(finished, tmp_path):
-    result = _run(tmp_path, method="multinomial", n_replicates=20_000)
+    result = _run(tmp_path, method="multinomial", n_resamples=20_000)
     for ours, exact in zip(result.rhos, finished.rhos, strict=True):
         for a, b in zip(ours.cells, exact.cells, strict=True):
             assert a.test.p_value == pytest.approx(b.test.p_value, abs=0.03)

@@ -180,7 +180,7 @@ def _progress_bar() -> Iterator[Progress]:
 )
 @click.option("--keep-models", is_flag=True, help="Keep every cell's classifier, if it can be.")
 @click.option("--rho", metavar="LIST", help='"0,0.5,1" or first:last:step.  [default: 0:1:0.25]')
-@click.option("--n-resamples", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
+@click.option("--n-classifiers", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
 @click.option("--alpha", type=SignificanceLevel(0.5), help="Significance level.  [default: 0.05]")
 @click.option(
     "--margin", type=OpenShare(), help="Smaller differences do not matter.  [default: 0.01]"
@@ -191,7 +191,7 @@ def _progress_bar() -> Iterator[Progress]:
     type=click.Choice(["exact", "multinomial", "resample"]),
     help="How p-values are found.  [default: exact; with --clusters resample]",
 )
-@click.option("--n-replicates", "-S", type=int, help="Bootstrap replications, unless exact.")
+@click.option("--n-resamples", "-S", type=int, help="Bootstrap replications, unless exact.")
 @click.option("--n-jobs", type=int, help="Classifiers trained at a time.  [default: all cores]")
 @click.option("--n-threads", type=int, help="Threads for each of them.  [default: 1]")
 @click.option(
@@ -323,12 +323,12 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 name: options[name]
                 for name in (
                     "rho",
-                    "n_resamples",
+                    "n_classifiers",
                     "alpha",
                     "seed",
                     "margin",
                     "method",
-                    "n_replicates",
+                    "n_resamples",
                     "n_jobs",
                     "n_threads",
                 )

@@ -365,7 +365,7 @@ class RunConfig(_Section):
         See there.
     rho
         Probabilities of transformation.
-    n_resamples
+    n_classifiers
         M, the number of classifiers for each rho.
     alpha
         Significance level of the test at one rho; below 0.5, for equivalence is tested at it, too.
@@ -377,7 +377,7 @@ class RunConfig(_Section):
     method
         ``"exact"``, ``"multinomial"`` or ``"resample"``; exact where absent, unless the data have
         clusters, which are resampled.
-    n_replicates
+    n_resamples
         S, for the latter two.
     n_jobs
         Cells trained at the same time; None for as many as the cores hold.
@@ -391,12 +391,12 @@ class RunConfig(_Section):
     transformation: TransformationConfig = TransformationConfig()
     model: Annotated[ModelConfig, Field(default_factory=ModelConfig)]
     rho: Rho = _DEMO_RHO
-    n_resamples: Annotated[int, Field(ge=1, le=100_000)] = 5
+    n_classifiers: Annotated[int, Field(ge=1, le=100_000)] = 5
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     seed: Annotated[int, Field(ge=0)] = 0
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.01
     method: Literal["exact", "multinomial", "resample"] | None = None
-    n_replicates: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
+    n_resamples: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
     n_jobs: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
     n_threads: Annotated[int, Field(ge=1, le=MOST_THREADS)] = 1
     keep_models: Annotated[bool, Field(strict=True)] = False
@@ -418,7 +418,7 @@ class RunConfig(_Section):
             raise ValueError(f"clusters are resampled; {value!r} is not for them")
         return value
 
-    @field_validator("n_replicates")
+    @field_validator("n_resamples")
     @classmethod
     def _fits_method(cls, value: int | None, info: ValidationInfo) -> int | None:
         data = info.data.get("data")
@@ -435,11 +435,11 @@ class RunConfig(_Section):
         return "exact" if self.data.cluster is None else "resample"
 
     @property
-    def used_replicates(self) -> int | None:
+    def used_resamples(self) -> int | None:
         """S, None for the exact method."""
         if self.used_method == "exact":
             return None
-        return DEFAULT_N_RESAMPLES if self.n_replicates is None else self.n_replicates
+        return DEFAULT_N_RESAMPLES if self.n_resamples is None else self.n_resamples
 
     @property
     def data_name(self) -> str:
@@ -479,12 +479,12 @@ class RunConfig(_Section):
                 "input": model.input,
             },
             "rho": list(self.rho),
-            "n_resamples": self.n_resamples,
+            "n_classifiers": self.n_classifiers,
             "alpha": self.alpha,
             "seed": self.seed,
             "margin": self.margin,
             "method": self.used_method,
-            "n_replicates": self.used_replicates,
+            "n_resamples": self.used_resamples,
         }
 
 

@@ -99,8 +99,6 @@ class CellResult:
         """Give all of it, ready for JSON."""
         test = self.test.to_dict()
         test["t"] = _finite(self.test.t)
-        # In a run n_resamples is M, as in its configuration; S is n_replicates there.
-        test["n_replicates"] = test.pop("n_resamples")
         return {
             "m": self.m,
             "identity": self.identity,
@@ -123,7 +121,6 @@ class CellResult:
             *("n_resamples", "seed", "warning"),
         ]
         found = {name: getattr(self.clustered, name) for name in names}
-        found["n_replicates"] = found.pop("n_resamples")
         found["t"] = _finite(self.clustered.t)
         return found | {"design_effect": self.clustered.design_effect}
 

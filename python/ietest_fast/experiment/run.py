@@ -268,7 +268,8 @@ def _test(
     rhos = []
     for rho in config.rho:
         cells = tuple(
-            _test_cell(config, store, records[rho, m], clusters) for m in range(config.n_resamples)
+            _test_cell(config, store, records[rho, m], clusters)
+            for m in range(config.n_classifiers)
         )
         rhos.append(
             RhoResult(
@@ -320,7 +321,7 @@ def _test_cell(
             sample.original_correct,
             sample.transformed_correct,
             clusters,
-            n_resamples=cast("int", config.used_replicates),
+            n_resamples=cast("int", config.used_resamples),
             seed=seed,
             n_threads=config.n_threads,
         )
@@ -332,7 +333,7 @@ def _test_cell(
         test=paired_test(
             sample,
             method=config.used_method if clusters is None else "exact",
-            n_resamples=config.used_replicates if clusters is None else None,
+            n_resamples=config.used_resamples if clusters is None else None,
             seed=seed,
             n_threads=config.n_threads,
         ),
@@ -381,8 +382,8 @@ def _signer(
             discordant=[cell.test.counts.k for cell in cells],
             n_clusters=None if cells[0].clustered is None else cells[0].clustered.n_clusters,
             method=config.used_method,
-            n_replicates=config.used_replicates,
-            n_resamples=config.n_resamples,
+            n_resamples=config.used_resamples,
+            n_classifiers=config.n_classifiers,
             alpha=config.alpha,
             transformation=texts.name,
             transformation_fingerprint=texts.fingerprint,

@@ -20,8 +20,8 @@ def sign(
     discordant: Sequence[int],
     n_clusters: int | None = None,
     method: str,
-    n_replicates: int | None,
-    n_resamples: int,
+    n_resamples: int | None,
+    n_classifiers: int,
     alpha: float,
     transformation: str,
     transformation_fingerprint: str,
@@ -46,9 +46,9 @@ def sign(
         How many clusters the test drew from; None for independent pairs.
     method
         ``"exact"``, ``"multinomial"`` or ``"resample"``.
-    n_replicates
+    n_resamples
         S, unless the method is exact.
-    n_resamples, alpha, rho, seed
+    n_classifiers, alpha, rho, seed
         As configured.
     transformation, data, model
         Names; their fingerprints are cut to four digits.
@@ -75,11 +75,11 @@ def sign(
         n=n,
         k=k,
         clusters=n_clusters,
-        S=method if n_replicates is None else f"{n_replicates}.{method}",
+        S=method if n_resamples is None else f"{n_resamples}.{method}",
         stat="t",
         alt="two",
         mc=correction,
-        M=n_resamples,
+        M=n_classifiers,
         alpha=f"{alpha:g}",
         phi=_named(transformation, transformation_fingerprint),
         rho=_numbers(rho),

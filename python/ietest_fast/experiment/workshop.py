@@ -84,7 +84,7 @@ def find_params(
         return Searches(shared=Search(params=model.presets[config.model.search]), own={})
     addresses: list[tuple[float, int] | None] = [None]
     if config.model.search_per_resample:
-        addresses = [(rho, m) for rho in config.rho for m in range(config.n_resamples)]
+        addresses = [(rho, m) for rho in config.rho for m in range(config.n_classifiers)]
     tasks = {address: _plan_trials(config, model, base, budget, address) for address in addresses}
     store = workshop.store
 
@@ -143,7 +143,7 @@ def fill_cells(
     """Train and match what is not done yet of the cells, and give the records of all."""
     tasks = {}
     for rho in config.rho:
-        for m in range(config.n_resamples):
+        for m in range(config.n_classifiers):
             params = searches.params((rho, m))
             identity = identify({**base, "kind": "cell", "params": params, "rho": rho, "m": m})
             tasks[rho, m] = CellTask(identity=identity, params=params, rho=rho, m=m)

@@ -166,7 +166,7 @@ def accuracy_chart(run: FinishedRun, name: str) -> Chart:
         name=name,
         title=f"Accuracy of {run.name} on both versions of the test set, against ρ",
         summary=(
-            f"Means over {run.n_resamples} classifiers with standard deviations. At ρ = "
+            f"Means over {run.n_classifiers} classifiers with standard deviations. At ρ = "
             f"{first.rho:g}: {_percent(first.accuracy_original.mean)} on the originals, "
             f"{_percent(first.accuracy_transformed.mean)} on the transformed; at ρ = {last.rho:g}: "
             f"{_percent(last.accuracy_original.mean)} and "
@@ -324,7 +324,7 @@ def _say_m(runs: Sequence[FinishedRun], threshold: float) -> str:
     """Say which runs a line is of, where there are several lines: those of so many classifiers."""
     if len({run.rhos[0].decision.threshold for run in runs}) == 1:
         return ""
-    of = {run.n_resamples for run in runs if run.rhos[0].decision.threshold == threshold}
+    of = {run.n_classifiers for run in runs if run.rhos[0].decision.threshold == threshold}
     return f" (M = {', '.join(map(str, sorted(of)))})"
 
 

@@ -125,7 +125,7 @@ def compare_runs(
     for number, rho in enumerate(first.rhos):
         if rho.rho not in places:
             continue
-        n_pairs = min(first.n_resamples, second.n_resamples)
+        n_pairs = min(first.n_classifiers, second.n_classifiers)
         right_first, right_second = (
             own[:, place, :n_pairs] == gold[:, None, None]
             for own, place in zip(answers, (number, places[rho.rho]), strict=True)

@@ -88,7 +88,7 @@ def pack(found: TestSetAnswers) -> dict[str, str]:
             {
                 "name": run.name,
                 "rho": [rho.rho for rho in run.rhos],
-                "m": run.n_resamples,
+                "m": run.n_classifiers,
             }
             for run in found.runs
         ],

@@ -29,12 +29,12 @@ def to_toml(results: Mapping[str, Any]) -> str:
     data = settings["data"]
     lines = [
         _line("rho", settings["rho"]),
-        _line("n_resamples", settings["n_resamples"]),
+        _line("n_classifiers", settings["n_classifiers"]),
         _line("alpha", settings["alpha"]),
         _line("margin", settings["margin"]),
         _line("seed", settings["seed"]),
         _line("method", settings["method"]),
-        *_given("n_replicates", settings["n_replicates"]),
+        *_given("n_resamples", settings["n_resamples"]),
         "",
         "[data]",
     ]

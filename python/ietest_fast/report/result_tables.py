@@ -45,7 +45,7 @@ def runs_table(runs: Sequence[FinishedRun]) -> Table:
                 run.transformation,
                 run.n,
                 len(run.rhos),
-                run.n_resamples,
+                run.n_classifiers,
                 run.alpha,
                 run.margin,
                 sum(rho.decision.reject for rho in run.rhos),

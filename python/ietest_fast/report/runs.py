@@ -258,7 +258,7 @@ class FinishedRun:
         return self.cells[0].counts.n
 
     @property
-    def n_resamples(self) -> int:
+    def n_classifiers(self) -> int:
         """M."""
         return len(self.rhos[0].cells)
 
@@ -374,7 +374,7 @@ class FinishedRun:
             If a matched sample is gone, or another one than the results speak of.
         """
         self._from_folder()
-        answers = np.empty((self.n, len(self.rhos), self.n_resamples, 2), np.int8)
+        answers = np.empty((self.n, len(self.rhos), self.n_classifiers, 2), np.int8)
         gold: NDArray[np.int8] | None = None
         for r, rho in enumerate(self.rhos):
             for m, cell in enumerate(rho.cells):

@@ -51,7 +51,7 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
     rhos = []
     for place, rho in enumerate(run.rhos):
         cells = []
-        for m in range(run.n_resamples):
+        for m in range(run.n_classifiers):
             original, transformed = answers[:, place, m, 0], answers[:, place, m, 1]
             whole = rho.cells[m]
             cells.append(

@@ -283,7 +283,7 @@ def test_every_text_is_tokenised_once_whatever_is_trained_on_it(checkpoint, tmp_
         "options": {"checkpoint": str(checkpoint)},
         "params": {**PARAMS, "epochs": 1},
     }
-    config = {"data": {"demo": True}, "model": model, "rho": [0, 0.5, 1], "n_resamples": 2}
+    config = {"data": {"demo": True}, "model": model, "rho": [0, 0.5, 1], "n_classifiers": 2}
     splits, swap = toy_splits(60, 20, 40), Swap()
     run(check_config({**config, "n_jobs": 1}), tmp_path, splits=splits, transformation=swap)
     columns = splits.train.text_columns
@@ -433,7 +433,7 @@ def test_a_run_keeps_to_its_number_of_threads(checkpoint, tmp_path):
         "options": {"checkpoint": str(checkpoint)},
         "params": {**PARAMS, "epochs": 1},
     }
-    config = {"data": {"demo": True}, "model": model, "rho": [0], "n_resamples": 1, "n_jobs": 1}
+    config = {"data": {"demo": True}, "model": model, "rho": [0], "n_classifiers": 1, "n_jobs": 1}
     data = {"splits": toy_splits(40, 10, 30), "transformation": Swap()}
     run(check_config(config), tmp_path, **data)
     with pytest.raises(StoreError, match=r"these differ: model\.n_threads"):

@@ -30,7 +30,7 @@ def test_counts_become_a_run(tmp_path):
         "bert,0.5,71,9,5,15,False",
     )
     (run,) = read_counts(path)
-    assert (run.name, run.n, run.n_resamples, run.data_name) == ("bert", 100, 2, "runs")
+    assert (run.name, run.n, run.n_classifiers, run.data_name) == ("bert", 100, 2, "runs")
     assert [rho.rho for rho in run.rhos] == [0.0, 0.5]
     first = run.rhos[0].cells[0]
     assert (first.m, first.t) == (0, first.counts.t)

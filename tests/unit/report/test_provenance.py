@@ -36,7 +36,7 @@ def test_files_are_left_to_be_filled_in(tmp_path, first_run, kind):
         data["split"] = split
     if kind == "clusters":
         data["cluster"] = 'a "premise"'
-        results["settings"] |= {"method": "resample", "n_replicates": 500}
+        results["settings"] |= {"method": "resample", "n_resamples": 500}
     found = tomllib.loads(to_toml(results))
     assert found["data"]["train"] == "..."
     assert data["test"] in to_toml(results)
@@ -46,7 +46,7 @@ def test_files_are_left_to_be_filled_in(tmp_path, first_run, kind):
         assert found["data"]["test"] == "..."
     if kind == "clusters":
         assert found["data"]["cluster"] == 'a "premise"'
-        assert found["n_replicates"] == 500
+        assert found["n_resamples"] == 500
     # With names of files it is a configuration.
     path = tmp_path / "data.csv"
     path.write_text("premise,hypothesis,label\n")

@@ -39,7 +39,7 @@ def test_everything_equals_results_json(first_run):
             assert [cell.interval.low, cell.interval.high] == own["equivalence"]["interval"]
     assert run.robustness.every.snr == results["robustness"]["snr"]
     assert run.signature == results["signature"]
-    assert run.n_resamples == 2
+    assert run.n_classifiers == 2
     assert run.n == 240
 
 
@@ -227,7 +227,7 @@ def test_a_checkpoint_is_named_by_its_kind_and_a_short_fingerprint(tmp_path, fir
 
 def test_of_clusters_the_test_that_decides_is_read(tmp_path):
     data = {"demo": True, "cluster": "premise"}
-    folder = make_run(tmp_path / "clustered", data=data, n_replicates=200, rho=[0])
+    folder = make_run(tmp_path / "clustered", data=data, n_resamples=200, rho=[0])
     results = json.loads((folder / "results.json").read_text())
     run = read_run(folder)
     for cell, own in zip(run.cells, results["rhos"][0]["cells"], strict=True):
