@@ -27,7 +27,7 @@ ALLOWED = {
     "report": {"corpus", "lexicon", "transform", "models", "stats", "experiment"},
     "cli": {"corpus", "lexicon", "transform", "models", "stats", "experiment", "report"},
 }
-GROUND = {"errors", "random", "runtime", "_core", "atomic", "lazy"}
+GROUND = {"errors", "random", "runtime", "_core", "atomic", "lazy", "registry"}
 
 
 def imported_rooms(path: Path) -> set[str]:

@@ -1,0 +1,211 @@
+"""Things by name: built-in ones, those of other packages, and those of the user's own modules.
+
+One mechanism serves transformations, models and readers of logs. Whatever a name leads to is
+imported when it is asked for, and checked before anything of it is called: names may stand in a
+configuration that somebody else wrote.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+from ietest_fast.errors import InputError, ResourceError, shorten_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registry(Generic[T]):
+    """Names, and what they stand for.
+
+    Parameters
+    ----------
+    group
+        Entry-point group by which other packages add names, such as ``"ietest_fast.models"``.
+    builtin
+        Name -> ``"package.module:attribute"``.
+    noun
+        What is registered, in one word, for messages: ``"model"``.
+    check
+        Is given what a name leads to and returns what is wrong with it, to follow "'NAME' is ", or
+        None if it is of the right kind. It must not call what it is given.
+        :func:`lacks_methods` makes such a function for classes.
+    """
+
+    group: str
+    builtin: Mapping[str, str]
+    noun: str
+    check: Callable[[object], str | None]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the built-in names, followed by those of other packages in alphabetical order."""
+        return (*self.builtin, *sorted(set(self._foreign()) - set(self.builtin)))
+
+    def origin(self, name: str) -> str | None:
+        """Return the package that adds a name, ``"name version"``; None for other names."""
+        if name in self.builtin:
+            return None
+        points = self._foreign().get(name, [])
+        return _package(points[0]) if points else None
+
+    def find(self, name: str) -> T:
+        """Import what a name stands for.
+
+        Parameters
+        ----------
+        name
+            One of :meth:`names`, or ``"package.module:attribute"``.
+
+        Raises
+        ------
+        InputError
+            If there is no such name, two packages claim it, it cannot be imported, or it leads to
+            something of another kind.
+        ResourceError
+            If a package that it needs is not installed.
+        """
+        found = self._import(name, self._locate(name))
+        problem = self.check(found)
+        if problem is not None:
+            raise InputError(f"{name!r} is {problem}")
+        return cast("T", found)
+
+    def _foreign(self) -> dict[str, list[EntryPoint]]:
+        # Costs some 20 ms, which a built-in name need not wait for.
+        from importlib.metadata import entry_points
+
+        found: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=self.group):
+            # The same package twice on the path (a source tree and its installation) is one.
+            same = [other.value for other in found.get(point.name, [])]
+            if point.value not in same:
+                found.setdefault(point.name, []).append(point)
+        return found
+
+    def _locate(self, name: str) -> str:
+        if name in self.builtin:
+            return self.builtin[name]
+        points = self._foreign().get(name, [])
+        if len(points) > 1:
+            packages = ", ".join(sorted(_package(point) for point in points))
+            raise InputError(
+                f"several packages have a {self.noun} called {name!r}: {packages}; write "
+                f'"package.module:attribute" instead of its name'
+            )
+        if points:
+            return points[0].value
+        if ":" in name:
+            return name
+        known = self.names()
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+        hint = f"did you mean {' or '.join(map(repr, near))}? There are" if near else "there are"
+        raise InputError(
+            f"no {self.noun} is called {name!r}; {hint} {', '.join(known)}, "
+            f'or "package.module:attribute" for a {self.noun} of your own'
+        )
+
+    def _import(self, name: str, target: str) -> object:
+        module_name, _, attribute = target.partition(":")
+        if not all(
+            part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))
+        ):
+            raise InputError(
+                f"{target!r} does not name a {self.noun}; write it as "
+                '"package.module:attribute", such as "my_package.my_module:MyClass"'
+            )
+        wording = f"the {self.noun} {name!r} cannot be imported"
+        try:
+            found: object = operator.attrgetter(attribute)(importlib.import_module(module_name))
+        except ModuleNotFoundError as error:
+            own = error.name is None or f"{module_name}.".startswith(f"{error.name}.")
+            if own:
+                raise InputError(f"{wording}: {error}") from error
+            raise ResourceError(f"{wording}: it needs {error.name}, which is not installed") from (
+                error
+            )
+        except AttributeError as error:
+            raise InputError(f"{wording}: {shorten_error(error)}") from error
+        # A module of the user's own may do anything when it is imported, and even exit.
+        except (Exception, SystemExit) as error:
+            problem = f"{type(error).__name__}: {shorten_error(error)}"
+            raise InputError(f"{wording}: {problem}") from error
+        return found
+
+
+def lacks_methods(what: str, *methods: str, see: str) -> Callable[[object], str | None]:
+    """Make the check that something is a class with certain methods.
+
+    Parameters
+    ----------
+    what
+        What instances are, in the plural: ``"models"``.
+    methods
+        Names of methods.
+    see
+        The protocol, for the message: ``"ietest_fast.models.Model"``.
+
+    Returns
+    -------
+    callable
+        For :class:`Registry`.
+    """
+
+    def check(found: object) -> str | None:
+        if not inspect.isclass(found):
+            return f"no class of {what}, but a {type(found).__name__}; see {see}"
+        missing = [name for name in methods if not callable(getattr(found, name, None))]
+        if missing:
+            return f"no class of {what}: it lacks {', '.join(missing)}; see {see}"
+        return None
+
+    return check
+
+
+def check_options(
+    called: str, factory: Callable[..., object], options: Mapping[str, object]
+) -> None:
+    """Compare options with the parameters of what is called with them.
+
+    Parameters
+    ----------
+    called
+        What has the options, for messages: ``"the model 'bow-xgb'"``.
+    factory
+        Function or class; it is not called.
+    options
+        Keywords.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown; the message lists those that there are.
+    """
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return  # written in C: the call itself will tell
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    takes = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    known = [parameter.name for parameter in parameters if parameter.kind in takes]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise InputError(
+            f"{called} has no option {', '.join(map(repr, unknown))}; "
+            + (f"it has {', '.join(known)}" if known else "it has none")
+        )
+
+
+def _package(point: EntryPoint) -> str:
+    if point.dist is None:
+        return point.module
+    return f"{point.dist.name} {point.dist.version}"
