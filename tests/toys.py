@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus import Corpus
 from ietest_fast.experiment.data import Splits
+from ietest_fast.models import Capabilities
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -202,7 +203,7 @@ class Remembers(BagOfWordsXGBoost):
 class Keeps(BagOfWordsXGBoost):
     """Its classifiers can be kept; its second training fails while there is no file `permit`."""
 
-    saves = True
+    capabilities = Capabilities(saves=True)
 
     def __init__(self, permit: str = "") -> None:
         super().__init__()
@@ -214,6 +215,12 @@ class Keeps(BagOfWordsXGBoost):
         if self._n_fitted == 2 and not self._permit.exists():
             raise RuntimeError("the second training fails")
         return _Kept(super().fit(*args, **kwargs))
+
+
+class SaysNothing(BagOfWordsXGBoost):
+    """States no capabilities."""
+
+    capabilities = None  # type: ignore[assignment]
 
 
 class _Kept:

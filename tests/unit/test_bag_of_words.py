@@ -219,6 +219,8 @@ def test_models_are_found_by_name_or_by_path():
         load_model("bow-xgb", weighting="bm25")
     with pytest.raises(InputError, match="has no option 'name'"):
         load_model("bow-xgb", name="x")
+    with pytest.raises(InputError, match="does not say what it can do"):
+        load_model("toys:SaysNothing")
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def _settings(
     settings["data"] |= splits.fingerprints()
     settings["transformation"]["inputs"] = planned.fingerprint
     settings["model"] |= {"backend": model.backend, "options": dict(model.options)}
-    if getattr(model, "hangs_on_threads", False):
+    if model.capabilities.depends_on_threads:
         # Other threads, other orders of summation: its cells are not to be mixed.
         settings["model"]["n_threads"] = config.n_threads
     return settings
@@ -177,8 +177,7 @@ def _settings(
 
 def _most_jobs(config: RunConfig, model: Model) -> int | None:
     """Ask a model how many of its trainings fit into memory at a time, if nobody has said."""
-    ask = getattr(model, "most_jobs", None)
-    return None if ask is None or config.n_jobs is not None else int(ask())
+    return model.capabilities.max_jobs() if config.n_jobs is None else None
 
 
 def _encode(
@@ -209,20 +208,20 @@ def _encode(
         folder=str(folder.resolve()),
         encoded=str(kept.resolve()),
         model=config.model.name,
-        options={**config.model.options, **getattr(model, "worker_options", {})},
+        options={**config.model.options, **model.capabilities.worker_options()},
         n_classes=splits.n_classes,
         seed=config.seed,
         n_threads=config.n_threads,
         label_names=splits.train.label_names,
         n_voters=config.model.n_voters,
         keep_models=config.keep_models,
-        resumes=getattr(model, "resumes", False),
+        resumes=model.capabilities.resumes,
     )
 
 
 def _check_model(config: RunConfig, splits: Splits, model: Model) -> None:
     """Find mistakes that only model and data together show, before anything is begun."""
-    if config.keep_models and not getattr(model, "saves", False):
+    if config.keep_models and not model.capabilities.saves:
         raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
     _seen_columns(config, splits)
 

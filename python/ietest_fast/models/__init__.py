@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ietest_fast.models.protocol import Capabilities as Capabilities
     from ietest_fast.models.protocol import Classifier as Classifier
     from ietest_fast.models.protocol import EncodedRows as EncodedRows
     from ietest_fast.models.protocol import EncodedSplit as EncodedSplit
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ietest_fast.models.registry import model_names as model_names
 
 __all__ = [
+    "Capabilities",
     "Classifier",
     "EncodedRows",
     "EncodedSplit",
@@ -28,6 +30,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "Capabilities": "protocol",
         "Classifier": "protocol",
         "EncodedRows": "protocol",
         "EncodedSplit": "protocol",

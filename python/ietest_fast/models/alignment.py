@@ -17,6 +17,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.logits import softmax
 from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import (
+    Capabilities,
     EncodedRows,
     EncodedSplit,
     FloatRange,
@@ -197,6 +198,7 @@ class Alignment:
     """
 
     name = "align"
+    capabilities = Capabilities()
 
     def __init__(self, tagger: str = "") -> None:
         from ietest_fast.lexicon import Tagger

@@ -14,6 +14,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import (
+    Capabilities,
     EncodedRows,
     EncodedSplit,
     FloatRange,
@@ -308,6 +309,7 @@ class _BagOfWords:
     Subclasses say which trees, and what is searched over.
     """
 
+    capabilities = Capabilities()
     _SPACE: ClassVar[SearchSpace]
     _ALLOWED: ClassVar[Mapping[str, Interval]]
     _PRESETS: ClassVar[Mapping[str, Params]]

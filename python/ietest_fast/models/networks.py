@@ -14,6 +14,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.batching import plan_batches
 from ietest_fast.models.logits import ScoringClassifier
 from ietest_fast.models.protocol import (
+    Capabilities,
     EncodedRows,
     EncodedSplit,
     FloatRange,
@@ -295,8 +296,7 @@ class _Network:
     """A family of networks over word vectors."""
 
     name: ClassVar[str]
-    resumes = True
-    hangs_on_threads = True
+    capabilities = Capabilities(resumes=True, depends_on_threads=True)
     _KIND: ClassVar[str]
 
     def __init__(

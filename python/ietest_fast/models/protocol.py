@@ -6,8 +6,8 @@ then a choice of rows. Nothing is encoded twice, and a resample is never new tex
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -167,6 +167,46 @@ class Classifier(Protocol):
         ...
 
 
+def _any_number() -> int | None:
+    return None
+
+
+def _no_options() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a family of models can do beyond the protocol :class:`Model`.
+
+    A model states it as a class attribute or a property, ``capabilities = Capabilities(...)``.
+
+    Attributes
+    ----------
+    saves
+        Its classifiers have ``save(folder, label_names=...)``, which ``--keep-models`` calls.
+    resumes
+        Its ``fit`` takes ``resume_from`` (a file where an unfinished training is kept, or None) and
+        ``is_interrupted`` (asked between steps; when it returns true, ``fit`` saves what it has and
+        raises KeyboardInterrupt).
+    depends_on_threads
+        The same arguments give another classifier for another ``n_threads``. The number of threads
+        then belongs to the identity of its results.
+    max_jobs
+        Called before a run begins: how many trainings fit into memory at a time, or None for any
+        number.
+    worker_options
+        Called before a run begins: options with which worker processes make the same model, where
+        they differ from the user's (a folder in place of a name whose meaning may change).
+    """
+
+    saves: bool = False
+    resumes: bool = False
+    depends_on_threads: bool = False
+    max_jobs: Callable[[], int | None] = field(default=_any_number, compare=False)
+    worker_options: Callable[[], Mapping[str, Any]] = field(default=_no_options, compare=False)
+
+
 class Model(Protocol):
     """A family of models: how it encodes texts, its hyperparameters, and how it is trained."""
 
@@ -183,6 +223,11 @@ class Model(Protocol):
     @property
     def options(self) -> dict[str, str | int | float | bool]:
         """The settings that are not searched over; part of every result's identity."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do beyond these methods."""
         ...
 
     @property
@@ -219,7 +264,11 @@ class Model(Protocol):
         seed: int,
         n_threads: int = 1,
     ) -> Classifier:
-        """Train a classifier; the same arguments give the same classifier, for any `n_threads`."""
+        """Train a classifier.
+
+        The same arguments give the same classifier, for any `n_threads` unless
+        ``capabilities.depends_on_threads``.
+        """
         ...
 
 

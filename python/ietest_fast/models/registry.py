@@ -8,6 +8,7 @@ import operator
 from typing import TYPE_CHECKING, cast
 
 from ietest_fast.errors import InputError
+from ietest_fast.models.protocol import Capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,9 +71,15 @@ def load_model(name: str, /, **options: str | float | bool) -> Model:
     factory = find_model(name)
     _check_options(name, factory, options)
     try:
-        return cast("Model", factory(**options))
+        model = factory(**options)
     except TypeError as error:
         raise InputError(f"the model {name!r} does not take these options: {error}") from error
+    if not isinstance(getattr(model, "capabilities", None), Capabilities):
+        raise InputError(
+            f"the model {name!r} does not say what it can do: its class needs "
+            "`capabilities = ietest_fast.models.Capabilities()`"
+        )
+    return cast("Model", model)
 
 
 def find_model(name: str) -> type[object]:

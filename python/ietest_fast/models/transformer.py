@@ -36,6 +36,7 @@ from ietest_fast.models.checkpoint import (
 from ietest_fast.models.logits import ScoringClassifier
 from ietest_fast.models.onnx import read_json
 from ietest_fast.models.protocol import (
+    Capabilities,
     EncodedRows,
     EncodedSplit,
     FloatRange,
@@ -260,9 +261,6 @@ class Transformer:
     """
 
     name = "transformer"
-    resumes = True
-    saves = True
-    hangs_on_threads = True
 
     def __init__(
         self,
@@ -332,8 +330,18 @@ class Transformer:
         return find_checkpoint(self._checkpoint)
 
     @property
-    def worker_options(self) -> dict[str, Any]:
-        """Options for the workers of a run: the folder that was found, not a hub's name."""
+    def capabilities(self) -> Capabilities:
+        """It saves, resumes, and sums in another order on another number of threads."""
+        return Capabilities(
+            saves=True,
+            resumes=True,
+            depends_on_threads=True,
+            max_jobs=self._count_jobs,
+            worker_options=self._find_worker_options,
+        )
+
+    def _find_worker_options(self) -> dict[str, Any]:
+        """Return the folder that was found, not a hub's name."""
         return {"checkpoint": str(self._folder.resolve())}
 
     @property
@@ -369,8 +377,8 @@ class Transformer:
         """The values that Tables 8 to 12 give as best."""
         return _PRESETS
 
-    def most_jobs(self) -> int:
-        """Say how many trainings fit into the memory of the GPU, or else of the machine.
+    def _count_jobs(self) -> int:
+        """Compute how many trainings fit into the memory of the GPU, or else of the machine.
 
         Each has its weights four times (with gradients and Adam's two moments), and activations.
         """

@@ -301,9 +301,9 @@ def test_no_more_trainings_are_begun_than_fit_into_memory(checkpoint, monkeypatc
     model = Transformer(checkpoint=str(checkpoint))
     for gigabytes, most in ((1, 1), (9, 2), (100, 32)):
         monkeypatch.setattr(transformer, "available_memory", lambda n=gigabytes: n * 10**9)
-        assert model.most_jobs() == most
+        assert model.capabilities.max_jobs() == most
     monkeypatch.setattr(transformer, "available_memory", lambda: None)
-    assert model.most_jobs() == 1
+    assert model.capabilities.max_jobs() == 1
 
 
 def _run_arguments(checkpoint, *, n_jobs, checkpoint_minutes, **params):
