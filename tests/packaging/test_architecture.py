@@ -15,7 +15,8 @@ from ietest_fast import _core
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "ietest_fast"
 
-# DESIGN: _core <- {corpus, lexicon, transform, models, stats} <- experiment <- report <- cli.
+# DESIGN: from _core to corpus, lexicon, transform, models, stats, to evaluation, experiment, report
+# and cli.
 # Within the second floor, later rooms of the pipeline may use earlier ones.
 ALLOWED = {
     "corpus": set(),
@@ -23,9 +24,19 @@ ALLOWED = {
     "transform": {"corpus", "lexicon"},
     "stats": set(),
     "models": {"corpus", "lexicon", "stats"},
-    "experiment": {"corpus", "lexicon", "transform", "models", "stats"},
-    "report": {"corpus", "lexicon", "transform", "models", "stats", "experiment"},
-    "cli": {"corpus", "lexicon", "transform", "models", "stats", "experiment", "report"},
+    "evaluation": {"corpus", "lexicon", "transform", "models", "stats"},
+    "experiment": {"corpus", "lexicon", "transform", "models", "stats", "evaluation"},
+    "report": {"corpus", "lexicon", "transform", "models", "stats", "evaluation", "experiment"},
+    "cli": {
+        "corpus",
+        "lexicon",
+        "transform",
+        "models",
+        "stats",
+        "evaluation",
+        "experiment",
+        "report",
+    },
 }
 GROUND = {"errors", "random", "runtime", "_core", "atomic", "lazy", "registry"}
 

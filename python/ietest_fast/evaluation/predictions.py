@@ -1,0 +1,501 @@
+"""The long table of predictions: one row for each item and version."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.schema import (
+    GROUPS,
+    KEY,
+    TYPES,
+    as_schema,
+    check_columns,
+    check_unique,
+    check_values,
+    plain_type,
+)
+from ietest_fast.stats import MatchedSample
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+ORIGINAL = "original"
+"""The version that all others are compared with."""
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Predictions:
+    """Answers of classifiers to several versions of the same items.
+
+    The table has one row for each classifier, item and version:
+
+    ============= ======================= ========================================================
+    column        type                    meaning
+    ============= ======================= ========================================================
+    item          string or int64         the problem
+    version       dictionary of strings   its wording; ``original`` is the reference
+    gold          dictionary of strings   the right answer; null where only ``correct`` is known
+    predicted     dictionary of strings   the answer; null where it could not be parsed
+    probabilities list of float32         optional, one for each label, in the order of
+                                          ``label_names``
+    correct       bool                    optional; without it an answer is right if it is the gold
+                                          label
+    model         dictionary of strings   optional: which classifier
+    m, rho        int32, float64          optional: which of the retrained classifiers of a run
+    copy          int32                   optional: tells rows of the same item and version apart
+    ============= ======================= ========================================================
+
+    It needs either ``correct`` or both ``gold`` and ``predicted``. Other columns (``cluster``,
+    ``genre``, texts) are kept as they are.
+
+    Parameters
+    ----------
+    table
+        Has these columns; types that can be cast without loss are.
+    label_names
+        All labels, in the order of their codes; None if answers are free text.
+    dropped
+        Rows of the source that are not in the table, by reason.
+    source
+        Where the predictions come from, for messages.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or of another type, a value is missing, or an item occurs twice in
+        a version.
+    """
+
+    table: pa.Table
+    label_names: tuple[str, ...] | None = None
+    dropped: dict[str, int] = field(default_factory=dict)
+    source: str = "<memory>"
+
+    def __post_init__(self) -> None:
+        check_columns(self.table.column_names, self.source)
+        table = as_schema(self.table, self.label_names, self.source)
+        check_values(table, self.label_names, self.source)
+        metadata = {
+            KEY: json.dumps(
+                {"format": _FORMAT, "labels": self.label_names, "dropped": self.dropped}
+            ).encode()
+        }
+        object.__setattr__(self, "table", table.replace_schema_metadata(metadata))
+        check_unique(self.table, self.source)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        groups = "" if len(self.groups) == 1 else f", {len(self.groups)} classifiers"
+        return (
+            f"Predictions({len(self.items):,} items in the versions {', '.join(self.versions)}"
+            f"{groups}, from {self.source})"
+        )
+
+    @classmethod
+    def from_codes(
+        cls,
+        *,
+        items: Any,
+        gold: NDArray[Any],
+        versions: Mapping[str, NDArray[Any]],
+        label_names: Sequence[str],
+        probabilities: Mapping[str, NDArray[np.float32]] | None = None,
+        columns: Mapping[str, Any] | None = None,
+        version_columns: Mapping[str, Mapping[str, Any]] | None = None,
+        dropped: Mapping[str, int] | None = None,
+        source: str = "<memory>",
+    ) -> Predictions:
+        """Make the table of one classifier that has answered every version of every item.
+
+        Parameters
+        ----------
+        items
+            Shape (n,): names or numbers of the items.
+        gold
+            Shape (n,): indices into ``label_names``.
+        versions
+            By name, the reference first: the predictions, indices into ``label_names``, each of
+            shape (n,).
+        label_names
+            Names of the labels.
+        probabilities
+            By version, shape (n, labels).
+        columns
+            Further columns: arrays of shape (n,), which are repeated for each version, or one
+            value for all rows (``model``, ``m``, ``rho``).
+        version_columns
+            By name, further columns that differ between versions: for each version an array of
+            shape (n,).
+        dropped
+            Rows of the source that are not there, by reason.
+        source
+            For messages.
+        """
+        names = list(versions)
+        n, v = len(gold), len(names)
+        texts = pa.array(list(label_names), pa.string())
+
+        def encode(codes: Sequence[NDArray[Any]]) -> pa.Array:
+            indices = np.concatenate([np.asarray(part, dtype=np.int32) for part in codes])
+            missing = indices < 0
+            return pa.DictionaryArray.from_arrays(
+                pa.array(indices, pa.int32(), mask=missing if missing.any() else None), texts
+            )
+
+        def repeat(values: Any) -> pa.Array | pa.ChunkedArray:
+            if isinstance(values, (str, int, float, bool, np.generic)):
+                return pa.repeat(pa.scalar(values), n * v)
+            if not isinstance(values, (pa.Array, pa.ChunkedArray)):
+                values = pa.array(values)
+            return pa.chunked_array([chunk for _ in names for chunk in _chunks(values)])
+
+        made = {
+            "item": repeat(items),
+            "version": pa.DictionaryArray.from_arrays(
+                np.repeat(np.arange(v, dtype=np.int32), n), pa.array(names, pa.string())
+            ),
+            "gold": encode([gold] * v),
+            "predicted": encode([versions[name] for name in names]),
+        }
+        if probabilities is not None:
+            stacked = np.concatenate([probabilities[name] for name in names])
+            offsets = np.arange(len(stacked) + 1, dtype=np.int32) * stacked.shape[1]
+            flat = pa.array(np.ascontiguousarray(stacked, dtype=np.float32).reshape(-1))
+            made["probabilities"] = pa.ListArray.from_arrays(offsets, flat)
+        made |= {name: repeat(values) for name, values in (columns or {}).items()}
+        for name, by_version in (version_columns or {}).items():
+            made[name] = pa.chunked_array(
+                [
+                    chunk
+                    for each in names
+                    for chunk in _chunks(
+                        by_version[each]
+                        if isinstance(by_version[each], (pa.Array, pa.ChunkedArray))
+                        else pa.array(by_version[each])
+                    )
+                ]
+            )
+        return cls(
+            table=pa.table(made),
+            label_names=tuple(label_names),
+            dropped=dict(dropped or {}),
+            source=source,
+        )
+
+    @classmethod
+    def concat(cls, parts: Sequence[Predictions], *, source: str | None = None) -> Predictions:
+        """Put tables of several classifiers or versions together; a column missing in one is null.
+
+        Rows that are the same in two parts must be told apart by a column (``model``, ``m``,
+        ``rho``, ``version``).
+        """
+        names: list[str] | None = []
+        dropped: dict[str, int] = {}
+        for part in parts:
+            if part.label_names is None or names is None:
+                names = None
+            else:
+                names += [name for name in part.label_names if name not in names]
+            dropped |= {name: max(n, dropped.get(name, 0)) for name, n in part.dropped.items()}
+        plain = [
+            part.table.cast(pa.schema([(f.name, plain_type(f.type)) for f in part.table.schema]))
+            for part in parts
+        ]
+        try:
+            table = pa.concat_tables(plain, promote_options="permissive")
+        except pa.ArrowException as error:
+            raise InputError(
+                f"the predictions cannot be put together: {shorten_error(error)}",
+                path=parts[-1].source,
+            ) from error
+        if len({part.label_names for part in parts}) > 1 and "probabilities" in table.column_names:
+            table = table.drop_columns(["probabilities"])
+        return cls(
+            table=table,
+            label_names=None if names is None else tuple(names),
+            dropped=dropped,
+            source=source or parts[0].source,
+        )
+
+    @cached_property
+    def versions(self) -> tuple[str, ...]:
+        """Names of the versions, the reference first and the others as they occur."""
+        found = pc.unique(self.table["version"].combine_chunks()).to_pylist()
+        return tuple(sorted(found, key=lambda name: name != ORIGINAL))
+
+    @property
+    def items(self) -> pa.Array:
+        """The distinct items, in order of occurrence."""
+        return pc.unique(self.table["item"].combine_chunks())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return tuple(self.table.column_names)
+
+    @property
+    def extra_columns(self) -> tuple[str, ...]:
+        """Names of the columns beyond the schema: clusters, genres, texts."""
+        return tuple(name for name in self.columns if name not in {"item", *TYPES})
+
+    @cached_property
+    def groups(self) -> tuple[dict[str, Any], ...]:
+        """The classifiers: for each the values of ``model``, ``m`` and ``rho`` that are there."""
+        names = [name for name in GROUPS if name in self.table.column_names]
+        if not names:
+            return ({},)
+        plain = self.table.select(names)
+        plain = plain.cast(pa.schema([(f.name, plain_type(f.type)) for f in plain.schema]))
+        return tuple(plain.group_by(names, use_threads=False).aggregate([]).to_pylist())
+
+    def select(self, **values: Any) -> Predictions:
+        """Return the rows with these values, such as ``model="a"`` or ``version="original"``.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, or no row is left.
+        """
+        mask = np.ones(len(self), dtype=bool)
+        for name, value in values.items():
+            if name not in self.table.column_names:
+                raise InputError("is not in these predictions", path=self.source, column=name)
+            column = self.table[name]
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            mask &= pc.fill_null(pc.equal(column, value), False).to_numpy()
+        if not mask.any():
+            wanted = ", ".join(f"{name} {value!r}" for name, value in values.items())
+            raise InputError(f"no prediction has {wanted}", path=self.source)
+        return replace(self, table=self.table.filter(pa.array(mask)))
+
+    @cached_property
+    def correct(self) -> NDArray[np.bool_]:
+        """Whether each row's answer is right, shape (n,)."""
+        if "correct" in self.table.column_names:
+            return np.asarray(self.table["correct"].to_numpy(), dtype=np.bool_)
+        gold, predicted = self.codes("gold"), self.codes("predicted")
+        return np.asarray((gold == predicted) & (gold >= 0))
+
+    def codes(self, name: str) -> NDArray[np.int32]:
+        """Return the labels of ``gold`` or ``predicted`` as indices, shape (n,); -1 for none."""
+        if name not in self.table.column_names:
+            return np.full(len(self), -1, dtype=np.int32)
+        indices = self.table[name].combine_chunks().indices
+        return np.asarray(pc.fill_null(indices, -1), dtype=np.int32)
+
+    def pairs(self, version: str, *, reference: str = ORIGINAL, **group: Any) -> Pairs:
+        """Match the answers to one version with those to the reference, by item.
+
+        Parameters
+        ----------
+        version
+            Its name.
+        reference
+            The version that takes the part of the original.
+        **group
+            ``model``, ``m``, ``rho``: which classifier, where there are several.
+
+        Returns
+        -------
+        Pairs
+            One pair for each row of ``version`` whose item has a reference, in the order of the
+            reference.
+
+        Raises
+        ------
+        InputError
+            If there is no such version, several classifiers are left, or no item has both.
+        """
+        chosen = self.select(**group) if group else self
+        if len(chosen.groups) > 1:
+            names = ", ".join(chosen.groups[0])
+            raise InputError(
+                f"{len(chosen.groups)} classifiers are in these predictions; say which by {names}",
+                path=self.source,
+            )
+        places = {}
+        for name in (reference, version):
+            if name not in chosen.versions:
+                raise InputError(
+                    f"has no version {name!r}; it has {', '.join(chosen.versions)}",
+                    path=self.source,
+                )
+            code = chosen.table["version"].combine_chunks().dictionary.to_pylist().index(name)
+            places[name] = np.flatnonzero(chosen.codes("version") == code)
+        first, second = places[reference], places[version]
+        items = chosen.table["item"].combine_chunks()
+        wanted, given = items.take(pa.array(first)), items.take(pa.array(second))
+        if len(pc.unique(wanted)) < len(wanted):
+            raise InputError(
+                f"an item occurs more than once in version {reference!r}, which is compared with",
+                path=self.source,
+            )
+        if not given.equals(wanted):
+            where = pc.index_in(given, value_set=wanted)
+            found = where.is_valid().to_numpy(zero_copy_only=False)
+            at = np.asarray(where.drop_null(), dtype=np.int64)
+            order = np.argsort(at, kind="stable")
+            n_unmatched = int((~found).sum()) + len(wanted) - len(np.unique(at))
+            first, second = first[at[order]], second[found][order]
+        else:
+            n_unmatched = 0
+        if not len(first):
+            raise InputError(
+                f"no item has both versions, {reference!r} and {version!r}", path=self.source
+            )
+        return Pairs(
+            predictions=chosen,
+            reference=reference,
+            version=version,
+            reference_rows=first,
+            version_rows=second,
+            n_unmatched=n_unmatched,
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write the table to a Parquet file, whole or not at all."""
+        import pyarrow.parquet as pq
+
+        from ietest_fast.atomic import write_file
+
+        write_file(Path(path), lambda file: pq.write_table(self.table, file, compression="zstd"))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Predictions:
+        """Read what :meth:`write` has written.
+
+        Raises
+        ------
+        InputError
+            If the file is no Parquet file of predictions, or damaged.
+        """
+        import pyarrow.parquet as pq
+
+        try:
+            return cls.from_table(pq.read_table(path), source=str(path))
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(
+                f"is no readable Parquet file: {shorten_error(error)}", path=path
+            ) from error
+
+    @classmethod
+    def from_table(cls, table: pa.Table, *, source: str = "<memory>") -> Predictions:
+        """Take a table that has the columns of the schema, and what its metadata say.
+
+        Raises
+        ------
+        InputError
+            As for the class.
+        """
+        labels: tuple[str, ...] | None
+        try:
+            known = json.loads((table.schema.metadata or {}).get(KEY, b"{}"))
+            labels = None if known.get("labels") is None else tuple(map(str, known["labels"]))
+            dropped = {str(name): int(n) for name, n in known.get("dropped", {}).items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"its metadata are damaged: {shorten_error(error)}", path=source
+            ) from error
+        return cls(table=table, label_names=labels, dropped=dropped, source=source)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pairs:
+    """The answers of one classifier to two versions of the same items.
+
+    Attributes
+    ----------
+    predictions
+        Those of the one classifier.
+    reference, version
+        Names of the two versions.
+    reference_rows, version_rows
+        int64, shape (n,): the rows of either version in the table.
+    n_unmatched
+        Items that one of the versions lacks.
+    """
+
+    predictions: Predictions
+    reference: str
+    version: str
+    reference_rows: NDArray[np.int64]
+    version_rows: NDArray[np.int64]
+    n_unmatched: int
+
+    def __len__(self) -> int:
+        return len(self.reference_rows)
+
+    @property
+    def items(self) -> pa.Array:
+        """The pairs' items."""
+        items = self.predictions.table["item"].combine_chunks()
+        return items.take(pa.array(self.version_rows))
+
+    @property
+    def gold(self) -> NDArray[np.int32]:
+        """Labels of the reference, as indices; -1 where none is known."""
+        return self.predictions.codes("gold")[self.reference_rows]
+
+    @property
+    def original(self) -> NDArray[np.int32]:
+        """Answers to the reference, as indices; -1 where there is none."""
+        return self.predictions.codes("predicted")[self.reference_rows]
+
+    @property
+    def transformed(self) -> NDArray[np.int32]:
+        """Answers to the version, as indices; -1 where there is none."""
+        return self.predictions.codes("predicted")[self.version_rows]
+
+    @cached_property
+    def sample(self) -> MatchedSample:
+        """The matched sample (eq. 9)."""
+        return MatchedSample(
+            original_correct=self.predictions.correct[self.reference_rows],
+            transformed_correct=self.predictions.correct[self.version_rows],
+        )
+
+    @property
+    def n_changed(self) -> int | None:
+        """How many answers differ; None if answers are not known."""
+        if "predicted" not in self.predictions.table.column_names:
+            return None
+        return int((self.original != self.transformed).sum())
+
+    def column(self, name: str) -> pa.Array:
+        """Return a column's values in the reference.
+
+        Raises
+        ------
+        InputError
+            If there is no such column.
+        """
+        if name not in self.predictions.table.column_names:
+            raise InputError(
+                f"is not in these predictions; they have {', '.join(self.predictions.columns)}",
+                path=self.predictions.source,
+                column=name,
+            )
+        values = self.predictions.table[name].combine_chunks()
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(values.type.value_type)
+        return values.take(pa.array(self.reference_rows))
+
+
+def _chunks(values: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+    return values.chunks if isinstance(values, pa.ChunkedArray) else [values]

@@ -1,0 +1,188 @@
+"""What a table of predictions has to look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError, shorten_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GROUPS = ("model", "m", "rho")
+"""Columns that tell classifiers apart; every classifier answers every version by itself."""
+
+KEY = b"ietest_fast.predictions"
+"""What the metadata of a table of predictions stand under."""
+
+NAMES = pa.dictionary(pa.int32(), pa.string())
+"""The type of a column of names."""
+
+TYPES = {
+    "version": NAMES,
+    "gold": NAMES,
+    "predicted": NAMES,
+    "probabilities": pa.list_(pa.float32()),
+    "correct": pa.bool_(),
+    "model": NAMES,
+    "m": pa.int32(),
+    "rho": pa.float64(),
+    "copy": pa.int32(),
+}
+"""Types of the known columns beside ``item``; a table may have others, of any kind."""
+
+_REQUIRED = ("item", "version")
+_WITHOUT_NULLS = ("item", "version", "correct", "model", "m", "rho", "copy")
+
+
+def is_predictions(schema: pa.Schema) -> bool:
+    """Whether a schema is one of predictions: it says so, or has the columns that are needed."""
+    names = set(schema.names)
+    needed = {"item", "version"} <= names and ("correct" in names or {"gold", "predicted"} <= names)
+    return needed or KEY in (schema.metadata or {})
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a column's values where it keeps each value once."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def check_columns(names: Sequence[str], source: str) -> None:
+    """Refuse a table that lacks a column or has one twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                f"stands {names.count(name)} times in the table", path=source, column=name
+            )
+    for name in _REQUIRED:
+        if name not in names:
+            raise InputError(
+                f"is missing; a table of predictions has {', '.join(_REQUIRED)} and either "
+                "correct or gold and predicted",
+                path=source,
+                column=name,
+            )
+    if "correct" not in names and not {"gold", "predicted"} <= set(names):
+        raise InputError("needs a column correct, or both gold and predicted", path=source)
+
+
+def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> pa.Table:
+    """Return the table with the types of the schema, each column in one piece."""
+    names = table.column_names
+    answers = [name for name in ("gold", "predicted") if name in names]
+    labels = None
+    if answers:
+        labels = pa.array(
+            label_names if label_names is not None else _find_values(table, answers), pa.string()
+        )
+    for place, name in enumerate(names):
+        column = table.column(place)
+        kind = TYPES.get(name)
+        try:
+            if name == "item":
+                plain = column.cast(plain_type(column.type))
+                kind = pa.int64() if pa.types.is_integer(plain.type) else pa.string()
+                made = plain.cast(kind)
+            elif name in answers:
+                made = _encode(column, labels)
+            elif kind == NAMES:
+                made = _dictionary(column)
+            elif kind is not None:
+                made = column.cast(kind)
+            else:
+                made = column
+        except (pa.ArrowException, ValueError) as error:
+            raise InputError(
+                f"is of the type {column.type}: {shorten_error(error)}", path=source, column=name
+            ) from error
+        # In one piece: rows are taken by their number.
+        made = made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+        if made is not column:
+            table = table.set_column(place, pa.field(name, made.type), made)
+    return table
+
+
+def _find_values(table: pa.Table, names: Sequence[str]) -> list[str]:
+    """Return all values of columns, sorted."""
+    found: set[str] = set()
+    for name in names:
+        column = table[name]
+        plain = column.cast(plain_type(column.type)).cast(pa.string())
+        found |= set(pc.unique(plain).drop_null().to_pylist())
+    return sorted(found)
+
+
+def _encode(column: pa.ChunkedArray, labels: pa.Array) -> pa.Array:
+    """Return a column of labels as indices into all labels.
+
+    Raises
+    ------
+    ValueError
+        If a value is none of them.
+    """
+    if pa.types.is_dictionary(column.type) and column.num_chunks == 1:
+        chunk = column.chunk(0)
+        if chunk.type == NAMES and chunk.dictionary.equals(labels):
+            return chunk
+    plain = column.cast(plain_type(column.type)).cast(pa.string()).combine_chunks()
+    indices = pc.index_in(plain, value_set=labels)
+    if indices.null_count > plain.null_count:
+        unknown = plain.filter(pc.and_(plain.is_valid(), indices.is_null()))[0].as_py()
+        raise ValueError(f"{unknown!r} is none of the labels {', '.join(labels.to_pylist())}")
+    return pa.DictionaryArray.from_arrays(indices, labels)
+
+
+def _dictionary(column: pa.ChunkedArray) -> pa.Array:
+    plain = column.cast(plain_type(column.type)).cast(pa.string())
+    return plain.combine_chunks().dictionary_encode()
+
+
+def check_values(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> None:
+    """Refuse a table without rows, and columns with values that are missing or do not fit."""
+    if table.num_rows == 0:
+        raise InputError("there are no predictions", path=source)
+    for name in _WITHOUT_NULLS:
+        if name in table.column_names and table[name].null_count:
+            raise InputError(
+                f"{table[name].null_count:,} values are missing; none may be",
+                path=source,
+                column=name,
+            )
+    if "correct" not in table.column_names and table["gold"].null_count:
+        raise InputError(
+            f"{table['gold'].null_count:,} rows have no gold label; leave them out, or say in a "
+            "column correct which answers are right",
+            path=source,
+            column="gold",
+        )
+    if label_names is not None and len(set(label_names)) < len(label_names):
+        raise InputError(f"two labels have the same name: {', '.join(label_names)}", path=source)
+    if "probabilities" in table.column_names and label_names is not None:
+        column = table["probabilities"]
+        lengths = pc.fill_null(pc.list_value_length(column), len(label_names))
+        if pc.any(pc.not_equal(lengths, len(label_names))).as_py():
+            raise InputError(
+                f"there are {len(label_names)} labels, and lists of another length",
+                path=source,
+                column="probabilities",
+            )
+
+
+def check_unique(table: pa.Table, source: str) -> None:
+    """Refuse the same item twice in one version of one classifier."""
+    keys = [name for name in ("item", "version", *GROUPS, "copy") if name in table.column_names]
+    plain = table.select(keys)
+    plain = plain.cast(pa.schema([(f.name, plain_type(f.type)) for f in plain.schema]))
+    counts = plain.group_by(keys).aggregate([([], "count_all")])
+    repeated = counts.filter(pc.greater(counts["count_all"], 1))
+    if repeated.num_rows:
+        first = repeated.select(keys).slice(0, 1).to_pylist()[0]
+        shown = ", ".join(f"{name} {value!r}" for name, value in first.items())
+        raise InputError(
+            f"{repeated.num_rows:,} items occur more than once in a version, such as {shown}; each "
+            "may occur once for each model",
+            path=source,
+        )

@@ -1,0 +1,170 @@
+"""The long table of predictions: its schema, its pairs, its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation import Predictions
+
+LABELS = ("no", "yes")
+GOLD = np.array([0, 1, 1, 0], dtype=np.int8)
+ORIGINAL = np.array([0, 1, 0, 0], dtype=np.int8)
+REPHRASED = np.array([0, 0, 1, -1], dtype=np.int8)
+
+
+def make(**options: object) -> Predictions:
+    return Predictions.from_codes(
+        **{
+            "items": ["a", "b", "c", "d"],
+            "gold": GOLD,
+            "versions": {"original": ORIGINAL, "syn": REPHRASED},
+            "label_names": LABELS,
+            **options,
+        }
+    )
+
+
+def test_pairs_are_the_matched_sample() -> None:
+    pairs = make().pairs("syn")
+    assert pairs.items.to_pylist() == ["a", "b", "c", "d"]
+    assert pairs.gold.tolist() == GOLD.tolist()
+    assert pairs.original.tolist() == ORIGINAL.tolist()
+    assert pairs.transformed.tolist() == REPHRASED.tolist()
+    assert pairs.sample.original_correct.tolist() == [True, True, False, True]
+    assert pairs.sample.transformed_correct.tolist() == [True, False, True, False]
+    assert (pairs.n_changed, pairs.n_unmatched) == (3, 0)
+
+
+def test_rows_are_matched_by_item_in_any_order() -> None:
+    whole = make()
+    order = np.random.default_rng(1).permutation(8)
+    mixed = Predictions(table=whole.table.take(pa.array(order)), label_names=LABELS)
+    pairs, expected = mixed.pairs("syn"), whole.pairs("syn")
+    back = np.argsort(pairs.items.to_pylist())
+    assert pairs.sample.transformed_correct[back].tolist() == (
+        expected.sample.transformed_correct.tolist()
+    )
+    assert pairs.sample.original_correct[back].tolist() == (
+        expected.sample.original_correct.tolist()
+    )
+
+
+def test_items_that_one_version_lacks_are_counted() -> None:
+    whole = make()
+    some = Predictions(table=whole.table.slice(1, 6), label_names=LABELS)
+    pairs = some.pairs("syn")
+    assert pairs.items.to_pylist() == ["b", "c"]
+    assert pairs.n_unmatched == 2
+
+
+def test_several_rows_of_an_item_are_told_apart_by_copy() -> None:
+    table = pa.table(
+        {
+            "item": [1, 2, 1, 1, 2],
+            "version": ["original", "original", "many", "many", "many"],
+            "copy": [0, 0, 0, 1, 0],
+            "correct": [True, False, True, False, False],
+        }
+    )
+    pairs = Predictions(table=table).pairs("many")
+    assert pairs.items.to_pylist() == [1, 1, 2]
+    assert pairs.sample.original_correct.tolist() == [True, True, False]
+    with pytest.raises(InputError, match="occur more than once in a version, such as item 1"):
+        Predictions(table=table.drop_columns(["copy"]))
+
+
+def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
+    probabilities = np.full((4, 2), 0.5, dtype=np.float32)
+    written = make(
+        probabilities={"original": probabilities, "syn": probabilities},
+        columns={"model": "bow", "m": 3, "rho": 0.5, "genre": ["x", "y", "x", "y"]},
+        version_columns={"text": {"original": list("abcd"), "syn": list("efgh")}},
+        dropped={"no gold label": 2},
+    )
+    written.write(tmp_path / "p.parquet")
+    read = Predictions.read(tmp_path / "p.parquet")
+    assert read.table.equals(written.table)
+    assert (read.label_names, read.dropped) == (LABELS, {"no gold label": 2})
+    assert read.versions == ("original", "syn")
+    assert read.groups == ({"model": "bow", "m": 3, "rho": 0.5},)
+    assert read.extra_columns == ("genre", "text")
+    assert read.pairs("syn").column("genre").to_pylist() == ["x", "y", "x", "y"]
+    assert pq.read_schema(tmp_path / "p.parquet").field("version").type == pa.dictionary(
+        pa.int32(), pa.string()
+    )
+
+
+def test_several_classifiers_share_a_table() -> None:
+    both = Predictions.concat(
+        [make(columns={"model": "a"}), make(columns={"model": "b", "genre": list("xyxy")})]
+    )
+    assert both.groups == ({"model": "a"}, {"model": "b"})
+    assert len(both.pairs("syn", model="b")) == 4
+    with pytest.raises(InputError, match="2 classifiers are in these predictions; say which"):
+        both.pairs("syn")
+    with pytest.raises(InputError, match="no prediction has model 'c'"):
+        both.pairs("syn", model="c")
+    with pytest.raises(InputError, match="occur more than once"):
+        Predictions.concat([make(), make()])
+
+
+def test_correctness_alone_is_enough() -> None:
+    table = pa.table({"item": [1, 1], "version": ["original", "x"], "correct": [True, False]})
+    pairs = Predictions(table=table).pairs("x")
+    assert pairs.n_changed is None
+    assert pairs.sample.counts.n10 == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"item": [1], "correct": [True]}, "column 'version': is missing"),
+        ({"item": [1], "version": ["original"], "gold": ["a"]}, "needs a column correct, or both"),
+        (
+            {"item": [1, None], "version": ["a", "b"], "correct": [True, True]},
+            "column 'item': 1 values are missing",
+        ),
+        (
+            {"item": [1], "version": ["a"], "gold": pa.array([None], pa.string()),
+             "predicted": ["a"]},
+            "column 'gold': 1 rows have no gold label",
+        ),
+        (
+            {"item": [1], "version": ["a"], "correct": ["perhaps"]},
+            "column 'correct': is of the type string",
+        ),
+        ({"item": [[1]], "version": ["a"], "correct": [True]}, "column 'item': is of the type"),
+        (
+            {"item": pa.array([], pa.int64()), "version": pa.array([], pa.string()),
+             "correct": pa.array([], pa.bool_())},
+            "there are no predictions",
+        ),
+    ],
+)  # fmt: skip
+def test_tables_of_another_schema_are_refused(columns: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Predictions(table=pa.table(columns), source="p")
+
+
+def test_labels_outside_the_names_are_refused() -> None:
+    table = make().table
+    with pytest.raises(InputError, match="'yes' is none of the labels no, maybe"):
+        Predictions(table=table, label_names=("no", "maybe"))
+
+
+def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    path.write_bytes(b"PAR1 nothing")
+    with pytest.raises(InputError, match="is no readable Parquet file"):
+        Predictions.read(path)
+
+
+def test_versions_that_are_not_there_are_named() -> None:
+    with pytest.raises(InputError, match="has no version 'voice'; it has original, syn"):
+        make().pairs("voice")
