@@ -38,7 +38,7 @@ ALLOWED = {
         "report",
     },
 }
-GROUND = {"errors", "random", "runtime", "_core", "atomic", "lazy", "registry"}
+GROUND = {"errors", "random", "runtime", "_core", "atomic", "frames", "lazy", "registry"}
 
 
 def imported_rooms(path: Path) -> set[str]:

@@ -17,8 +17,8 @@ _SINGLE_COLUMNS = (("text",), ("sentence",))
 _LABEL_COLUMNS = ("label", "gold_label")
 
 
-def check_columns(path: Path, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Stop unless a file has each wanted column once.
+def check_columns(source: str | Path, names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Stop unless a file or a table has each wanted column once.
 
     Raises
     ------
@@ -32,17 +32,19 @@ def check_columns(path: Path, names: Sequence[str], wanted: Sequence[str]) -> No
             meant = next((n for n in names if close and n.lower() == close[0]), None)
             hint = f"; did you mean {meant!r}?" if meant is not None else ""
             raise InputError(
-                f"there is no such column; the file has {list_names(names)}{hint}",
-                path=path,
+                f"there is no such column; the columns are {list_names(names)}{hint}",
+                path=source,
                 column=name,
             )
         if found > 1:
             raise InputError(
-                f"there are {found} columns of this name; one expected", path=path, column=name
+                f"there are {found} columns of this name; one expected", path=source, column=name
             )
 
 
-def find_text_columns(path: Path, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def find_text_columns(
+    source: str | Path, names: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Find the columns of texts in a file whose user named none, and their names in a corpus."""
     for choices in (_PAIR_COLUMNS, _SINGLE_COLUMNS):
         for choice in choices:
@@ -51,22 +53,22 @@ def find_text_columns(path: Path, names: Sequence[str]) -> tuple[tuple[str, ...]
     # Half a pair is the likelier mistake, so its missing half is named first.
     for choice in _PAIR_COLUMNS:
         if any(name in names for name in choice):
-            check_columns(path, names, choice)
+            check_columns(source, names, choice)
     raise InputError(
         f"there are no columns premise and hypothesis, sentence1 and sentence2, text, or "
-        f"sentence; the file has {list_names(names)}; say which columns hold the texts "
+        f"sentence; the columns are {list_names(names)}; say which columns hold the texts "
         "(text_columns, --text-columns)",
-        path=path,
+        path=source,
     )
 
 
-def find_label_column(path: Path, names: Sequence[str], *, prefer_gold: bool) -> str:
+def find_label_column(source: str | Path, names: Sequence[str], *, prefer_gold: bool) -> str:
     """Find the column of labels in a file whose user named none."""
     choices = tuple(reversed(_LABEL_COLUMNS)) if prefer_gold else _LABEL_COLUMNS
     for choice in choices:
         if choice in names:
             return choice
-    check_columns(path, names, (_LABEL_COLUMNS[0],))
+    check_columns(source, names, (_LABEL_COLUMNS[0],))
     raise AssertionError("unreachable: the check above raises")
 
 

@@ -11,13 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
 from ietest_fast.corpus.labels import (
     MAX_LABELS,
     TEXT_MISSING,
     UnknownLabelError,
     encode_labels,
+    names_in_metadata,
 )
 from ietest_fast.errors import InputError
+from ietest_fast.frames import to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,10 +119,17 @@ class Corpus:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        return (
-            f"Corpus({len(self)} rows, texts {', '.join(self.text_columns)}, "
-            f"labels {', '.join(self.label_names)}, from {self.source})"
-        )
+        counts = zip(self.label_names, self.label_counts, strict=True)
+        lines = [
+            f"Corpus of {len(self):,} rows from {self.source}",
+            f"  texts: {', '.join(self.text_columns)}",
+            f"  labels: {', '.join(f'{name} ({n:,})' for name, n in counts)}",
+        ]
+        if self.dropped:
+            lines.append(
+                f"  dropped: {', '.join(f'{n:,} {why}' for why, n in self.dropped.items())}"
+            )
+        return "\n".join(lines)
 
     @property
     def labels(self) -> NDArray[np.int8]:
@@ -192,29 +202,32 @@ class Corpus:
 
 
 def corpus_from_table(
-    table: pa.Table,
+    table: Any,
     *,
-    text_columns: Sequence[str],
-    label_column: str = LABEL,
+    text_columns: Sequence[str] | None = None,
+    label_column: str | None = None,
     label_names: Sequence[str] | None = None,
     keep_columns: Sequence[str] = (),
     missing_text: OnMissingText = "error",
     source: str = "<memory>",
     locate: Any = None,
 ) -> Corpus:
-    """Check an Arrow table and make it a corpus.
+    """Check a table and make it a corpus.
 
     Parameters
     ----------
     table
-        Any table with the columns named below; a pandas frame comes in by
-        ``pa.Table.from_pandas(frame)``.
+        A table with the columns named below: a pandas or polars frame, an Arrow table, a
+        ``datasets.Dataset``, a mapping of columns, or whatever else
+        :func:`ietest_fast.frames.to_arrow` takes.
     text_columns
-        One or two columns of strings.
+        One or two columns of strings. None to find them by name, see
+        :func:`ietest_fast.corpus.read_corpus`.
     label_column
-        Integers or names; becomes ``label``.
+        Integers or names; becomes ``label``. None to find ``label`` or ``gold_label``.
     label_names
-        See :func:`ietest_fast.corpus.read_corpus`.
+        Names of the labels 0, 1, ... None for those of a ``datasets.Dataset``, or as
+        :func:`ietest_fast.corpus.read_corpus` finds them.
     keep_columns
         Further columns to keep as they are.
     missing_text
@@ -230,7 +243,18 @@ def corpus_from_table(
         Naming the row and the column.
     """
     where = locate if locate is not None else "row {}".format
-    texts = tuple(text_columns)
+    table = to_arrow(table, source=source)
+    if text_columns is None:
+        found, texts = find_text_columns(source, table.column_names)
+        table = rename_texts(table, found, texts, keep_columns)
+    texts = (text_columns,) if isinstance(text_columns, str) else tuple(text_columns or texts)
+    if label_column is None:
+        label_column = find_label_column(source, table.column_names, prefer_gold=False)
+    if label_names is None:
+        label_names = names_in_metadata(table.schema, label_column)
+    check_columns(
+        source, table.column_names, [*dict.fromkeys((*texts, label_column, *keep_columns))]
+    )
     _check_choice(texts, label_column, tuple(keep_columns), source=source)
     columns: dict[str, Any] = {}
     dropped: dict[str, int] = {}
@@ -270,7 +294,7 @@ def corpus_from_table(
 
     columns[LABEL] = pa.chunked_array([pa.array(codes)])
     for name in keep_columns:
-        columns[name] = table.column(name)
+        columns.setdefault(name, table.column(name))
     checked = pa.table(columns)
     if not keep.all():
         checked = checked.filter(pa.array(keep))
@@ -288,6 +312,30 @@ def corpus_from_table(
         source=source,
         rows=None if keep.all() else np.flatnonzero(keep),
     )
+
+
+def rename_texts(
+    table: pa.Table, found: Sequence[str], names: Sequence[str], keep: Sequence[str]
+) -> pa.Table:
+    """Return a table whose text columns have a corpus's names.
+
+    Parameters
+    ----------
+    table
+        With the columns ``found``.
+    found, names
+        What the columns of texts are called, and what a corpus calls them.
+    keep
+        Columns to keep under their own names: of a text among them there are then two.
+    """
+    renamed = dict(zip(found, names, strict=True))
+    kept = [(name, table.column(name)) for name in keep if renamed.get(name, name) != name]
+    notes = table.schema.metadata  # which Arrow forgets where it renames
+    table = table.rename_columns([renamed.get(name, name) for name in table.column_names])
+    table = table.replace_schema_metadata(notes)
+    for name, column in kept:
+        table = table.append_column(name, column)
+    return table
 
 
 def require_trainable(corpus: Corpus) -> None:
@@ -313,9 +361,9 @@ def require_trainable(corpus: Corpus) -> None:
 def _check_choice(
     texts: tuple[str, ...], label_column: str, keep: tuple[str, ...], *, source: str
 ) -> None:
-    used = (*texts, label_column, *keep)
-    for name in used:
-        if used.count(name) > 1:
+    # A kept column may be a text too: premises are what a clustered test draws by.
+    for name in (*texts, label_column):
+        if (*texts, label_column).count(name) > 1:
             raise InputError("is asked for twice", path=source, column=name)
     if label_column != LABEL and LABEL in (*texts, *keep):
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,16 @@ def encode_labels(
     dropped = {reason: int(counts[which].sum()) for reason, which in reasons.items() if which}
     codes = codes_of_values[indices] if values else np.empty(0, np.int8)
     return EncodedLabels(codes=codes, names=names, dropped=dropped)
+
+
+def names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] | None:
+    """Return the names of labels that the ``datasets`` library notes in its tables, if any."""
+    try:
+        features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
+        names = features[label_column]["names"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return tuple(str(name) for name in names) or None
 
 
 def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:

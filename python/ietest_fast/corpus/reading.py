@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
-from ietest_fast.corpus.dataset import Corpus, OnMissingText, corpus_from_table
+from ietest_fast.corpus.dataset import (
+    Corpus,
+    OnMissingText,
+    corpus_from_table,
+    rename_texts,
+)
 from ietest_fast.corpus.formats import (
     Format,
     check_readable,
@@ -23,6 +27,7 @@ from ietest_fast.corpus.formats import (
     locate_row,
     open_bytes,
 )
+from ietest_fast.corpus.labels import names_in_metadata
 from ietest_fast.corpus.streams import csv_options, open_batches
 from ietest_fast.errors import InputError
 
@@ -100,7 +105,7 @@ def read_corpus(
         if file is not None:
             table = file.read(columns=wanted).select(wanted)
             if label_names is None:
-                label_names = _names_in_metadata(file.schema_arrow, label_column)
+                label_names = names_in_metadata(file.schema_arrow, label_column)
         elif form.kind == "jsonl":
             table = _read_jsonl(path, form, texts, wanted)
         else:
@@ -109,9 +114,7 @@ def read_corpus(
         raise diagnose(path, form, error) from error
     _check_encoding(path, form, table, texts)
 
-    table = table.rename_columns(
-        [dict(zip(texts, canonical, strict=True)).get(name, name) for name in wanted]
-    )
+    table = rename_texts(table, texts, canonical, keep_columns)
     return corpus_from_table(
         table,
         text_columns=canonical,
@@ -152,16 +155,6 @@ def _open_parquet(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     return pq.ParquetFile(path)
-
-
-def _names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] | None:
-    """Label names that the ``datasets`` library writes into its Parquet files."""
-    try:
-        features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
-        names = features[label_column]["names"]
-    except (KeyError, TypeError, ValueError):
-        return None
-    return tuple(str(name) for name in names) or None
 
 
 def _read_delimited(

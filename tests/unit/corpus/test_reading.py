@@ -273,6 +273,18 @@ def test_a_corpus_cannot_be_made_wrongly(table: dict[str, object], problem: str)
         Corpus(table=pa.table(table), text_columns=("text",), label_names=("x", "y"))
 
 
+def test_a_text_can_be_kept_as_the_column_of_clusters_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("premise,hypothesis,label\na,b,neutral\nc,d,1\n", encoding="utf-8")
+    corpus = read_corpus(path, keep_columns=["premise"])
+    assert corpus.table.column_names == ["premise", "hypothesis", "label"]
+
+    path.write_text("sentence1,sentence2,label\na,b,neutral\nc,d,1\n", encoding="utf-8")
+    corpus = read_corpus(path, keep_columns=["sentence1"])
+    assert corpus.text_columns == ("premise", "hypothesis")
+    assert corpus.table.column("sentence1").to_pylist() == ["a", "c"]
+
+
 def test_one_class_reads_but_cannot_be_trained_on(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("premise,hypothesis,label\na,b,neutral\nc,d,1\ne,f,-1\n", encoding="utf-8")
