@@ -70,7 +70,7 @@ def _trainer(corpus: Corpus, *, bf16: bool) -> Callable[[], object]:
 
 def _ours(corpus: Corpus, precision: str) -> Callable[[], object]:
     checkpoint = str(find_checkpoint())
-    texts = SplitTexts(original=corpus.table, transformed=corpus.table, labels=corpus.labels)
+    texts = SplitTexts(versions={"original": corpus.table}, labels=corpus.labels)
     encoded = Transformer(checkpoint=checkpoint).encode({"train": texts}, corpus.text_columns)
     rows = encoded["train"].resample()
     store = cast("TextRows", rows.store)

@@ -132,7 +132,9 @@ def _frames(texts: TransformedSplits) -> dict[str, Any]:
     frames = {}
     for name, split in texts.texts.items():
         frames[name] = split.original.to_pandas()
-        frames[f"{name}_transformed"] = split.transformed.to_pandas().assign(label=split.labels)
+        frames[f"{name}_transformed"] = (
+            split.versions["transformed"].to_pandas().assign(label=split.labels)
+        )
     return frames
 
 

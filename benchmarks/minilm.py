@@ -60,7 +60,7 @@ def take(corpus: Corpus, n: int) -> Corpus:
 def fine_tune(folder: Path, *, n_pairs: int) -> None:
     """Write a classifier that has learnt something."""
     corpus = take(read_pairs("train")[0], n_pairs)
-    texts = SplitTexts(original=corpus.table, transformed=corpus.table, labels=corpus.labels)
+    texts = SplitTexts(versions={"original": corpus.table}, labels=corpus.labels)
     model = Transformer(checkpoint=str(find_checkpoint()))
     encoded = model.encode({"train": texts}, corpus.text_columns)["train"]
     classifier = model.fit(

@@ -38,7 +38,7 @@ def outcomes(folder: Path) -> tuple[dict[float, dict[str, Any]], np.ndarray]:
     uniforms = np.random.default_rng(0).random(len(train))
     for rho in RHOS:
         classifier = model.fit(
-            train.resample(uniforms < rho),
+            train.resample(uniforms < rho, "transformed"),
             None,
             params=dict(model.presets["table7-snli"]),
             n_classes=splits.n_classes,
@@ -46,7 +46,7 @@ def outcomes(folder: Path) -> tuple[dict[float, dict[str, Any]], np.ndarray]:
             n_threads=1,
         )
         versions: dict[str, Any] = {}
-        for name, rows in (("original", test.original), ("transformed", test.transformed)):
+        for name, rows in test.versions.items():
             shares = classifier.predict_proba(test.store, rows)
             versions[name] = shares[np.arange(len(test)), test.labels].astype(np.float64)
             versions[f"{name}_right"] = shares.argmax(axis=1) == test.labels

@@ -42,7 +42,8 @@ def _joined(pairs):
 def _encode(train, other):
     n = len(train)
     split = SplitTexts(
-        original=_table(train), transformed=_table(other), labels=np.zeros(n, np.int8)
+        versions={"original": _table(train), "transformed": _table(other)},
+        labels=np.zeros(n, np.int8),
     )
     return BagOfWordsXGBoost().encode({"train": split}, ["premise", "hypothesis"])["train"]
 
@@ -62,7 +63,7 @@ def test_counts_are_those_of_the_slow_definition(pairs, changes, word):
     assume(vocabulary)
     encoded = _encode(pairs, other)
     matrix = encoded.store.matrix().toarray()
-    for texts, rows in ((pairs, encoded.original), (other, encoded.transformed)):
+    for texts, rows in ((pairs, encoded.original), (other, encoded.versions["transformed"])):
         for text, row in zip(_joined(texts), rows, strict=True):
             counts = count_words(text)
             assert matrix[row].tolist() == [counts[w] for w in vocabulary]
@@ -71,7 +72,7 @@ def test_counts_are_those_of_the_slow_definition(pairs, changes, word):
         count_words(a) == count_words(b)
         for a, b in zip(_joined(pairs), _joined(other), strict=True)
     ]
-    assert (encoded.original == encoded.transformed).tolist() == same
+    assert (encoded.original == encoded.versions["transformed"]).tolist() == same
 
 
 @settings(max_examples=100, deadline=None)

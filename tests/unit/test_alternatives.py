@@ -98,7 +98,11 @@ def test_voters_are_trained_on_one_resample_with_seeds_of_their_own(tmp_path):
         assert seeds[0] == training_seed(0, rho=0.5, m=m)
         probabilities = [
             model.fit(
-                encoded["train"].resample(mask), None, params=_NOISY, n_classes=3, seed=seed
+                encoded["train"].resample(mask, "transformed"),
+                None,
+                params=_NOISY,
+                n_classes=3,
+                seed=seed,
             ).predict_proba(encoded["test"].store, encoded["test"].original)
             for seed in seeds
         ]

@@ -21,8 +21,10 @@ def _encode(model, swap=None):
     return model.encode(
         {
             name: SplitTexts(
-                original=corpus.table,
-                transformed=swap.transform(corpus.table, COLUMNS).table,
+                versions={
+                    "original": corpus.table,
+                    "transformed": swap.transform(corpus.table, COLUMNS).table,
+                },
                 labels=corpus.labels,
             )
             for name, corpus in toy_splits().items()
@@ -93,7 +95,8 @@ def test_leaving_out_words_of_a_single_row_changes_no_tree():
     ]
     table = pa.table({"text": texts})
     encoded = model.encode(
-        {"train": SplitTexts(original=table, transformed=table, labels=labels)}, ["text"]
+        {"train": SplitTexts(versions={"original": table, "transformed": table}, labels=labels)},
+        ["text"],
     )["train"]
     params = {**QUICK, "subsample": 1.0, "colsample_bytree": 1.0}
     ours = model.fit(encoded.resample(), None, params=params, n_classes=3, seed=3)
@@ -112,10 +115,10 @@ def test_leaving_out_words_of_a_single_row_changes_no_tree():
 def test_a_resample_takes_the_transformed_row_where_the_mask_says_so():
     encoded = _encode(BagOfWordsXGBoost())["train"]
     mask = np.arange(len(encoded)) % 2 == 0
-    rows = encoded.resample(mask).rows
-    assert np.array_equal(rows[mask], encoded.transformed[mask])
+    rows = encoded.resample(mask, "transformed").rows
+    assert np.array_equal(rows[mask], encoded.versions["transformed"][mask])
     assert np.array_equal(rows[~mask], encoded.original[~mask])
-    assert (encoded.original != encoded.transformed).any()
+    assert (encoded.original != encoded.versions["transformed"]).any()
 
 
 def test_a_store_survives_being_taken_apart():
@@ -128,7 +131,9 @@ def test_a_store_survives_being_taken_apart():
 
 def test_texts_without_words_are_refused():
     table = pa.table({"text": ["a", "?"]})
-    split = SplitTexts(original=table, transformed=table, labels=np.zeros(2, np.int8))
+    split = SplitTexts(
+        versions={"original": table, "transformed": table}, labels=np.zeros(2, np.int8)
+    )
     with pytest.raises(InputError, match="no word"):
         BagOfWordsXGBoost().encode({"train": split}, ["text"])
 
@@ -138,7 +143,8 @@ def test_a_class_that_is_absent_from_the_resample_is_still_a_class():
     table = pa.table({"text": ["red apple", "red pear", "blue apple", "blue pear"]})
     labels = np.array([0, 0, 2, 2], np.int8)
     split = model.encode(
-        {"train": SplitTexts(original=table, transformed=table, labels=labels)}, ["text"]
+        {"train": SplitTexts(versions={"original": table, "transformed": table}, labels=labels)},
+        ["text"],
     )["train"]
     params = {**QUICK, "subsample": 1.0}
     classifier = model.fit(split.resample(), None, params=params, n_classes=3, seed=0)
@@ -159,7 +165,8 @@ def test_a_whole_number_may_be_written_as_a_float():
     table = pa.table({"text": ["good film", "bad film"] * 20})
     labels = np.array([0, 1] * 20, dtype=np.int8)
     split = model.encode(
-        {"train": SplitTexts(original=table, transformed=table, labels=labels)}, ["text"]
+        {"train": SplitTexts(versions={"original": table, "transformed": table}, labels=labels)},
+        ["text"],
     )["train"]
     params = {**QUICK, "max_depth": 6.0, "n_estimators": 10.0, "subsample": 1}
     assert model.check_params(params) == []

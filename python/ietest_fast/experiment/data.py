@@ -368,8 +368,7 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
         table: pa.Table = pq.read_table(kept / f"{name}.parquet")
         changed[name] = table["changed"].to_numpy()
         texts[name] = SplitTexts(
-            original=corpus.table,
-            transformed=table.drop_columns(["changed"]),
+            versions={"original": corpus.table, "transformed": table.drop_columns(["changed"])},
             labels=corpus.labels,
         )
     if summary["n_test_reworded"] == 0:

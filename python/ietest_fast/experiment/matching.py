@@ -88,8 +88,9 @@ def _on_both_versions(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Predict both versions in one go, and once where they are encoded alike."""
     n = len(test)
-    differs = np.flatnonzero(test.original != test.transformed)
-    predicted = predict(test.store, np.concatenate((test.original, test.transformed[differs])))
+    rows = test.versions["transformed"]
+    differs = np.flatnonzero(test.original != rows)
+    predicted = predict(test.store, np.concatenate((test.original, rows[differs])))
     original = predicted[:n]
     transformed = original.copy()
     transformed[differs] = predicted[n:]

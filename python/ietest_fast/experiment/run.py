@@ -189,7 +189,9 @@ def _encode(
 ) -> WorkContext:
     columns = _seen_columns(config, splits)
     test = texts.texts["test"]
-    changed = find_changed(test.original, test.transformed, columns, source=splits.test.source)
+    changed = find_changed(
+        test.original, test.versions["transformed"], columns, source=splits.test.source
+    )
     key = identify(
         {
             **splits.fingerprints(),

@@ -182,8 +182,7 @@ def save_encoded(
             (folder / name).mkdir()
             arrays = {f"store.{key}": array for key, array in split.store.arrays().items()}
             arrays |= {
-                "original": split.original,
-                "transformed": split.transformed,
+                **split.versions,
                 "labels": split.labels,
             }
             if name == "test":
@@ -217,8 +216,7 @@ def _load_split(folder: Path, model: Model) -> tuple[EncodedSplit, dict[str, NDA
     return (
         EncodedSplit(
             store=model.load_store(store),
-            original=arrays["original"],
-            transformed=arrays["transformed"],
+            versions={name: arrays[name] for name in ("original", "transformed")},
             labels=arrays["labels"],
         ),
         arrays,
@@ -327,7 +325,8 @@ class Workbench:
     def _try_out(self, task: TrialTask) -> dict[str, Any]:
         address = task.address
         masks = (None, None) if address is None else self._masks(*address)
-        train, valid = self._train.resample(masks[0]), self._valid.resample(masks[1])
+        train = self._train.resample(masks[0], "transformed")
+        valid = self._valid.resample(masks[1], "transformed")
         seed = trial_seed(self._context.seed, number=task.number, address=address)
         classifier = self._fit(train, valid, task, seed, task.identity)
         predicted = classifier.predict(valid.store, valid.rows)
@@ -341,7 +340,8 @@ class Workbench:
             self._forget(task)
             return asdict(read_cell_artefact(path))
         train_mask, valid_mask = self._masks(task.rho, task.m)
-        train, valid = self._train.resample(train_mask), self._valid.resample(valid_mask)
+        train = self._train.resample(train_mask, "transformed")
+        valid = self._valid.resample(valid_mask, "transformed")
         n_voters = self._context.n_voters
         if n_voters == 1:
             classifier = self._train_voter(task, train, valid, voter=0)

@@ -236,7 +236,7 @@ class Alignment:
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
     ) -> dict[str, EncodedSplit]:
-        """Align every pair, in both versions; nothing is learnt for it.
+        """Align every pair, in all versions; nothing is learnt for it.
 
         Raises
         ------
@@ -262,8 +262,7 @@ class Alignment:
             ]
             encoded[name] = EncodedSplit(
                 store=Alignments(features=np.concatenate(features)),
-                original=each.original,
-                transformed=each.transformed,
+                versions=each.versions,
                 labels=splits[name].labels,
             )
         return encoded

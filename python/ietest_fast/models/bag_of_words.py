@@ -1,7 +1,7 @@
 """Bag of words and trees: the paper's baseline (section 4.4, appendix B, Table 7), and a forest.
 
 Words are counted as the published baseline counts them: "premise hypothesis" as one text, lower
-case, runs of two and more word characters. The vocabulary is that of the training set in both its
+case, runs of two and more word characters. The vocabulary is that of the training set in all its
 versions; in a resample some of its columns are empty, which changes nothing.
 """
 
@@ -187,15 +187,24 @@ def _equal_rows(a: sp.csr_matrix, b: sp.csr_matrix) -> NDArray[np.bool_]:
     return equal
 
 
-def _encode_split(
-    original: sp.csr_matrix, transformed: sp.csr_matrix, labels: NDArray[np.int8]
-) -> EncodedSplit:
+def _encode_split(versions: Mapping[str, sp.csr_matrix], labels: NDArray[np.int8]) -> EncodedSplit:
+    """Stack the versions' rows; a row that an earlier version of the observation has is shared."""
     import scipy.sparse as sp
 
-    n = original.shape[0]
-    changed = ~_equal_rows(original, transformed)
-    stacked = sp.vstack([original, transformed[np.flatnonzero(changed)]], format="csr")
-    rows = np.arange(n, dtype=np.int64)
+    parts: list[sp.csr_matrix] = []
+    rows: dict[str, NDArray[np.int64]] = {}
+    n_stored = 0
+    for name, matrix in versions.items():
+        here = np.full(len(labels), -1, dtype=np.int64)
+        for earlier in rows:
+            same = (here < 0) & _equal_rows(versions[earlier], matrix)
+            here[same] = rows[earlier][same]
+        new = np.flatnonzero(here < 0)
+        here[new] = n_stored + np.arange(len(new), dtype=np.int64)
+        n_stored += len(new)
+        parts.append(matrix if len(new) == len(labels) else matrix[new])
+        rows[name] = here
+    stacked = sp.vstack(parts, format="csr")
     return EncodedSplit(
         store=WordCounts(
             indptr=stacked.indptr,
@@ -203,8 +212,7 @@ def _encode_split(
             counts=stacked.data,
             n_words=stacked.shape[1],
         ),
-        original=rows,
-        transformed=np.where(changed, n + np.cumsum(changed) - 1, rows).astype(np.int64),
+        versions=rows,
         labels=labels,
     )
 
@@ -354,7 +362,7 @@ class _BagOfWords:
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
     ) -> dict[str, EncodedSplit]:
-        """Count the words of every split over the vocabulary of ``"train"``, both versions.
+        """Count the words of every split over the vocabulary of ``"train"``, all versions.
 
         Raises
         ------
@@ -365,21 +373,23 @@ class _BagOfWords:
         import pyarrow.compute as pc
 
         words = {
-            name: (
-                _find_words(split.original, text_columns),
-                _find_words(split.transformed, text_columns),
-            )
+            name: {
+                version: _find_words(table, text_columns)
+                for version, table in split.versions.items()
+            }
             for name, split in splits.items()
         }
-        vocabulary = pc.unique(pa.concat_arrays([part.distinct for part in words["train"]]))
+        train = words["train"].values()
+        vocabulary = pc.unique(pa.concat_arrays([part.distinct for part in train]))
         vocabulary = vocabulary.take(pc.sort_indices(vocabulary))
         if len(vocabulary) == 0:
             raise InputError("the training texts contain no word of at least two letters")
         return {
             name: _encode_split(
-                _count(original, vocabulary), _count(transformed, vocabulary), splits[name].labels
+                {version: _count(each, vocabulary) for version, each in versions.items()},
+                splits[name].labels,
             )
-            for name, (original, transformed) in words.items()
+            for name, versions in words.items()
         }
 
     def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> WordCounts:

@@ -124,7 +124,9 @@ def score_versions(
         If a score is no number, or the model fails.
     """
     begin = time.perf_counter()
-    texts, pooled = pool_texts({"test": (original, transformed)}, text_columns)
+    texts, pooled = pool_texts(
+        {"test": {"original": original, "transformed": transformed}}, text_columns
+    )
     inputs = pooled["test"]
     if on_start is not None:
         on_start(len(inputs))
@@ -141,8 +143,8 @@ def score_versions(
             "weights whole, and its precision enough?"
         )
     return VersionScores(
-        original=scores[inputs.original],
-        transformed=scores[inputs.transformed],
+        original=scores[inputs.versions["original"]],
+        transformed=scores[inputs.versions["transformed"]],
         n_inputs=len(inputs),
         n_tokens=n_tokens,
         seconds=time.perf_counter() - begin,

@@ -24,20 +24,19 @@ class PooledInputs:
     ----------
     codes
         int64, shape (columns, inputs): the texts of each distinct input.
-    original, transformed
-        int64, shape (n,): the input of each observation, in each version.
+    versions
+        int64, shape (n,), by version: the input of each row.
     """
 
     codes: NDArray[np.int64]
-    original: NDArray[np.int64]
-    transformed: NDArray[np.int64]
+    versions: Mapping[str, NDArray[np.int64]]
 
     def __len__(self) -> int:
         return int(self.codes.shape[1])
 
 
 def pool_texts(
-    splits: Mapping[str, tuple[pa.Table, pa.Table]], text_columns: Sequence[str]
+    splits: Mapping[str, Mapping[str, pa.Table]], text_columns: Sequence[str]
 ) -> tuple[pa.Array, dict[str, PooledInputs]]:
     """Find the distinct texts of all splits, and the distinct inputs of each.
 
@@ -46,7 +45,7 @@ def pool_texts(
     Parameters
     ----------
     splits
-        Original and transformed texts of each, tables of n rows.
+        By split, its versions by name: tables with the text columns, of any lengths.
     text_columns
         Columns whose texts make an input.
 
@@ -61,17 +60,18 @@ def pool_texts(
         table[name].cast(pa.large_string()).combine_chunks()
         for versions in splits.values()
         for name in text_columns
-        for table in versions
+        for table in versions.values()
     ]
     pooled = pa.concat_arrays(arrays).dictionary_encode()
     codes = np.asarray(pooled.indices, dtype=np.int64)
     inputs = {}
-    for name, (original, _) in splits.items():
-        n, n_columns = original.num_rows, len(text_columns)
-        here, codes = np.split(codes, [2 * n_columns * n])
-        distinct, row_of = np.unique(here.reshape(n_columns, 2 * n), axis=1, return_inverse=True)
-        row_of = row_of.reshape(-1).astype(np.int64)
-        inputs[name] = PooledInputs(codes=distinct, original=row_of[:n], transformed=row_of[n:])
+    for name, versions in splits.items():
+        ends = np.cumsum([table.num_rows for table in versions.values()])
+        shape = len(text_columns), int(ends[-1])
+        here, codes = np.split(codes, [shape[0] * shape[1]])
+        distinct, row_of = np.unique(here.reshape(shape), axis=1, return_inverse=True)
+        rows = np.split(row_of.reshape(-1).astype(np.int64), ends[:-1])
+        inputs[name] = PooledInputs(codes=distinct, versions=dict(zip(versions, rows, strict=True)))
     return pooled.dictionary, inputs
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ietest_fast.errors import InputError
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -68,26 +70,49 @@ class Interval:
 SearchSpace = Mapping[str, IntegerRange | FloatRange | Choice]
 
 
+ORIGINAL = "original"
+"""Name of the version that every other version is compared with."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SplitTexts:
-    """Both versions of one split.
+    """One split in any number of versions.
 
     Attributes
     ----------
-    original, transformed
-        Tables of the same length n, with the text columns.
+    versions
+        Tables of n rows with the text columns, by the version's name: ``"original"`` and one for
+        each transformation. Row i of every table is a version of the same observation.
     labels
         int8, shape (n,), values 0 ... n_classes - 1.
+
+    Raises
+    ------
+    InputError
+        If there is no version ``"original"``, or the versions differ in length.
     """
 
-    original: pa.Table
-    transformed: pa.Table
+    versions: Mapping[str, pa.Table]
     labels: NDArray[np.int8]
 
+    def __post_init__(self) -> None:
+        lengths = {name: table.num_rows for name, table in self.versions.items()}
+        _check_versions(lengths, len(self.labels))
+
     @property
-    def versions(self) -> tuple[pa.Table, pa.Table]:
-        """Original and transformed texts."""
-        return self.original, self.transformed
+    def original(self) -> pa.Table:
+        """The original texts."""
+        return self.versions[ORIGINAL]
+
+
+def _check_versions(lengths: Mapping[str, int], n: int) -> None:
+    if ORIGINAL not in lengths:
+        raise InputError(
+            f"a split needs a version {ORIGINAL!r}; it has {', '.join(lengths) or 'none'}"
+        )
+    for name, length in lengths.items():
+        if length != n:
+            raise InputError(f"the version {name!r} has {length:,} rows for {n:,} labels")
 
 
 class RowStore(Protocol):
@@ -126,32 +151,66 @@ class EncodedRows:
 
 @dataclass(frozen=True, kw_only=True)
 class EncodedSplit:
-    """One split in both versions, over one store.
+    """One split in all its versions, over one store.
 
-    Where the two versions of an observation are encoded alike they share a row, so
-    ``original == transformed`` tells for which observations the outcome cannot differ.
+    Where two versions of an observation are encoded alike they share a row, so
+    ``versions["a"] == versions["b"]`` tells for which observations the outcome cannot differ.
 
     Attributes
     ----------
     store
         Encoded texts.
-    original, transformed
-        int64, shape (n,): the store's row of each observation, in each version.
+    versions
+        int64, shape (n,), by the version's name: the store's row of each observation.
     labels
         int8, shape (n,).
+
+    Raises
+    ------
+    InputError
+        If there is no version ``"original"``, or the versions differ in length.
     """
 
     store: RowStore
-    original: NDArray[np.int64]
-    transformed: NDArray[np.int64]
+    versions: Mapping[str, NDArray[np.int64]]
     labels: NDArray[np.int8]
+
+    def __post_init__(self) -> None:
+        _check_versions({name: len(rows) for name, rows in self.versions.items()}, len(self))
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def resample(self, mask: NDArray[np.bool_] | None = None) -> EncodedRows:
-        """Choose the transformed version where `mask` (shape (n,)) is true, else the original."""
-        rows = self.original if mask is None else np.where(mask, self.transformed, self.original)
+    @property
+    def original(self) -> NDArray[np.int64]:
+        """The store's row of each original observation, int64, shape (n,)."""
+        return self.versions[ORIGINAL]
+
+    def resample(
+        self, mask: NDArray[np.bool_] | None = None, version: str | None = None
+    ) -> EncodedRows:
+        """Choose a version for some observations and the original for the others.
+
+        Parameters
+        ----------
+        mask
+            bool, shape (n,): the observations that are replaced; None for none.
+        version
+            What replaces them; needed with a mask.
+
+        Raises
+        ------
+        InputError
+            If there is no such version.
+        """
+        rows = self.original
+        if mask is not None:
+            other = None if version is None else self.versions.get(version)
+            if other is None:
+                raise InputError(
+                    f"there is no version {version!r}; there are {', '.join(self.versions)}"
+                )
+            rows = np.where(mask, other, rows)
         return EncodedRows(store=self.store, rows=rows, labels=self.labels)
 
 

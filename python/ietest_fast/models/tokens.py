@@ -378,14 +378,14 @@ class Tokeniser(Protocol):
 def encode_splits(
     tokenizer: Tokeniser, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
 ) -> dict[str, EncodedSplit]:
-    """Tokenise both versions of every split, each distinct text once.
+    """Tokenise all versions of every split, each distinct text once.
 
     Parameters
     ----------
     tokenizer
         The model's.
     splits
-        Both versions of each.
+        All versions of each.
     text_columns
         One or two columns.
 
@@ -402,8 +402,7 @@ def encode_splits(
     return {
         name: EncodedSplit(
             store=TextRows(texts=texts, codes=each.codes, template=template),
-            original=each.original,
-            transformed=each.transformed,
+            versions=each.versions,
             labels=splits[name].labels,
         )
         for name, each in inputs.items()

@@ -117,12 +117,12 @@ class WordRows:
 def encode_words(
     splits: Mapping[str, SplitTexts], text_columns: Sequence[str], *, vectors: Path | None = None
 ) -> dict[str, EncodedSplit]:
-    """Give numbers to the words of every split: to those of ``"train"`` in both versions.
+    """Give the words of ``"train"`` numbers, and write every split in all its versions in them.
 
     Parameters
     ----------
     splits
-        Both versions of each.
+        All versions of each.
     text_columns
         One or two columns.
     vectors
@@ -159,8 +159,7 @@ def encode_words(
     return {
         name: EncodedSplit(
             store=WordRows(rows=split.store, n_words=n_words, vectors=given),  # type: ignore[arg-type]
-            original=split.original,
-            transformed=split.transformed,
+            versions=split.versions,
             labels=split.labels,
         )
         for name, split in encoded.items()
@@ -171,7 +170,7 @@ def _texts_of(splits: Iterable[SplitTexts], text_columns: Sequence[str]) -> Iter
     import pyarrow.compute as pc
 
     for split in splits:
-        for table in (split.original, split.transformed):
+        for table in split.versions.values():
             for name in text_columns:
                 yield from pc.unique(table[name]).to_pylist()
 

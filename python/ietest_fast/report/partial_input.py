@@ -91,7 +91,7 @@ def _measure(train: Corpus, test: Corpus, columns: tuple[str, ...], seed: int) -
     model = load_model(MODEL)
     encoded = model.encode(
         {
-            name: SplitTexts(original=corpus.table, transformed=corpus.table, labels=corpus.labels)
+            name: SplitTexts(versions={"original": corpus.table}, labels=corpus.labels)
             for name, corpus in (("train", train), ("test", test))
         },
         columns,

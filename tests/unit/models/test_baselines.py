@@ -49,7 +49,7 @@ def _splits():
         transformed = corpus.table.set_column(0, "premise", [words])
         assert corpus.table.column_names[0] == "premise"
         splits[split] = SplitTexts(
-            original=corpus.table, transformed=transformed, labels=corpus.labels
+            versions={"original": corpus.table, "transformed": transformed}, labels=corpus.labels
         )
     return splits
 
@@ -67,7 +67,7 @@ def _params(model, **changes):
 
 def _fit(name, *, seed=0, mask=None, **changes):
     model, encoded = _encoded(name)
-    rows = encoded["train"].resample(mask)
+    rows = encoded["train"].resample(mask, "transformed")
     if changes:
         rows = EncodedRows(store=rows.store, rows=rows.rows[:500], labels=rows.labels[:500])
     params = _params(model, **changes)
@@ -118,11 +118,11 @@ def test_a_store_is_its_arrays(name):
     test = encoded["test"]
     classifier = _fit(name, **SMALL)
     again = model.load_store({key: array.copy() for key, array in test.store.arrays().items()})
-    rows = test.transformed[::-1]
+    rows = test.versions["transformed"][::-1]
     assert len(again) == len(test.store)
     assert (classifier.predict(again, rows) == classifier.predict(test.store, rows)).all()
-    assert (test.original == test.transformed).any()
-    assert (test.original != test.transformed).any()
+    assert (test.original == test.versions["transformed"]).any()
+    assert (test.original != test.versions["transformed"]).any()
 
 
 @pytest.mark.parametrize("name", GAIN)
@@ -224,10 +224,13 @@ def test_given_vectors_are_used_for_words_that_training_never_saw(tmp_path):
     good, bad = ["fine", "great", "nice"], ["awful", "poor", "sad"]
     texts = [str(rng.choice(good if label else bad)) for label in labels]
     train = SplitTexts(
-        original=pa.table({"text": texts}), transformed=pa.table({"text": texts}), labels=labels
+        versions={"original": pa.table({"text": texts}), "transformed": pa.table({"text": texts})},
+        labels=labels,
     )
     unseen = pa.table({"text": ["superb", "dreadful"]})
-    test = SplitTexts(original=unseen, transformed=unseen, labels=np.array([1, 0], np.int8))
+    test = SplitTexts(
+        versions={"original": unseen, "transformed": unseen}, labels=np.array([1, 0], np.int8)
+    )
     path = tmp_path / "vectors.txt"
     lines = [f"{word} 1 {i / 10}" for i, word in enumerate([*good, "superb"])]
     lines += [f"{word} -1 {i / 10}" for i, word in enumerate([*bad, "dreadful"])]

@@ -130,7 +130,9 @@ def test_a_tokenizer_of_sentencepieces_alone_is_converted(tmp_path):
     table = pa.table({"text": random_texts(40, seed=1)})
     labels = (np.arange(40) % 3).astype(np.int8)
     model = Transformer(checkpoint=str(encoder), precision="fp32")
-    splits = {"train": SplitTexts(original=table, transformed=table, labels=labels)}
+    splits = {
+        "train": SplitTexts(versions={"original": table, "transformed": table}, labels=labels)
+    }
     split = model.encode(splits, ("text",))["train"]
     classifier = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)
     saved.mkdir()
@@ -153,7 +155,8 @@ def test_a_model_without_a_padding_token_is_refused(tmp_path):
     table = pa.table({"text": random_texts(20, seed=1)})
     splits = {
         "train": SplitTexts(
-            original=table, transformed=table, labels=np.arange(20, dtype=np.int8) % 3
+            versions={"original": table, "transformed": table},
+            labels=np.arange(20, dtype=np.int8) % 3,
         )
     }
     model = Transformer(checkpoint=str(tmp_path))
@@ -187,7 +190,7 @@ def test_a_bare_encoder_becomes_a_classifier_and_an_onnx_file(name, tmp_path):
     columns = [random_texts(n, seed=seed) for seed in (1, 2)]
     table = pa.table({"premise": columns[0], "hypothesis": columns[1]})
     labels = (np.arange(n) % 3).astype(np.int8)
-    texts = SplitTexts(original=table, transformed=table, labels=labels)
+    texts = SplitTexts(versions={"original": table, "transformed": table}, labels=labels)
     model = Transformer(checkpoint=str(encoder), precision="fp32", token_budget=300)
     split = model.encode({"train": texts}, ("premise", "hypothesis"))["train"]
     classifier = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)
@@ -227,7 +230,9 @@ def test_a_transformer_is_not_shown_what_it_cannot_take(tmp_path):
     encoder.mkdir()
     _make_checkpoint("roberta", encoder)
     long = pa.table({"text": ["boy " * 500, "a dog"]})
-    texts = SplitTexts(original=long, transformed=long, labels=np.array([0, 1], np.int8))
+    texts = SplitTexts(
+        versions={"original": long, "transformed": long}, labels=np.array([0, 1], np.int8)
+    )
     model = Transformer(checkpoint=str(encoder))
     split = model.encode({"train": texts}, ("text",))["train"]
     params = {**PARAMS, "max_length": 200}
@@ -244,7 +249,7 @@ def test_adapters_fit_every_family(name, tmp_path):
     _make_checkpoint(name, encoder)
     table = pa.table({"text": random_texts(40, seed=1)})
     labels = (np.arange(40) % 3).astype(np.int8)
-    texts = SplitTexts(original=table, transformed=table, labels=labels)
+    texts = SplitTexts(versions={"original": table, "transformed": table}, labels=labels)
     model = Transformer(checkpoint=str(encoder), precision="fp32", token_budget=300, lora_rank=2)
     split = model.encode({"train": texts}, ("text",))["train"]
     classifier = model.fit(split.resample(), None, params=PARAMS, n_classes=3, seed=1)

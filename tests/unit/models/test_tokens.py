@@ -73,8 +73,10 @@ def test_every_distinct_text_is_tokenised_once():
 
     splits = {
         name: SplitTexts(
-            original=table(premises).slice(start, 40),
-            transformed=table(rephrased).slice(start, 40),
+            versions={
+                "original": table(premises).slice(start, 40),
+                "transformed": table(rephrased).slice(start, 40),
+            },
             labels=np.zeros(40, np.int8),
         )
         for start, name in ((0, "train"), (40, "valid"), (80, "test"))
@@ -86,27 +88,31 @@ def test_every_distinct_text_is_tokenised_once():
     for name, split in encoded.items():
         again = TextRows.from_arrays(split.store.arrays())
         rows = _rows(again.tokens(np.arange(len(split.store)), max_length=64))
-        for version, where in (("original", split.original), ("transformed", split.transformed)):
-            texts = getattr(splits[name], version).to_pylist()
+        for version, where in split.versions.items():
+            texts = splits[name].versions[version].to_pylist()
             for text, row in zip(texts, where, strict=True):
                 expected = oracle.encode(text["premise"], text["hypothesis"])
                 assert rows[row] == (expected.ids, expected.type_ids)
         # Equal inputs share a row, and nothing else does.
-        versions = (splits[name].original, splits[name].transformed)
+        versions = (splits[name].original, splits[name].versions["transformed"])
         pairs = {tuple(pair.values()) for table in versions for pair in table.to_pylist()}
         assert len(rows) == len(pairs)
         same = np.array(premises[:40]) == np.array(rephrased[:40])
-        assert ((split.original == split.transformed) == same).all()
+        assert ((split.original == split.versions["transformed"]) == same).all()
         # A resample is a choice of rows; no text is looked at again.
         before = len(tokenizer.texts)
         mask = np.arange(40) % 2 == 0
-        assert (split.resample(mask).rows[mask] == split.transformed[mask]).all()
+        assert (
+            split.resample(mask, "transformed").rows[mask] == split.versions["transformed"][mask]
+        ).all()
         assert len(tokenizer.texts) == before
 
 
 def test_partial_input_is_one_column():
     texts = pa.table({"premise": random_texts(9, seed=6), "hypothesis": random_texts(9, seed=7)})
-    split = SplitTexts(original=texts, transformed=texts, labels=np.zeros(9, np.int8))
+    split = SplitTexts(
+        versions={"original": texts, "transformed": texts}, labels=np.zeros(9, np.int8)
+    )
     tokenizer = TextTokenizer(make_tokenizer(), max_length=64, path="x")
     encoded = encode_splits(tokenizer, {"train": split}, ("hypothesis",))["train"]
     expected = [make_tokenizer().encode(text).ids for text in texts["hypothesis"].to_pylist()]

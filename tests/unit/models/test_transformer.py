@@ -44,7 +44,7 @@ def split(checkpoint):
     premise, hypothesis = random_texts(n, seed=1), random_texts(n, seed=2)
     labels = np.array([("boy" in text) + ("dog" in text) for text in hypothesis], np.int8)
     table = pa.table({"premise": premise, "hypothesis": hypothesis})
-    texts = SplitTexts(original=table, transformed=table, labels=labels)
+    texts = SplitTexts(versions={"original": table, "transformed": table}, labels=labels)
     model = Transformer(checkpoint=str(checkpoint))
     return model.encode({"train": texts}, ("premise", "hypothesis"))["train"]
 
@@ -135,7 +135,9 @@ def test_a_damaged_unfinished_training_is_named(checkpoint, split, tmp_path):
 def test_checkpoints_that_cannot_be_had_are_told(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     texts = pa.table({"text": ["a boy"]})
-    split = SplitTexts(original=texts, transformed=texts, labels=np.zeros(1, np.int8))
+    split = SplitTexts(
+        versions={"original": texts, "transformed": texts}, labels=np.zeros(1, np.int8)
+    )
     with pytest.raises(InputError, match="there is no such folder"):
         Transformer(checkpoint=str(tmp_path / "none")).encode({"train": split}, ("text",))
     with pytest.raises(InputError, match=r"could not be had from the hub.*name its folder"):
