@@ -31,6 +31,17 @@ _CATEGORY_NOT_UTF8, _SMALL_CATEGORY_NOT_UTF8 = (
     )
     for numbers in (pa.int32(), pa.int8())
 )
+_LABEL_NOT_UTF8 = _parquet(_GOOD.set_column(2, "label", _BYTES))
+_NAME_NOT_UTF8 = _WHOLE.replace(b"premise", b"pr\xffmise")
+_HUGE, _INFINITE, _HALF, _HALVES = (
+    _parquet(_GOOD.set_column(2, "label", pa.array([0, label], kind)))
+    for label, kind in (
+        (1e300, pa.float64()),
+        (float("inf"), pa.float64()),
+        (float("-inf"), pa.float16()),
+        (0.5, pa.float16()),
+    )
+)
 _CUT_GZIP = gzip.compress(b"text,label\n" + b"abc,1\n" * 1000)[:-20]
 
 BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
@@ -39,6 +50,23 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "empty parquet": ("a.parquet", b"", ("the file is empty",)),
     "blank jsonl": ("a.jsonl", b"\n\n", ("no objects|no columns",)),
     "header alone": ("a.csv", b"text,label\n", ("no rows",)),
+    "header alone, no line end": ("a.csv", b"text,label", ("no rows",)),
+    "label not utf-8": ("a.parquet", _LABEL_NOT_UTF8, ("row 1", "'label'", "not UTF-8")),
+    "column name not utf-8": ("a.parquet", _NAME_NOT_UTF8, ("name of a column is not UTF-8",)),
+    "label 1e300": ("a.parquet", _HUGE, ("row 1", "'label'", "1e\\+300 is not an integer")),
+    "infinite label": ("a.parquet", _INFINITE, ("row 1", "'label'", "inf is not an integer")),
+    "infinite label of 16 bits": ("a.parquet", _HALF, ("row 1", "'label'", "-inf is not")),
+    "half as a label": ("a.parquet", _HALVES, ("row 1", "'label'", "0.5 is not an integer")),
+    "label of 5,000 digits": (
+        "a.csv",
+        b"premise,hypothesis,label\na,b,0\na,b," + b"9" * 5000 + b"\n",
+        ("line 3", "'label'", "unknown label '9+ ...'"),
+    ),
+    "label of 5,000 digits in jsonl": (
+        "a.jsonl",
+        b'{"text": "a", "label": 0}\n{"text": "b", "label": ' + b"9" * 5000 + b"}\n",
+        ("line 2", "more digits"),
+    ),
     "unknown suffix": ("a.xlsx", b"PK", ("format is not clear", r"\.parquet")),
     "latin-1 csv": (
         "a.csv",

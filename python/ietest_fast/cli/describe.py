@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import make_console, print_table
+from ietest_fast.cli.options import LABELS, NAMES, check_not_given, make_console, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option(
     "--text-columns",
+    type=NAMES,
     metavar="A[,B]",
     help="Columns with the one or two texts.  [default: premise,hypothesis or "
     "sentence1,sentence2 or text or sentence]",
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--label-names",
+    type=LABELS,
     metavar="A,B,...",
     help="Names of the labels 0, 1, ...  [default: found in the files]",
 )
@@ -55,9 +57,9 @@ if TYPE_CHECKING:
 def command(
     *,
     files: tuple[str, ...],
-    text_columns: str | None,
+    text_columns: tuple[str, ...] | None,
     label_column: str | None,
-    label_names: str | None,
+    label_names: tuple[str, ...] | None,
     drop_missing_texts: bool,
     quoted: bool | None,
     demo: int | None,
@@ -73,11 +75,15 @@ def command(
         raise click.UsageError("Give files to describe, or --demo N.")
     if partial_input and len(files) < 2:
         raise click.UsageError("--partial-input needs two files: to train on, and to test on.")
-    columns = None
-    if text_columns is not None:
-        columns = [name.strip() for name in text_columns.split(",") if name.strip()]
-        if not columns:
-            raise click.BadParameter("no column is named", param_hint="--text-columns")
+    if text_columns is not None and len(text_columns) > 2:
+        raise click.BadParameter(
+            f"one or two columns hold texts, not {len(text_columns)}", param_hint="--text-columns"
+        )
+    if demo is not None:
+        for name in ("text-columns", "label-column", "label-names", "drop-missing-texts", "quoted"):
+            check_not_given(name, because="is for files; the demonstration pairs have their own")
+    else:
+        check_not_given("seed", because="is for the pairs of --demo")
 
     import itertools
     import json
@@ -89,9 +95,9 @@ def command(
     else:
         corpora = read_corpora(
             files,
-            text_columns=columns,
+            text_columns=text_columns,
             label_column=label_column,
-            label_names=None if label_names is None else label_names.split(","),
+            label_names=label_names,
             missing_text="drop" if drop_missing_texts else "error",
             quoted=quoted,
         )
@@ -178,6 +184,14 @@ def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> 
                 Text(
                     f"  {column.name}: {column.n_distinct:,} different texts{blank}; "
                     f"{column.repeated_share:.1%} of the rows have one that others have, too"
+                )
+            )
+        clusters = description.suggested_clusters
+        if clusters is not None:
+            console.print(
+                Text(
+                    f"  Rows with the same {clusters} are not independent; draw them together: "
+                    f"--clusters {clusters}"
                 )
             )
         for column in description.columns:

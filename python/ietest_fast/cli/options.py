@@ -106,6 +106,14 @@ COUNTS = CommaList(
 #: Names of columns.
 NAMES = CommaList("A[,B,...]", str, all, "has an empty name in it, or is more than one line")
 
+#: Names of labels.
+LABELS = CommaList(
+    "A,B[,...]",
+    str,
+    lambda names: all(names) and len({name.casefold() for name in names}) == len(names),
+    "has a name that is empty, or there twice",
+)
+
 #: Levels of quantiles.
 LEVELS = CommaList(
     "q[,q,...]",

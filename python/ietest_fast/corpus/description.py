@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.corpus.dataset import Corpus
 
+# From here on the repetitions of a text are more than a few accidents.
+_REPEATED_SHARE = 0.1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
@@ -125,9 +128,24 @@ class Description:
         """Whether all rows have the same label, so that nothing can be learned from them."""
         return sum(count > 0 for count in self.labels.values()) < 2
 
+    @property
+    def suggested_clusters(self) -> str | None:
+        """The text column whose repetitions make rows depend on each other, if there is one.
+
+        Rows with the same premise are not independent observations; a test that draws whole
+        clusters of them takes that into account.
+        """
+        most = max(self.columns, key=lambda column: column.repeated_share)
+        repeats = most.repeated_share >= _REPEATED_SHARE and most.n_distinct > 1
+        return most.name if repeats else None
+
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values for JSON."""
-        return {**dataclasses.asdict(self), "is_one_class": self.is_one_class}
+        return {
+            **dataclasses.asdict(self),
+            "is_one_class": self.is_one_class,
+            "suggested_clusters": self.suggested_clusters,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

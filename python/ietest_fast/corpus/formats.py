@@ -140,6 +140,21 @@ def column_names(path: Path, form: Format) -> list[str]:
     raise InputError("the file is empty", path=path)
 
 
+def open_parquet(path: Path) -> Any:
+    """Open a Parquet file, a ``pyarrow.parquet.ParquetFile``."""
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except UnicodeDecodeError as error:
+        raise InputError("the name of a column is not UTF-8", path=path) from error
+
+
+def has_no_rows(error: pa.ArrowException) -> bool:
+    """Tell whether Arrow gave up on a CSV file because nothing follows its header."""
+    return "infer number of columns" in str(error)
+
+
 def field_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
     """First line (from 1) and fields of every record of a CSV or TSV file, header included."""
     lines = (line for _, line in _text_lines(path, form))
@@ -189,7 +204,10 @@ def json_records(path: Path, form: Format) -> Iterator[tuple[int, dict[str, Any]
                 f"not JSON: {error.msg} at character {error.pos + 1}", path=path, row=where
             ) from error
         except ValueError as error:
-            raise InputError(str(error), path=path, row=where) from error
+            what = str(error)
+            if "int_max_str_digits" in what:  # Python's words are for programmers
+                what = "an integer has more digits than can be read (4,300); write it as a string"
+            raise InputError(what, path=path, row=where) from error
         if not isinstance(record, dict):
             raise InputError(
                 f"one object {{...}} a line expected, here is {type(record).__name__} "

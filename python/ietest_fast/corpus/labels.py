@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +27,11 @@ NOT_ENTAILED = frozenset({"not_entailment", "non-entailment", "not-entailment", 
 
 MAX_LABELS = 127
 """Labels are int8."""
+
+_MOST_DIGITS = 18
+_LONGEST_SHOWN = 80
+_DECIMAL = re.compile(r"^\s*[-+]?\d+\.\d")
+_FRACTION = re.compile(r"^(-?\d+)\.0*$")
 
 NO_GOLD_LABEL = "no gold label"
 LABEL_MISSING = "label missing"
@@ -57,14 +65,31 @@ class EncodedLabels:
     dropped: dict[str, int]
 
 
+def check_label_names(names: Sequence[str]) -> None:
+    """Stop unless each label has a name of its own; case and white space around it aside.
+
+    Raises
+    ------
+    InputError
+        If a name is empty, or is there twice.
+    """
+    folded = [_fold(name) for name in names]
+    for name, key in zip(names, folded, strict=True):
+        if not key:
+            raise InputError(f"label names: one of {list(names)} is empty")
+        if folded.count(key) > 1:
+            raise InputError(f"label names: {_cut(name)!r} is there {folded.count(key)} times")
+
+
 def encode_labels(
     column: pa.ChunkedArray, *, label_names: Sequence[str] | None, is_pair: bool
 ) -> EncodedLabels:
     """Map a column of labels, integers or names, to int8 codes.
 
-    A label is first looked up among the names (case-folded), then, unless integers are among the
-    names, read as an index into them. -1 and ``-`` mean that annotators did not agree on a label;
-    a null, a NaN, an empty field and ``nan`` that there is none.
+    A label is first looked up among the names (case-folded), then, unless numbers are among the
+    names, read as an index into them; ``1.0`` is the integer 1 where all labels are integers.
+    -1 and ``-`` mean that annotators did not agree on a label; a null, a NaN, an empty field and
+    ``nan`` that there is none.
 
     Parameters
     ----------
@@ -80,37 +105,44 @@ def encode_labels(
     ------
     UnknownLabelError
         If a label is none of the names, or there are more than 127 of them.
+    InputError
+        If ``label_names`` are not different, or one is empty.
     """
     # In one piece: Arrow cannot unify the dictionaries of several if a null is in them.
     encoded = _as_strings(column).combine_chunks().dictionary_encode(null_encoding="encode")
     values: list[str | None] = encoded.dictionary.to_pylist()
     indices = np.asarray(encoded.indices)
+    # "1.0", which is how a column of integers is written once one of them is missing.
+    plain = _without_fractions(values)
 
     if label_names is not None:
         names = tuple(str(name) for name in label_names)
+        check_label_names(names)
     else:
-        names = _find_names(values, is_pair=is_pair)
+        names = _find_names(plain, is_pair=is_pair)
     if len(names) > MAX_LABELS:
         raise UnknownLabelError(
             0,
-            f"there are {len(names)} different labels, such as {names[0]!r} and {names[-1]!r}, "
-            f"and at most {MAX_LABELS} are possible; is this the column of labels?",
+            f"there are {len(names)} different labels, such as {_cut(names[0])!r} and "
+            f"{_cut(names[-1])!r}, and at most {MAX_LABELS} are possible; is this the column of "
+            "labels?",
         )
 
     by_name = {_fold(name): code for code, name in enumerate(names)}
     # Where integers are names, one that is none of them is a mistake and no index.
     by_number = {int(name): code for code, name in enumerate(names) if _is_integer(name)}
-    by_number = by_number or dict(enumerate(range(len(names))))
+    if not by_number and not any(_DECIMAL.match(name) for name in names):
+        by_number = dict(enumerate(range(len(names))))
     codes_of_values = np.full(len(values), -1, np.int8)
     reasons: dict[str, list[int]] = {NO_GOLD_LABEL: [], LABEL_MISSING: []}
     unknown: list[int] = []
-    for index, value in enumerate(values):
+    for index, (value, number) in enumerate(zip(values, plain, strict=True)):
         code = by_name.get(_fold(value)) if value is not None else None
-        if code is None and value is not None and _is_integer(value):
-            code = by_number.get(int(value))
+        if code is None and number is not None and _is_integer(number):
+            code = by_number.get(int(number))
         if code is not None:
             codes_of_values[index] = code
-        elif (reason := _absent(value)) is not None:
+        elif (reason := _absent(number)) is not None:
             reasons[reason].append(index)
         else:
             unknown.append(index)
@@ -141,8 +173,11 @@ def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
         kind = column.type
     if pa.types.is_floating(kind):
         # pandas turns integers into floats as soon as one is missing.
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
-        whole = pc.equal(pc.round(column), column)
+        column = column.cast(pa.float64())
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
+        whole = pc.and_(
+            pc.equal(pc.round(column), column), pc.less(pc.abs(column), 10.0**_MOST_DIGITS)
+        )
         if pc.all(whole).as_py() is False:
             row = pc.index(whole, pa.scalar(False)).as_py()
             raise UnknownLabelError(row, f"the label {column[row].as_py()!r} is not an integer")
@@ -155,7 +190,20 @@ def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
         or _is_string(kind)
     ):
         raise UnknownLabelError(0, f"labels are integers or names, not of the type {kind}")
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        row = next(i for i, label in enumerate(column.cast(pa.large_binary())) if _is_broken(label))
+        raise UnknownLabelError(row, "the label is not UTF-8") from error
     return column.cast(pa.large_string())
+
+
+def _is_broken(label: pa.Scalar) -> bool:
+    try:
+        (label.as_py() or b"").decode()
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def _is_string(kind: Any) -> bool:
@@ -178,7 +226,24 @@ def _absent(value: str | None) -> str | None:
 
 
 def _is_integer(value: str) -> bool:
-    return value.strip().removeprefix("-").isdecimal()
+    # More digits are a name, if anything: Python itself gives up at some thousands.
+    digits = value.strip().removeprefix("-")
+    return digits.isdecimal() and len(digits) <= _MOST_DIGITS
+
+
+def _without_fractions(values: list[str | None]) -> list[str | None]:
+    """Write whole numbers as integers, if all values but absent ones are whole numbers."""
+    plain = [
+        value if value is None else _FRACTION.sub(r"\1", value.strip().removeprefix("+"))
+        for value in values
+    ]
+    if all(_absent(value) is not None or _is_integer(str(value)) for value in plain):
+        return plain
+    return values
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= _LONGEST_SHOWN else f"{value[: _LONGEST_SHOWN - 4]} ..."
 
 
 def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
@@ -199,8 +264,8 @@ def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
 def _unknown_label(value: str, names: tuple[str, ...]) -> str:
     has_numbers = any(_is_integer(name) for name in names)
     expected = ", ".join(
-        name if has_numbers else f"{code} {name}" for code, name in enumerate(names)
+        _cut(name) if has_numbers else f"{code} {_cut(name)}" for code, name in enumerate(names)
     )
     close = difflib.get_close_matches(_fold(value), [_fold(name) for name in names], n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"unknown label {value!r}; expected one of: {expected}, or - or -1 for none{hint}"
+    return f"unknown label {_cut(value)!r}; expected one of: {expected}, or - or -1 for none{hint}"

@@ -12,7 +12,9 @@ from ietest_fast.corpus.columns import check_columns, find_label_column, find_te
 from ietest_fast.corpus.dataset import (
     Corpus,
     OnMissingText,
+    are_categories,
     corpus_from_table,
+    is_text,
     rename_texts,
 )
 from ietest_fast.corpus.formats import (
@@ -23,9 +25,11 @@ from ietest_fast.corpus.formats import (
     diagnose,
     field_records,
     format_of,
+    has_no_rows,
     json_records,
     locate_row,
     open_bytes,
+    open_parquet,
 )
 from ietest_fast.corpus.labels import names_in_metadata
 from ietest_fast.corpus.streams import csv_options, open_batches
@@ -87,8 +91,8 @@ def read_corpus(
     check_readable(path)
     form = format_of(path, quoted=quoted)
     try:
-        file = _open_parquet(path) if form.kind == "parquet" else None
-        names = list(file.schema_arrow.names) if file is not None else column_names(path, form)
+        file = open_parquet(path) if form.kind == "parquet" else None
+        names = column_names(path, form) if file is None else list(file.schema_arrow.names)
     except (pa.ArrowException, OSError, EOFError) as error:
         raise diagnose(path, form, error) from error
 
@@ -98,7 +102,9 @@ def read_corpus(
         texts = canonical = tuple(text_columns)
     if label_column is None:
         label_column = find_label_column(path, names, prefer_gold="sentence1" in texts)
-    wanted = [*dict.fromkeys((*texts, label_column, *keep_columns))]
+    # A text goes by its name in the file and by its name in the corpus.
+    kept = [name for name in keep_columns if name in names or name not in canonical]
+    wanted = [*dict.fromkeys((*texts, label_column, *kept))]
     check_columns(path, names, wanted)
 
     try:
@@ -112,7 +118,7 @@ def read_corpus(
             table = _read_delimited(path, form, names, wanted)
     except (pa.ArrowException, OSError, EOFError) as error:
         raise diagnose(path, form, error) from error
-    _check_encoding(path, form, table, texts)
+    _check_encoding(path, form, table)
 
     table = rename_texts(table, texts, canonical, keep_columns)
     return corpus_from_table(
@@ -151,12 +157,6 @@ def read_corpora(
     return tuple(corpora)
 
 
-def _open_parquet(path: Path) -> Any:
-    import pyarrow.parquet as pq
-
-    return pq.ParquetFile(path)
-
-
 def _read_delimited(
     path: Path, form: Format, names: Sequence[str], wanted: Sequence[str]
 ) -> pa.Table:
@@ -168,6 +168,8 @@ def _read_delimited(
         try:
             return pacsv.read_csv(open_bytes(path, form), **options)
         except pa.ArrowInvalid as error:
+            if has_no_rows(error):
+                return pa.schema([(name, pa.string()) for name in wanted]).empty_table()
             if "straddl" in str(error) and block_bytes < 1 << 30:
                 block_bytes *= 8  # a record longer than a block
                 continue
@@ -254,11 +256,11 @@ def _first_kinds(
     return {name: kinds.get(name, pa.null()) for name in wanted}
 
 
-def _check_encoding(path: Path, form: Format, table: pa.Table, texts: Sequence[str]) -> None:
-    for name in texts:
-        column = table.column(name)
+def _check_encoding(path: Path, form: Format, table: pa.Table) -> None:
+    for name, column in zip(table.column_names, table.columns, strict=True):
         if form.kind == "parquet":
-            check_utf8(path, column, name)
+            if is_text(column.type) or are_categories(column.type):
+                check_utf8(path, column, name)
             continue
         try:
             column.validate(full=True)

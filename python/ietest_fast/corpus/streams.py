@@ -25,8 +25,10 @@ from ietest_fast.corpus.formats import (
     column_names,
     diagnose,
     format_of,
+    has_no_rows,
     json_records,
     open_bytes,
+    open_parquet,
     scan_json,
 )
 from ietest_fast.errors import InputError, ResourceError
@@ -196,9 +198,7 @@ def open_batches(
 def _open_parquet(
     path: Path, form: Format, columns: Sequence[str] | None, batch_rows: int
 ) -> BatchReader:
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(path)
+    file = open_parquet(path)
     schema = file.schema_arrow
     names = list(schema.names)
     chosen = list(names if columns is None else columns)
@@ -228,7 +228,13 @@ def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> 
     chosen = list(names if columns is None else columns)
     check_columns(path, names, chosen)
     options = csv_options(form, names, chosen, block_bytes=_BLOCK_BYTES)
-    reader = pacsv.open_csv(open_bytes(path, form), **options)
+    try:
+        reader = pacsv.open_csv(open_bytes(path, form), **options)
+    except pa.ArrowInvalid as error:
+        if not has_no_rows(error):
+            raise
+        schema = pa.schema([(name, pa.string()) for name in chosen])
+        return BatchReader(path=path, schema=schema, form=form, batches=iter(()), n_rows=None)
     return BatchReader(path=path, schema=reader.schema, form=form, batches=reader, n_rows=None)
 
 

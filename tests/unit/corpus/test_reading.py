@@ -273,6 +273,51 @@ def test_a_corpus_cannot_be_made_wrongly(table: dict[str, object], problem: str)
         Corpus(table=pa.table(table), text_columns=("text",), label_names=("x", "y"))
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_labels_written_as_floats_are_integers(tmp_path: Path, suffix: str) -> None:
+    floats, integers = tmp_path / f"floats{suffix}", tmp_path / f"integers{suffix}"
+    if suffix == ".csv":
+        floats.write_text("text,label\na,0.0\nb,2.0\nc,-1.0\nd,1.0\ne,\n", encoding="utf-8")
+        integers.write_text("text,label\na,0\nb,2\nc,-1\nd,1\ne,\n", encoding="utf-8")
+    else:
+        labels = [0, 2, -1, 1, None]
+        for path, kind in ((floats, pa.float16()), (integers, pa.int64())):
+            pq.write_table(pa.table({"text": list("abcde"), "label": pa.array(labels, kind)}), path)
+    train = read_corpus(floats)
+    assert train.label_names == ("0", "1", "2")
+    assert train.labels.tolist() == [0, 2, 1]
+    assert train.dropped == {"no gold label": 1, "label missing": 1}
+    assert read_corpus(integers, label_names=train.label_names).fingerprint == train.fingerprint
+
+
+def test_decimals_are_names_and_not_integers() -> None:
+    table = pa.table({"text": ["a", "b", "c"], "label": ["1.0", "2.5", "2.0"]})
+    corpus = corpus_from_table(table)
+    assert corpus.label_names == ("1.0", "2.0", "2.5")
+    later = pa.table({"text": ["a"], "label": ["2.0"]})
+    assert corpus_from_table(later, label_names=corpus.label_names).labels.tolist() == [1]
+    unknown = pa.table({"text": ["a"], "label": ["0.0"]})
+    with pytest.raises(InputError, match=r"unknown label '0.0'"):
+        corpus_from_table(unknown, label_names=corpus.label_names)
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [(["a", "b", "A "], "'a' is there 2 times"), (["a", " "], r"one of \['a', ' '\] is empty")],
+)
+def test_each_label_needs_a_name_of_its_own(names: list[str], problem: str) -> None:
+    table = pa.table({"text": ["x"], "label": ["a"]})
+    with pytest.raises(InputError, match=problem):
+        corpus_from_table(table, label_names=names)
+
+
+def test_a_label_in_memory_has_to_be_utf8() -> None:
+    broken = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"b\xff"]).buffers())
+    table = pa.table({"text": ["x", "y"], "label": broken})
+    with pytest.raises(InputError, match=r"row 1, column 'label': the label is not UTF-8"):
+        corpus_from_table(table)
+
+
 def test_a_text_can_be_kept_as_the_column_of_clusters_too(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("premise,hypothesis,label\na,b,neutral\nc,d,1\n", encoding="utf-8")
@@ -280,6 +325,7 @@ def test_a_text_can_be_kept_as_the_column_of_clusters_too(tmp_path: Path) -> Non
     assert corpus.table.column_names == ["premise", "hypothesis", "label"]
 
     path.write_text("sentence1,sentence2,label\na,b,neutral\nc,d,1\n", encoding="utf-8")
+    assert read_corpus(path, keep_columns=["premise"]).table.column_names[0] == "premise"
     corpus = read_corpus(path, keep_columns=["sentence1"])
     assert corpus.text_columns == ("premise", "hypothesis")
     assert corpus.table.column("sentence1").to_pylist() == ["a", "c"]

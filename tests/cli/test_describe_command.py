@@ -1,0 +1,67 @@
+"""``ietest-fast describe`` as users meet it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ietest_fast.cli.main import main
+
+
+def describe(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as status:
+        main(["describe", *arguments])
+    output = capsys.readouterr()
+    return int(status.value.code or 0), output.out, output.err
+
+
+def write_pairs(path: Path, premises: list[str]) -> str:
+    rows = [f"{premise},It is {i}.,{i % 3}" for i, premise in enumerate(premises)]
+    path.write_text("\n".join(["premise,hypothesis,label", *rows]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_describe_suggests_clusters_where_premises_repeat(tmp_path, capsys):
+    repeated = write_pairs(tmp_path / "a.csv", [f"Premise {i // 3}." for i in range(30)])
+    status, out, _ = describe(capsys, repeated)
+    assert status == 0
+    assert "--clusters premise" in out
+    _, out, _ = describe(capsys, repeated, "--json")
+    assert json.loads(out)["corpora"][0]["suggested_clusters"] == "premise"
+
+    different = write_pairs(tmp_path / "b.csv", [f"Premise {i}." for i in range(30)])
+    _, out, _ = describe(capsys, different)
+    assert "--clusters" not in out
+
+
+@pytest.mark.parametrize("names", ["a,b,a", "a,,b", "a,B,b", ""])
+def test_labels_need_different_names(tmp_path, capsys, names):
+    path = write_pairs(tmp_path / "a.csv", ["x", "y", "z"])
+    status, _, err = describe(capsys, path, "--label-names", names)
+    assert status == 2
+    assert "a name that is empty, or there twice" in err
+
+
+def test_options_of_files_are_refused_beside_demonstration_pairs(tmp_path, capsys):
+    for option in (["--text-columns", "a"], ["--label-names", "a,b"], ["--quoted"]):
+        status, _, err = describe(capsys, "--demo", "10", *option)
+        assert status == 2
+        assert "is for files" in err
+    path = write_pairs(tmp_path / "a.csv", ["x", "y", "z"])
+    status, _, err = describe(capsys, path, "--seed", "1")
+    assert status == 2
+    assert "is for the pairs of --demo" in err
+    status, _, err = describe(capsys, path, "--text-columns", "a,b,c")
+    assert status == 2
+    assert "one or two columns hold texts, not 3" in err
+
+
+def test_float_labels_are_described_as_integers(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\na,0.0\nb,1.0\nc,-1.0\n", encoding="utf-8")
+    _, out, _ = describe(capsys, str(path), "--json")
+    found = json.loads(out)["corpora"][0]
+    assert found["labels"] == {"0": 1, "1": 1}
+    assert found["dropped"] == {"no gold label": 1}
