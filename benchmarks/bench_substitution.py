@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.timing import Comparison, interleaved
+from ietest_fast._core import runtime
 from ietest_fast._core import text as core
 
 N_KEYS = 20_000
@@ -99,7 +100,7 @@ def make_pair(
     """Our table, flashtext2's, and how many keys stand in the texts; both must agree."""
     import flashtext2
 
-    table = make_table(mapping, skips_lookahead=True)
+    table = make_table(mapping)
     processor = flashtext2.KeywordProcessor(case_sensitive=True)
     processor.add_keywords_with_clean_word_from_iter(list(mapping.items()))
     strings, _, _, edits = table.replace_words(texts, with_edits=True)
@@ -251,12 +252,12 @@ def measure() -> list[Comparison]:
             note=speed(paper_two),
         ),
     ]
-    if "avx512" in core.instructions():
+    if "avx512" in runtime.instruction_sets():
         narrow, rare_narrow = (
             t / REPEATS
             for t in interleaved(
-                lambda: table.replace_words(many, n_threads=1, instructions="avx2"),
-                lambda: rare_table.replace_words(many, n_threads=1, instructions="avx2"),
+                lambda: table.replace_words(many, n_threads=1, instruction_set="avx2"),
+                lambda: rare_table.replace_words(many, n_threads=1, instruction_set="avx2"),
             )
         )
         for path, ours, theirs in (

@@ -1,6 +1,11 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <string>
+#include <vector>
 
 #include "ietest/build_config.hpp"
+#include "ietest/cpu.hpp"
 #include "ietest/parallel.hpp"
 #include "registers.hpp"
 
@@ -28,8 +33,18 @@ void register_runtime(py::module_& module) {
         facts["sanitizer"] =
             config.sanitizer.empty() ? py::object(py::none()) : py::str(config.sanitizer);
         facts["openmp"] = config.openmp;
+        facts["instruction_set"] = config.instruction_set;
         return facts;
     });
+    runtime.def("instruction_sets", [] {
+        std::vector<std::string> names;
+        for (const InstructionSet set : kInstructionSets) {
+            if (is_available(set)) names.emplace_back(name_of(set));
+        }
+        return names;
+    });
+    runtime.def("chosen_instruction_set",
+                [] { return std::string(name_of(chosen_instruction_set())); });
     runtime.def("n_threads_for", &n_threads_for, py::arg("requested"));
 }
 

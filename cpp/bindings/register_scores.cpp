@@ -10,6 +10,7 @@
 #include "ietest/stats/joint.hpp"
 #include "ietest/stats/replicates.hpp"
 #include "ietest/stats/scores.hpp"
+#include "instruction_set.hpp"
 #include "random_key.hpp"
 #include "registers.hpp"
 
@@ -19,7 +20,6 @@ namespace ietest::python {
 namespace {
 
 using stats::ColumnSums;
-using stats::Instructions;
 using stats::Quantity;
 using stats::Replicates;
 using stats::TypeTable;
@@ -39,14 +39,6 @@ Quantity to_quantity(const std::string& name) {
                                                        {"two-sided", Quantity::both_sides},
                                                        {"greater", Quantity::upper_side},
                                                        {"less", Quantity::lower_side}};
-    return find_named(names, name);
-}
-
-Instructions to_instructions(const std::string& name) {
-    static const std::map<std::string, Instructions> names{{"best", Instructions::best},
-                                                           {"portable", Instructions::portable},
-                                                           {"avx2", Instructions::avx2},
-                                                           {"avx512", Instructions::avx512}};
     return find_named(names, name);
 }
 
@@ -78,14 +70,10 @@ void register_scores(py::module_& module) {
     auto scores = module.def_submodule("scores", "Paired tests on real-valued scores, by types.");
     scores.attr("TIE_TOLERANCE") = stats::kTieTolerance;
     scores.def(
-        "has_instructions",
-        [](const std::string& name) { return stats::has_instructions(to_instructions(name)); },
-        py::arg("name"));
-    scores.def(
         "score_test",
         [](const Doubles& values, const Integers& weights, std::int64_t n_units,
            const Doubles& sums, bool exact, std::int64_t n_replicates, const Words& key_words,
-           std::optional<Doubles> t_replicates, const std::string& instructions,
+           std::optional<Doubles> t_replicates, const std::optional<std::string>& instruction_set,
            std::optional<int> n_threads) {
             const TypeTable table = to_table(values, weights, n_units);
             const std::vector<ColumnSums> observed = to_sums(sums);
@@ -102,7 +90,7 @@ void register_scores(py::module_& module) {
                 }
             }
             const random::Key key = to_key(key_words);
-            const Instructions chosen = to_instructions(instructions);
+            const InstructionSet chosen = to_instruction_set(instruction_set);
             const stats::ScoreReplicates result =
                 without_gil(n_threads, [&](const Execution& execution) {
                     return stats::score_replicates(table, observed[0], exact, n_replicates, key,
@@ -115,16 +103,17 @@ void register_scores(py::module_& module) {
         },
         py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"), py::arg("sums"),
         py::arg("exact"), py::arg("n_replicates"), py::arg("key"),
-        py::arg("t_replicates").noconvert() = py::none(), py::arg("instructions") = "best",
+        py::arg("t_replicates").noconvert() = py::none(), py::arg("instruction_set") = py::none(),
         py::arg("n_threads") = py::none());
     scores.def(
         "draw_sums",
         [](const Doubles& values, const Integers& weights, std::int64_t n_units,
-           std::int64_t n_replicates, const Words& key_words, const std::string& instructions) {
+           std::int64_t n_replicates, const Words& key_words,
+           const std::optional<std::string>& instruction_set) {
             const TypeTable table = to_table(values, weights, n_units);
             if (n_replicates < 0) throw py::value_error("n_replicates must be 0 or more");
             const stats::TypedSampler sampler(table, to_key(key_words),
-                                              to_instructions(instructions));
+                                              to_instruction_set(instruction_set));
             Doubles drawn(
                 {n_replicates, static_cast<std::int64_t>(table.n_columns), std::int64_t{2}});
             auto view = drawn.mutable_unchecked<3>();
@@ -140,7 +129,7 @@ void register_scores(py::module_& module) {
             return drawn;
         },
         py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"),
-        py::arg("n_replicates"), py::arg("key"), py::arg("instructions") = "best");
+        py::arg("n_replicates"), py::arg("key"), py::arg("instruction_set") = py::none());
     scores.def(
         "side_bounds",
         [](const Doubles& sums, bool exact, const std::string& side) {

@@ -11,6 +11,7 @@
 #include "execution.hpp"
 #include "ietest/text/articles.hpp"
 #include "ietest/text/substitution.hpp"
+#include "instruction_set.hpp"
 #include "registers.hpp"
 
 namespace py = pybind11;
@@ -25,15 +26,6 @@ template <typename T>
 std::span<const T> span_of(const Array<T>& array) {
     if (array.ndim() != 1) throw py::value_error("a one-dimensional array is needed");
     return {array.data(), static_cast<std::size_t>(array.size())};
-}
-
-text::Instructions instructions_by_name(const std::optional<std::string>& name) {
-    if (!name.has_value()) return text::best_instructions();
-    if (*name == "portable") return text::Instructions::portable;
-    if (*name == "sse2") return text::Instructions::sse2;
-    if (*name == "avx2") return text::Instructions::avx2;
-    if (*name == "avx512") return text::Instructions::avx512;
-    throw py::value_error("instructions are portable, sse2, avx2 or avx512");
 }
 
 py::array_t<bool> bool_array(text::Buffer&& buffer) {
@@ -80,13 +72,13 @@ using WordKernel = text::Substituted (*)(const text::StringColumn&, const text::
 template <WordKernel kernel>
 py::tuple replace(const text::SubstitutionTable& table, const py::object& source, bool with_edits,
                   bool normalise_edits, std::optional<int> n_threads,
-                  const std::optional<std::string>& instructions,
+                  const std::optional<std::string>& instruction_set,
                   std::optional<std::int64_t> offset_limit) {
     const BorrowedStrings borrowed(source);
     text::SubstitutionOptions options;
     options.with_edits = with_edits;
     options.normalise_edits = normalise_edits;
-    options.instructions = instructions_by_name(instructions);
+    options.instruction_set = to_instruction_set(instruction_set);
     if (offset_limit.has_value()) options.offset_limit = *offset_limit;
     text::Substituted result = without_gil(n_threads, [&](const Execution& execution) {
         return kernel(borrowed.column(), table, options, execution);
@@ -156,25 +148,22 @@ void register_text(py::module_& module) {
 
     py::class_<text::SubstitutionTable>(text_module, "SubstitutionTable")
         .def(py::init([](const py::object& keys, const py::object& values,
-                         const Array<std::int8_t>& rules, bool by_words, bool ignore_case,
-                         bool skips_lookahead) {
+                         const Array<std::int8_t>& rules, bool by_words, bool ignore_case) {
                  const BorrowedStrings borrowed_keys(keys);
                  const BorrowedStrings borrowed_values(values);
                  return text::SubstitutionTable(borrowed_keys.column(), borrowed_values.column(),
-                                                span_of(rules),
-                                                {by_words, ignore_case, skips_lookahead});
+                                                span_of(rules), {by_words, ignore_case});
              }),
              py::arg("keys"), py::arg("values"), py::arg("rules"), py::kw_only(),
-             py::arg("by_words") = true, py::arg("ignore_case") = false,
-             py::arg("skips_lookahead") = false)
+             py::arg("by_words") = true, py::arg("ignore_case") = false)
         .def("__len__", &text::SubstitutionTable::size)
         .def("replace_words", &replace<text::replace_words>, py::arg("strings"), py::kw_only(),
              py::arg("with_edits") = false, py::arg("normalise_edits") = true,
-             py::arg("n_threads") = py::none(), py::arg("instructions") = py::none(),
+             py::arg("n_threads") = py::none(), py::arg("instruction_set") = py::none(),
              py::arg("offset_limit") = py::none())
         .def("replace_normalised", &replace<text::replace_normalised>, py::arg("strings"),
              py::kw_only(), py::arg("with_edits") = false, py::arg("normalise_edits") = true,
-             py::arg("n_threads") = py::none(), py::arg("instructions") = py::none(),
+             py::arg("n_threads") = py::none(), py::arg("instruction_set") = py::none(),
              py::arg("offset_limit") = py::none());
 
     py::class_<text::NounTable>(text_module, "NounTable")
@@ -196,13 +185,6 @@ void register_text(py::module_& module) {
     text_module.def("apply_edits", &apply_edits, py::arg("strings"), py::arg("row"),
                     py::arg("start"), py::arg("end"), py::arg("pieces"));
     text_module.def("takes_an", &text::takes_an, py::arg("phrase"));
-    text_module.def("instructions", [] {
-        std::vector<std::string> names{"portable"};
-        if (text::is_available(text::Instructions::sse2)) names.emplace_back("sse2");
-        if (text::is_available(text::Instructions::avx2)) names.emplace_back("avx2");
-        if (text::is_available(text::Instructions::avx512)) names.emplace_back("avx512");
-        return names;
-    });
 }
 
 }  // namespace ietest::python

@@ -1,5 +1,6 @@
 #include "ietest/build_config.hpp"
 
+#include "ietest/cpu.hpp"
 #include "ietest/parallel.hpp"
 
 namespace ietest {
@@ -25,6 +26,7 @@ BuildConfig build_config() {
     config.sanitizer = "thread";
 #endif
     config.openmp = has_openmp();
+    config.instruction_set = name_of(chosen_instruction_set());
     return config;
 }
 

@@ -1,7 +1,7 @@
 // The processor's vector instructions; for source files only, since it silences warnings.
 #pragma once
 
-#include "ietest/text/dispatch.hpp"
+#include "ietest/cpu.hpp"
 
 #if defined(IETEST_X86)
 #if defined(__GNUC__) && !defined(__clang__)

@@ -30,10 +30,9 @@ void watch_forks() {
 }
 
 // The OpenMP runtime orders what comes before its fork and after its join, but is not instrumented,
-// so the thread sanitizer does not know. These two counters tell it in C++'s own terms; they cost
-// an atomic operation a chunk.
+// so the thread sanitizer does not know. These two counters tell it in C++'s own terms.
 std::atomic<std::uint64_t> n_forks{0};
-std::atomic<std::uint64_t> n_chunks_done{0};
+std::atomic<std::uint64_t> n_threads_done{0};
 
 class FirstError {
   public:
@@ -82,7 +81,6 @@ void parallel_chunks(std::int64_t n_items, std::int64_t chunk_size, const Execut
     FirstError error;
 
     const auto run_chunk = [&](std::int64_t chunk, bool on_calling_thread) {
-        if (error.raised()) return;
         try {
             if (on_calling_thread && execution.interrupted != nullptr && execution.interrupted()) {
                 throw Interrupted();
@@ -95,19 +93,28 @@ void parallel_chunks(std::int64_t n_items, std::int64_t chunk_size, const Execut
     };
 
     if (n_threads <= 1) {
-        for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk) run_chunk(chunk, true);
+        for (std::int64_t chunk = 0; chunk < n_chunks && !error.raised(); ++chunk) {
+            run_chunk(chunk, true);
+        }
     } else {
         watch_forks();
         pool_started.store(true);
 #if defined(_OPENMP)
         n_forks.fetch_add(1, std::memory_order_release);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
-        for (std::int64_t chunk = 0; chunk < n_chunks; ++chunk) {
+        // Not a loop of OpenMP's own: that has to walk all its chunks, and there may be 10^12.
+        std::atomic<std::int64_t> next_chunk{0};
+#pragma omp parallel num_threads(n_threads)
+        {
             (void)n_forks.load(std::memory_order_acquire);
-            run_chunk(chunk, omp_get_thread_num() == 0);
-            n_chunks_done.fetch_add(1, std::memory_order_release);
+            const bool on_calling_thread = omp_get_thread_num() == 0;
+            while (!error.raised()) {
+                const std::int64_t chunk = next_chunk.fetch_add(1, std::memory_order_relaxed);
+                if (chunk >= n_chunks) break;
+                run_chunk(chunk, on_calling_thread);
+            }
+            n_threads_done.fetch_add(1, std::memory_order_release);
         }
-        (void)n_chunks_done.load(std::memory_order_acquire);
+        (void)n_threads_done.load(std::memory_order_acquire);
 #endif
     }
     error.rethrow();

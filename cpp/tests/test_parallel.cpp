@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ietest/build_config.hpp"
+#include "ietest/cpu.hpp"
 #include "ietest/parallel.hpp"
 
 namespace {
@@ -57,10 +58,28 @@ TEST_CASE("the interrupt check ends the work") {
     CHECK_THROWS_AS(ietest::parallel_chunks(100, 1, execution, [](Range) {}), ietest::Interrupted);
 }
 
+TEST_CASE("work that nobody could finish can be ended") {
+    // 2^62 chunks: walking over those that are left would take a century.
+    constexpr std::int64_t kEndless = std::int64_t{1} << 62;
+    for (const int n_threads : {1, 3}) {
+        static std::atomic<int> n_asked;
+        n_asked = 0;
+        const Execution interrupted{n_threads, [] { return ++n_asked > 5; }};
+        CHECK_THROWS_AS(ietest::parallel_chunks(kEndless, 1, interrupted, [](Range) {}),
+                        ietest::Interrupted);
+        const auto fail = [](Range range) {
+            if (range.begin == 7) throw std::runtime_error("seven");
+        };
+        CHECK_THROWS_AS(ietest::parallel_chunks(kEndless, 1, {n_threads, nullptr}, fail),
+                        std::runtime_error);
+    }
+}
+
 TEST_CASE("the build knows itself") {
     const ietest::BuildConfig config = ietest::build_config();
     CHECK(config.version == IETEST_VERSION);
     CHECK_FALSE(config.compiler.empty());
+    CHECK(config.instruction_set == ietest::name_of(ietest::chosen_instruction_set()));
 }
 
 }  // namespace

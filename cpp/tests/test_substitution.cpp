@@ -7,6 +7,7 @@
 #include "ietest/text/arrow_interface.hpp"
 #include "ietest/text/articles.hpp"
 #include "ietest/text/substitution.hpp"
+#include "ietest/text/word_boundaries.hpp"
 
 using namespace ietest;
 using namespace ietest::text;
@@ -53,10 +54,9 @@ SubstitutionTable table_of(const Strings& keys, const Strings& values, TableOpti
     return SubstitutionTable(keys.view(), values.view(), RuleCodes(kOneRule, 1), options);
 }
 
-std::vector<Instructions> available() {
-    std::vector<Instructions> all;
-    for (const auto one :
-         {Instructions::portable, Instructions::sse2, Instructions::avx2, Instructions::avx512}) {
+std::vector<InstructionSet> available() {
+    std::vector<InstructionSet> all;
+    for (const InstructionSet one : kInstructionSets) {
         if (is_available(one)) all.push_back(one);
     }
     return all;
@@ -98,9 +98,9 @@ TEST_CASE("the longest key wins and rows are kept apart") {
     const SubstitutionTable table = table_of(keys, values);
     const Strings texts{"ice", " cream", "ice cream, ice creams",      "",
                         "cat", "dog",    "longer than sixteen bytes!", "a dog_ dog"};
-    for (const Instructions instructions : available()) {
+    for (const InstructionSet instruction_set : available()) {
         SubstitutionOptions options;
-        options.instructions = instructions;
+        options.instruction_set = instruction_set;
         options.with_edits = true;
         const Substituted result = replace_words(texts.view(), table, options, {});
         CHECK(rows_of(result.strings.view()) ==
@@ -112,7 +112,7 @@ TEST_CASE("the longest key wins and rows are kept apart") {
     }
 }
 
-TEST_CASE("threads, instructions and slices make no difference") {
+TEST_CASE("threads, instruction sets and slices make no difference") {
     std::mt19937_64 bits(7);
     const std::vector<std::string> pieces{"cat",
                                           "dog",
@@ -140,11 +140,12 @@ TEST_CASE("threads, instructions and slices make no difference") {
         table_options.ignore_case = ignore_case;
         const SubstitutionTable table = table_of(keys, values, table_options);
         SubstitutionOptions options;
+        options.instruction_set = InstructionSet::portable;
         const auto expected =
             rows_of(replace_words(texts.view(), table, options, {1}).strings.view());
-        for (const Instructions instructions : available()) {
+        for (const InstructionSet instruction_set : available()) {
             for (const int n_threads : {1, 2, 3, 7}) {
-                options.instructions = instructions;
+                options.instruction_set = instruction_set;
                 const Substituted got = replace_words(texts.view(), table, options, {n_threads});
                 CHECK(rows_of(got.strings.view()) == expected);
             }
@@ -216,8 +217,8 @@ TEST_CASE("random bytes are no danger") {
         table_of({"cat", "a"}, {"feline", "much longer than the key"}, tokens);
     SubstitutionOptions options;
     options.with_edits = true;
-    for (const Instructions instructions : available()) {
-        options.instructions = instructions;
+    for (const InstructionSet instruction_set : available()) {
+        options.instruction_set = instruction_set;
         CHECK(replace_words(texts.view(), words, options, {2}).strings.length() == 3000);
     }
     CHECK(replace_normalised(texts.view(), whole, options, {2}).strings.length() == 3000);
@@ -318,6 +319,21 @@ TEST_CASE("a column with decreasing offsets is refused") {
     CHECK_THROWS_AS(view_of(schema, array), MalformedColumn);
     schema.format = "i";
     CHECK_THROWS_AS(view_of(schema, array), std::invalid_argument);
+}
+
+TEST_CASE("a column without buffers is refused") {
+    ArrowSchema schema{};
+    schema.format = "u";
+    ArrowArray array{};
+    array.length = 1;
+    array.n_buffers = 3;
+    CHECK_THROWS_AS(view_of(schema, array), MalformedColumn);
+    // The specification lets an empty array have no offsets; one with a row needs them.
+    const void* buffers[3] = {nullptr, nullptr, nullptr};
+    array.buffers = buffers;
+    CHECK_THROWS_AS(view_of(schema, array), MalformedColumn);
+    array.length = 0;
+    CHECK(view_of(schema, array).length == 0);
 }
 
 TEST_CASE("edits that do not fit are refused") {

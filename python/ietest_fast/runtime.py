@@ -36,8 +36,10 @@ def load_core() -> ModuleType:
     ------
     MissingExtensionError
         If the extension was not built for this interpreter. There is no slow fallback.
+    InputError
+        If the environment variable ``IETEST_CPU`` names no instruction set that this machine has.
     """
-    from ietest_fast.errors import MissingExtensionError
+    from ietest_fast.errors import InputError, MissingExtensionError
 
     try:
         from ietest_fast import _core
@@ -48,6 +50,10 @@ def load_core() -> ModuleType:
             "the compiled core of ietest-fast is not available for this Python; build it with "
             "`pip install .` in the source folder (a C++20 compiler is needed)"
         ) from error
+    try:
+        _core.runtime.chosen_instruction_set()
+    except ValueError as error:
+        raise InputError(str(error)) from None
     return _core
 
 
@@ -57,8 +63,9 @@ def build_config() -> dict[str, str | bool | int | None]:
     Returns
     -------
     dict
-        ``version``, ``compiler``, ``build_type``, ``sanitizer``, ``openmp`` and ``n_threads``
-        (the number of threads used by default).
+        ``version``, ``compiler``, ``build_type``, ``sanitizer``, ``openmp``, ``instruction_set``
+        (what the kernels use: the best that the processor has, or what the environment variable
+        ``IETEST_CPU`` says) and ``n_threads`` (the number of threads used by default).
     """
     core = load_core()
     return {**core.runtime.build_config(), "n_threads": core.runtime.n_threads_for(0)}

@@ -16,7 +16,7 @@ from ietest_fast.stats import adjust_p_values, joint_test, paired_score_test
 from ietest_fast.stats.resampling import sort_into_types
 from reference import scores_oracle as oracle
 
-PATHS = [name for name in ("avx2", "avx512") if _core.scores.has_instructions(name)]
+PATHS = _core.runtime.instruction_sets()
 
 small_tables = hnp.arrays(
     np.float64,
@@ -51,9 +51,11 @@ def test_types_are_the_units_up_to_their_sign(units: np.ndarray) -> None:
 def test_drawn_sums_could_have_been_drawn(units: np.ndarray, seed: int) -> None:
     types = sort_into_types(units)
     options = {"n_units": types.n_units, "n_replicates": 40, "key": philox_key(seed)}
-    drawn = _core.scores.draw_sums(types.values, types.weights, **options, instructions="portable")
+    drawn = _core.scores.draw_sums(
+        types.values, types.weights, **options, instruction_set="portable"
+    )
     for path in PATHS:
-        other = _core.scores.draw_sums(types.values, types.weights, **options, instructions=path)
+        other = _core.scores.draw_sums(types.values, types.weights, **options, instruction_set=path)
         assert (drawn == other).all()
     sums, squares = drawn[..., 0], drawn[..., 1]
     assert (sums == np.rint(sums)).all()

@@ -25,10 +25,12 @@ from ietest_fast.stats.resampling import sort_into_types, sum_clusters
 from reference import scores_oracle as oracle
 
 THREADS = (1, 2, 3, 7)
-PATHS = [name for name in ("portable", "avx2", "avx512") if _core.scores.has_instructions(name)]
+PATHS = _core.runtime.instruction_sets()
 
 
-def _draw(units: np.ndarray, n_resamples: int, seed: int, instructions: str = "best") -> Any:
+def _draw(
+    units: np.ndarray, n_resamples: int, seed: int, instruction_set: str | None = None
+) -> Any:
     types = sort_into_types(units)
     drawn = _core.scores.draw_sums(
         types.values,
@@ -36,7 +38,7 @@ def _draw(units: np.ndarray, n_resamples: int, seed: int, instructions: str = "b
         n_units=types.n_units,
         n_replicates=n_resamples,
         key=philox_key(seed),
-        instructions=instructions,
+        instruction_set=instruction_set,
     )
     unit = np.sqrt((units**2).sum(axis=0) / types.sums[:, 1])  # powers of 2, or 1 if exact
     return drawn * np.stack([unit, unit * unit], axis=-1)
@@ -194,7 +196,7 @@ def test_every_path_gives_the_same_bits(kind: str) -> None:
         values = np.round(values * 2)
     if kind == "mixed":
         values[:400] = np.round(values[:400])
-    drawn = [_draw(values, 300, seed=2, instructions=path) for path in PATHS]
+    drawn = [_draw(values, 300, seed=2, instruction_set=path) for path in PATHS]
     assert "portable" in PATHS
     for other in drawn[1:]:
         assert (drawn[0] == other).all()

@@ -11,8 +11,10 @@ struct BuildConfig {
     std::string build_type;  // "release" or "debug", by NDEBUG
     std::string sanitizer;   // "", "address" or "thread"
     bool openmp;
+    std::string instruction_set;  // that kernels use
 };
 
+// Throws std::invalid_argument where IETEST_CPU asks for what is not there.
 BuildConfig build_config();
 
 }  // namespace ietest

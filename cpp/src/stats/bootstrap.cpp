@@ -247,7 +247,7 @@ ReplicateCounts draw_from_table(const JointLaw& law, const Observed& observed,
                                 std::span<double> t_replicates) {
     constexpr std::int64_t kChunk = std::int64_t{1} << 20;
     constexpr std::int64_t kBatch = 256;
-    const kernels::Kernels& kernels = kernels::kernels_for(Instructions::best);
+    const kernels::Kernels& kernels = kernels::kernels_for(chosen_instruction_set());
     const std::uint32_t n_common = law.rare().first;
     Total total;
     // Replicate r takes word r of the stream, and word r of the other if it is a rare one.

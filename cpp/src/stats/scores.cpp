@@ -79,13 +79,13 @@ double quantity_of(Quantity quantity, const ColumnSums& sums, std::int64_t n_uni
 ScoreReplicates score_replicates(const TypeTable& table, const ColumnSums& observed, bool exact,
                                  std::int64_t n_replicates, random::Key key,
                                  const Execution& execution, std::span<double> t_replicates,
-                                 Instructions instructions) {
+                                 InstructionSet instruction_set) {
     check_count(n_replicates);
     if (table.n_columns != 1) throw std::invalid_argument("a test of scores has one column");
     if (!t_replicates.empty() && static_cast<std::int64_t>(t_replicates.size()) != n_replicates) {
         throw std::invalid_argument("t_replicates must have n_replicates places");
     }
-    const TypedSampler sampler(table, key, instructions);
+    const TypedSampler sampler(table, key, instruction_set);
     const TieBounds bounds = tie_bounds(observed, exact);
     std::mutex mutex;
     ReplicateCounts counts;

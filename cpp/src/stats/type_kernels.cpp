@@ -1,11 +1,8 @@
 #include "type_kernels.hpp"
 
-#include <stdexcept>
-
 #include "../intrinsics.hpp"
 
-namespace ietest::stats {
-namespace kernels {
+namespace ietest::stats::kernels {
 namespace {
 
 using random::Block;
@@ -327,37 +324,13 @@ constexpr Kernels kAvx512{fill_blocks_avx512, count_avx512, add_products_avx512}
 
 }  // namespace
 
-const Kernels& kernels_for(Instructions instructions) {
-    if (instructions == Instructions::best) {
-        static const Instructions best =
-            has_instructions(Instructions::avx512) ? Instructions::avx512
-            : has_instructions(Instructions::avx2) ? Instructions::avx2
-                                                   : Instructions::portable;
-        instructions = best;
-    }
-    if (!has_instructions(instructions)) {
-        throw std::invalid_argument("this processor has not the instructions asked for");
-    }
+const Kernels& kernels_for(InstructionSet instruction_set) {
+    require(instruction_set);
 #if defined(IETEST_AVX2)
-    if (instructions == Instructions::avx512) return kAvx512;
-    if (instructions == Instructions::avx2) return kAvx2;
+    if (instruction_set == InstructionSet::avx512) return kAvx512;
+    if (instruction_set == InstructionSet::avx2) return kAvx2;
 #endif
     return kPortable;
 }
 
-}  // namespace kernels
-
-bool has_instructions(Instructions instructions) {
-    switch (instructions) {
-        case Instructions::best:
-        case Instructions::portable:
-            return true;
-        case Instructions::avx2:
-            return has_avx2();
-        case Instructions::avx512:
-            return has_avx512();
-    }
-    return false;
-}
-
-}  // namespace ietest::stats
+}  // namespace ietest::stats::kernels

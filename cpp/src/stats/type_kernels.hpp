@@ -48,6 +48,6 @@ struct Kernels {
                          const double* values, const double* squares, std::size_t n, Lanes& lanes);
 };
 
-const Kernels& kernels_for(Instructions instructions);
+const Kernels& kernels_for(InstructionSet instruction_set);
 
 }  // namespace ietest::stats::kernels

@@ -191,8 +191,8 @@ struct TypedSampler::Plan {
     std::size_t first_blocks = 1;
     double cost = 20;  // of a replicate, in draws
 
-    Plan(const TypeTable& table, Key k, Instructions instructions)
-        : kernels(kernels::kernels_for(instructions)),
+    Plan(const TypeTable& table, Key k, InstructionSet instruction_set)
+        : kernels(kernels::kernels_for(instruction_set)),
           key(k),
           n_units(table.n_units),
           n_columns(table.n_columns) {
@@ -518,8 +518,8 @@ struct TypedSampler::Plan {
     }
 };
 
-TypedSampler::TypedSampler(const TypeTable& table, Key key, Instructions instructions)
-    : plan_(std::make_unique<Plan>(table, key, instructions)) {}
+TypedSampler::TypedSampler(const TypeTable& table, Key key, InstructionSet instruction_set)
+    : plan_(std::make_unique<Plan>(table, key, instruction_set)) {}
 TypedSampler::~TypedSampler() = default;
 
 std::int64_t TypedSampler::n_units() const {

@@ -124,7 +124,9 @@ StringColumn view_of(const ArrowSchema& schema, const ArrowArray& array) {
     if ((format != "u" && format != "U") || schema.dictionary != nullptr) {
         throw std::invalid_argument("an Arrow array of type string or large_string is needed");
     }
-    if (array.n_buffers != 3) throw MalformedColumn("a string array has three buffers");
+    if (array.n_buffers != 3 || array.buffers == nullptr) {
+        throw MalformedColumn("a string array has three buffers");
+    }
     StringColumn column;
     column.length = array.length;
     column.offset = array.offset;

@@ -6,6 +6,7 @@
 #include "ietest/text/articles.hpp"
 #include "ietest/text/substitution.hpp"
 #include "ietest/text/utf8.hpp"
+#include "ietest/text/word_boundaries.hpp"
 
 namespace ietest::text {
 namespace {

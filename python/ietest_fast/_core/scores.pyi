@@ -3,7 +3,6 @@ from numpy.typing import NDArray
 
 TIE_TOLERANCE: float
 
-def has_instructions(name: str) -> bool: ...
 def score_test(
     values: NDArray[np.float64],
     weights: NDArray[np.int64],
@@ -14,7 +13,7 @@ def score_test(
     n_replicates: int,
     key: NDArray[np.uint64],
     t_replicates: NDArray[np.float64] | None = None,
-    instructions: str = "best",
+    instruction_set: str | None = None,
     n_threads: int | None = None,
 ) -> tuple[tuple[int, int, int, int], tuple[int, float, float]]: ...
 def draw_sums(
@@ -24,7 +23,7 @@ def draw_sums(
     n_units: int,
     n_replicates: int,
     key: NDArray[np.uint64],
-    instructions: str = "best",
+    instruction_set: str | None = None,
 ) -> NDArray[np.float64]: ...
 def side_bounds(sums: NDArray[np.float64], exact: bool, side: str) -> NDArray[np.float64]: ...
 

@@ -28,7 +28,6 @@ class SubstitutionTable:
         *,
         by_words: bool = ...,
         ignore_case: bool = ...,
-        skips_lookahead: bool = ...,
     ) -> None: ...
     def __len__(self) -> int: ...
     def replace_words(
@@ -38,7 +37,7 @@ class SubstitutionTable:
         with_edits: bool = ...,
         normalise_edits: bool = ...,
         n_threads: int | None = ...,
-        instructions: str | None = ...,
+        instruction_set: str | None = ...,
         offset_limit: int | None = ...,
     ) -> _Substituted: ...
     def replace_normalised(
@@ -48,7 +47,7 @@ class SubstitutionTable:
         with_edits: bool = ...,
         normalise_edits: bool = ...,
         n_threads: int | None = ...,
-        instructions: str | None = ...,
+        instruction_set: str | None = ...,
         offset_limit: int | None = ...,
     ) -> _Substituted: ...
 
@@ -81,5 +80,4 @@ def apply_edits(
     pieces: _ArrowStrings,
 ) -> ExportedArray: ...
 def takes_an(phrase: str) -> bool: ...
-def instructions() -> list[str]: ...
 def edit_distance(a: str, b: str) -> int: ...

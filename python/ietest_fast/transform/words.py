@@ -44,10 +44,6 @@ class WordSubstitution:
         Whether A to Z are as good as a to z in the text. The value is put in as it is.
     keeps_labels
         What the caller says about the mapping.
-    skips_lookahead
-        Words that were looked at for a longer key are not looked at again when it turns out not
-        to stand there. This is what flashtext2 1.1 does (with the keys ``a b c`` and ``b`` it
-        finds nothing in ``a b``), so with it results are equal on ASCII text.
 
     Raises
     ------
@@ -58,7 +54,6 @@ class WordSubstitution:
     mapping: Mapping[str, str]
     ignore_case: bool = False
     keeps_labels: bool = True
-    skips_lookahead: bool = False
 
     def __post_init__(self) -> None:
         if "" in self.mapping:
@@ -73,7 +68,7 @@ class WordSubstitution:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of keys, values and options, 64 hexadecimal digits."""
-        digest = hashlib.sha256(f"words {self.ignore_case} {self.skips_lookahead}\n".encode())
+        digest = hashlib.sha256(f"words {self.ignore_case}\n".encode())
         for key, value in sorted(self.mapping.items()):
             digest.update(f"{len(key)} {len(value)} {key}{value}\n".encode())
         return digest.hexdigest()
@@ -85,7 +80,6 @@ class WordSubstitution:
             pa.array(list(self.mapping.values()), pa.large_string()),
             _RULE,
             ignore_case=self.ignore_case,
-            skips_lookahead=self.skips_lookahead,
         )
 
     def __getstate__(self) -> dict[str, Any]:

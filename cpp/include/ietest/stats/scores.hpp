@@ -49,7 +49,7 @@ struct ScoreReplicates {
 ScoreReplicates score_replicates(const TypeTable& table, const ColumnSums& observed, bool exact,
                                  std::int64_t n_replicates, random::Key key,
                                  const Execution& execution, std::span<double> t_replicates = {},
-                                 Instructions instructions = Instructions::best);
+                                 InstructionSet instruction_set = chosen_instruction_set());
 
 // What is put in order: t*, or how far the order key lies out in the direction of a test.
 enum class Quantity { t, both_sides, upper_side, lower_side };

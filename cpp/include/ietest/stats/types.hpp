@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "ietest/cpu.hpp"
 #include "ietest/random/philox.hpp"
 
 namespace ietest::stats {
@@ -29,12 +30,6 @@ struct TypeTable {
     std::span<const double> values;
     std::span<const std::int64_t> weights;
 };
-
-// Which instructions to use; avx512 is what Ice Lake and Zen 4 have of it. The results are the same
-// bits.
-enum class Instructions { best, portable, avx2, avx512 };
-
-bool has_instructions(Instructions instructions);
 
 // Sums of one column over a bootstrap sample.
 struct ColumnSums {
@@ -57,9 +52,10 @@ class TypedSampler {
         std::unique_ptr<State> state_;
     };
 
-    // Throws std::invalid_argument on a table that is none.
+    // The instruction set changes no bit of a draw. Throws std::invalid_argument on a table that is
+    // none, or an instruction set that this machine lacks.
     TypedSampler(const TypeTable& table, random::Key key,
-                 Instructions instructions = Instructions::best);
+                 InstructionSet instruction_set = chosen_instruction_set());
     ~TypedSampler();
 
     std::int64_t n_units() const;

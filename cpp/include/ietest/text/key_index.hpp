@@ -152,8 +152,8 @@ class KeyIndex {
             }
         }
     }
-    // What a look at two slots tells of a piece at the root, without a branch: nearly always all.
-    struct Glance {
+    // What the first two slots tell of a piece at the root, without a branch: nearly always all.
+    struct TwoSlots {
         const KeyEntry* entry;  // where it stands, if it was found
         std::uint32_t found;    // 0 or 1, like
         std::uint32_t unsure;   // ask find()
@@ -170,7 +170,7 @@ class KeyIndex {
             (void)hash;
 #endif
         }
-        Glance glance(const Probe& probe) const {
+        TwoSlots find_in_two_slots(const Probe& probe) const {
             const std::size_t at = mixed(probe.hash);
             const KeyEntry* first = entries + (at & mask);
             const KeyEntry* second = entries + ((at + 1) & mask);

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "ietest/cpu.hpp"
 #include "ietest/parallel.hpp"
 #include "ietest/text/edits.hpp"
 #include "ietest/text/key_index.hpp"
 #include "ietest/text/string_column.hpp"
-#include "ietest/text/word_boundaries.hpp"
 
 namespace ietest::text {
 
@@ -36,10 +36,6 @@ struct TableOptions {
     bool by_words = true;
     // A to Z are as good as a to z.
     bool ignore_case = false;
-    // Words that were looked at for a longer key that then did not stand there are not looked at
-    // again. That is what flashtext2 1.1 does: with the keys "a b c" and "b" it finds nothing in
-    // "a b".
-    bool skips_lookahead = false;
 };
 
 // Keys are matched between word boundaries (word_boundaries.hpp); a key of several pieces ("ice
@@ -106,7 +102,8 @@ struct SubstitutionOptions {
     bool with_edits = false;
     // Whether replace_normalised lists what it did besides replacing keys.
     bool normalise_edits = true;
-    Instructions instructions = Instructions::portable;
+    // Changes no result.
+    InstructionSet instruction_set = chosen_instruction_set();
     // Beyond this many bytes the result has 64-bit offsets; for tests.
     std::int64_t offset_limit = std::numeric_limits<std::int32_t>::max();
 };

@@ -1,4 +1,4 @@
-#include "sieve.hpp"
+#include "candidates.hpp"
 
 #include <cstring>
 
@@ -10,10 +10,10 @@ namespace {
 // Writes the candidates from word `first` on behind those there are, and gives their number.
 // Without branches: whether a word is one cannot be foretold.
 template <bool ignores_case, bool has_pairs>
-IETEST_ALWAYS_INLINE std::size_t sieve_from(std::size_t first, std::size_t n_found,
-                                            const char* text, const std::uint32_t* begins,
-                                            const std::uint32_t* ends, std::size_t n_words,
-                                            const SieveFilters& filters, const Candidates& out) {
+IETEST_ALWAYS_INLINE std::size_t find_from(std::size_t first, std::size_t n_found, const char* text,
+                                           const std::uint32_t* begins, const std::uint32_t* ends,
+                                           std::size_t n_words, const CandidateFilters& filters,
+                                           const Candidates& out) {
     if (first >= n_words) return n_found;
     const auto probe_of = [&](std::size_t word) {
         return KeyIndex::make_probe<ignores_case>(text + begins[word], ends[word] - begins[word]);
@@ -34,18 +34,18 @@ IETEST_ALWAYS_INLINE std::size_t sieve_from(std::size_t first, std::size_t n_fou
 }
 
 template <bool ignores_case, bool has_pairs>
-std::size_t sieve_anywhere(const char* text, const std::uint32_t* begins, const std::uint32_t* ends,
-                           std::size_t n_words, const SieveFilters& filters,
-                           const Candidates& out) {
-    return sieve_from<ignores_case, has_pairs>(0, 0, text, begins, ends, n_words, filters, out);
+std::size_t find_portable(const char* text, const std::uint32_t* begins, const std::uint32_t* ends,
+                          std::size_t n_words, const CandidateFilters& filters,
+                          const Candidates& out) {
+    return find_from<ignores_case, has_pairs>(0, 0, text, begins, ends, n_words, filters, out);
 }
 
 #if defined(IETEST_AVX2)
 template <bool ignores_case, bool has_pairs>
-IETEST_TARGET_AVX2 std::size_t sieve_avx2(const char* text, const std::uint32_t* begins,
-                                          const std::uint32_t* ends, std::size_t n_words,
-                                          const SieveFilters& filters, const Candidates& out) {
-    return sieve_from<ignores_case, has_pairs>(0, 0, text, begins, ends, n_words, filters, out);
+IETEST_TARGET_AVX2 std::size_t find_avx2(const char* text, const std::uint32_t* begins,
+                                         const std::uint32_t* ends, std::size_t n_words,
+                                         const CandidateFilters& filters, const Candidates& out) {
+    return find_from<ignores_case, has_pairs>(0, 0, text, begins, ends, n_words, filters, out);
 }
 #endif
 
@@ -104,9 +104,10 @@ IETEST_TARGET_AVX512 IETEST_ALWAYS_INLINE __mmask8 may_hold8(const KeyIndex::Fil
 }
 
 template <bool ignores_case, bool has_pairs>
-IETEST_TARGET_AVX512 std::size_t sieve_avx512(const char* text, const std::uint32_t* begins,
-                                              const std::uint32_t* ends, std::size_t n_words,
-                                              const SieveFilters& filters, const Candidates& out) {
+IETEST_TARGET_AVX512 std::size_t find_avx512(const char* text, const std::uint32_t* begins,
+                                             const std::uint32_t* ends, std::size_t n_words,
+                                             const CandidateFilters& filters,
+                                             const Candidates& out) {
     constexpr std::size_t kWidth = 8;
     std::size_t n_found = 0;
     std::size_t word = 0;
@@ -143,33 +144,33 @@ IETEST_TARGET_AVX512 std::size_t sieve_avx512(const char* text, const std::uint3
             probes = next;
         }
     }
-    return sieve_from<ignores_case, has_pairs>(word, n_found, text, begins, ends, n_words, filters,
-                                               out);
+    return find_from<ignores_case, has_pairs>(word, n_found, text, begins, ends, n_words, filters,
+                                              out);
 }
 
 #endif
 
 template <bool ignores_case, bool has_pairs>
-Sieve choose_sieve_for(Instructions instructions) {
+FindCandidates candidate_finder_for(InstructionSet instruction_set) {
 #if defined(IETEST_AVX512)
-    if (instructions == Instructions::avx512) return sieve_avx512<ignores_case, has_pairs>;
+    if (instruction_set == InstructionSet::avx512) return find_avx512<ignores_case, has_pairs>;
 #endif
 #if defined(IETEST_AVX2)
-    if (instructions == Instructions::avx2) return sieve_avx2<ignores_case, has_pairs>;
+    if (instruction_set == InstructionSet::avx2) return find_avx2<ignores_case, has_pairs>;
 #endif
-    (void)instructions;
-    return sieve_anywhere<ignores_case, has_pairs>;
+    (void)instruction_set;
+    return find_portable<ignores_case, has_pairs>;
 }
 
 }  // namespace
 
-Sieve choose_sieve(Instructions instructions, bool ignores_case, bool has_pairs) {
+FindCandidates candidate_finder(InstructionSet instruction_set, bool ignores_case, bool has_pairs) {
     if (ignores_case) {
-        return has_pairs ? choose_sieve_for<true, true>(instructions)
-                         : choose_sieve_for<true, false>(instructions);
+        return has_pairs ? candidate_finder_for<true, true>(instruction_set)
+                         : candidate_finder_for<true, false>(instruction_set);
     }
-    return has_pairs ? choose_sieve_for<false, true>(instructions)
-                     : choose_sieve_for<false, false>(instructions);
+    return has_pairs ? candidate_finder_for<false, true>(instruction_set)
+                     : candidate_finder_for<false, false>(instruction_set);
 }
 
 }  // namespace ietest::text

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ietest/cpu.hpp"
 #include "ietest/text/key_index.hpp"
-#include "ietest/text/word_boundaries.hpp"
 
 namespace ietest::text {
 
@@ -38,17 +38,17 @@ struct Candidates {
 };
 
 // What the words are held against.
-struct SieveFilters {
+struct CandidateFilters {
     KeyIndex::Filter::View words;
     KeyIndex::Filter::View pairs;  // a word and the next
 };
 
 // Writes the candidates among n words, from each of which 8 bytes can be read, and gives their
 // number. Of the last word, whose next is not known, only the word itself is judged.
-using Sieve = std::size_t (*)(const char* text, const std::uint32_t* begins,
-                              const std::uint32_t* ends, std::size_t n_words,
-                              const SieveFilters& filters, const Candidates& out);
+using FindCandidates = std::size_t (*)(const char* text, const std::uint32_t* begins,
+                                       const std::uint32_t* ends, std::size_t n_words,
+                                       const CandidateFilters& filters, const Candidates& out);
 
-Sieve choose_sieve(Instructions instructions, bool ignores_case, bool has_pairs);
+FindCandidates candidate_finder(InstructionSet instruction_set, bool ignores_case, bool has_pairs);
 
 }  // namespace ietest::text
