@@ -248,14 +248,14 @@ def test_a_small_run_prints_a_table_and_writes_its_files(ietest, tmp_path):
     assert "SNR" in out
     assert "Signature: ie|n:400|" in out
     written = json.loads((tmp_path / "here" / "results.json").read_text())
-    assert [rho["rho"] for rho in written["rhos"]] == [0.0, 0.5, 1.0]
+    assert [rho["rho"] for rho in written["conditions"][0]["rhos"]] == [0.0, 0.5, 1.0]
     names = {path.name for path in (tmp_path / "here").iterdir()}
     assert {"accuracy.svg", "accuracy.png", "p_values.svg", "p_values.png"} <= names
     # Machines get the same; options take the place of the file's values.
     out, _ = ietest("run", _toml(tmp_path), *PARAMS, "--out", "here", "--json")
     assert json.loads(out) == written
     out, _ = ietest("run", _toml(tmp_path), *SMALL, "--out", "there", "--json")
-    assert [rho["rho"] for rho in json.loads(out)["rhos"]] == [0.0, 1.0]
+    assert [rho["rho"] for rho in json.loads(out)["conditions"][0]["rhos"]] == [0.0, 1.0]
     _, errors = ietest("run", _toml(tmp_path), *SMALL, "--out", "here", status=1)
     assert "these differ: rho" in errors
 
@@ -295,9 +295,9 @@ def test_the_demo_runs(ietest, tmp_path):
     begin = time.monotonic()
     out, _ = ietest("run", "--demo", "--json")
     result = json.loads(out)
-    assert [rho["rho"] for rho in result["rhos"]] == [0, 0.25, 0.5, 0.75, 1]
-    assert all(len(rho["cells"]) == 5 for rho in result["rhos"])
-    for rho in result["rhos"]:
+    assert [rho["rho"] for rho in result["conditions"][0]["rhos"]] == [0, 0.25, 0.5, 0.75, 1]
+    assert all(len(rho["cells"]) == 5 for rho in result["conditions"][0]["rhos"])
+    for rho in result["conditions"][0]["rhos"]:
         assert 0.55 < rho["accuracy_original"]["mean"] < 0.85
     assert time.monotonic() - begin < 180
 

@@ -162,8 +162,8 @@ def test_what_a_finished_task_kept_is_removed_by_the_next_run(tmp_path):
 
 def test_a_search_per_resample_tries_its_own_candidates_on_its_own_data(tmp_path):
     result = _run(tmp_path, model={"search": 3, "search_per_resample": True})
-    assert result.searches.shared is None
-    own = result.searches.own
+    assert result.models[0].params is None
+    own = {(each.rho, each.m): each for each in result.models[0].searches}
     assert sorted(own) == [(0.0, 0), (0.0, 1), (1.0, 0), (1.0, 1)]
     drawn = [str([trial.params for trial in search.trials]) for search in own.values()]
     assert len(set(drawn)) == 4
@@ -172,12 +172,12 @@ def test_a_search_per_resample_tries_its_own_candidates_on_its_own_data(tmp_path
         assert search.params == best.params
     # rho = 1 was judged on transformed validation texts: what was used can be tried again there.
     written = json.loads((tmp_path / "results.json").read_text())
-    per_resample = written["search"]["per_resample"]
+    per_resample = written["models"][0]["searches"]
     assert [(each["rho"], each["m"]) for each in per_resample] == sorted(own)
     assert per_resample[0]["params"] == own[0.0, 0].params
     assert trial_seed(0, number=1, address=(1.0, 0)) != trial_seed(0, number=1)
     again = _run(tmp_path, model={"search": 3, "search_per_resample": True})
-    assert again.searches == result.searches
+    assert again.models == result.models
 
 
 def test_a_search_per_resample_judges_by_the_resampled_validation_set(tmp_path):
@@ -222,7 +222,7 @@ def test_partial_input_hides_the_other_column(tmp_path):
     config = {"data": {"demo": True}, "rho": [0], "n_classifiers": 1, "n_jobs": 1}
     model = {"params": QUICK, "input": "hypothesis"}
     result = run(check_config({**config, "model": model}), tmp_path / "one", splits=splits)
-    assert result.settings["model"]["input"] == "hypothesis"
+    assert result.models[0].settings.input == "hypothesis"
     (matched,) = _matched(result).values()
     whole = run(
         check_config({**config, "model": {"params": QUICK}}), tmp_path / "two", splits=splits

@@ -11,34 +11,44 @@ import matplotlib as mpl
 import pytest
 from rich.console import Console
 
-from ietest_fast.experiment.results import (
+from ietest_fast.experiment.results import read_results, write_results
+from ietest_fast.experiment.schema import (
     CellResult,
+    ChangedRows,
+    ConditionResult,
+    DataSummary,
+    ModelRecord,
+    ModelSettings,
     RhoResult,
     RunResult,
+    RunSettings,
+    SearchRecord,
     Sensitivity,
+    SplitSummary,
     Spread,
+    TransformationRecord,
 )
-from ietest_fast.experiment.search import Search, Searches
+from ietest_fast.experiment.schema.records import DataSettings
 from ietest_fast.report import print_summary, write_figures
 from ietest_fast.report.charts import P_FLOOR, accuracy_chart, p_chart
-from ietest_fast.report.runs import finished_run
+from ietest_fast.report.runs import finished_runs
 from ietest_fast.report.summary import format_p
 from ietest_fast.report.svg import PAPER
 from ietest_fast.stats import (
     PairedCounts,
-    decide,
     detectable_difference,
     equivalence_test,
     paired_test,
 )
+from ietest_fast.stats.power import difference_beside_test
 
 
 def _result(folder, table, *, collapsed=()):
     """A run with the given counts: {rho: [(n11, n10, n01, n00), ...]}."""
     rhos = []
     for rho, rows in table.items():
-        cells = tuple(
-            CellResult(
+        cells = [
+            CellResult.of(
                 rho=rho,
                 m=m,
                 identity="ab",
@@ -50,33 +60,81 @@ def _result(folder, table, *, collapsed=()):
                 collapsed=(rho, m) in collapsed,
             )
             for m, four in enumerate(rows)
-        )
-        decision = decide([cell.test.p_value for cell in cells])
-        sensitivity = Sensitivity(margin=0.03, discordance=0.2, power=0.625)
+        ]
+        n = cells[0].n
+        psi = sum(cell.counts.k for cell in cells) / (n * len(cells))
         rhos.append(
-            RhoResult(
-                rho=rho, cells=cells, decision=decision, sensitivity=sensitivity, signature="ie"
+            RhoResult.from_cells(
+                cells,
+                alpha=0.05,
+                sensitivity=Sensitivity(margin=0.03, discordance=0.2, power=0.625),
+                detectable_difference=difference_beside_test(n, psi, n_tests=len(cells)),
+                signature="ie",
             )
         )
-    return RunResult(
-        folder=folder,
-        settings={
-            "margin": 0.03,
-            "alpha": 0.05,
-            "model": {"name": "bow-xgb", "options": {}, "input": None},
-        },
+    split = SplitSummary(rows=1000, dropped={}, labels={})
+    result = RunResult(
         identity="",
-        versions={},
-        data={"test": {"rows": 1000}},
-        transformation={
-            "name": "syn.careful",
-            "n_test_reworded": 625,
-            "test_edits": {"article": 5, "frequency": 1000, "edit_distance": 234},
-        },
-        searches=Searches(shared=Search(params={}), own={}),
-        rhos=tuple(rhos),
-        signature="ie|n:1000|data:toys@1f2e",
+        settings=RunSettings(
+            data=DataSettings(
+                name=None, cluster=None, split=None, demo=None, train="1", valid="2", test="3"
+            ),
+            rho=tuple(table),
+            n_classifiers=len(rhos[0].cells),
+            alpha=0.05,
+            correction="bonferroni",
+            margin=0.03,
+            seed=0,
+            method="exact",
+            n_resamples=None,
+        ),
+        software={},
+        data=DataSummary(
+            text_columns=("text",),
+            label_names=("no", "yes"),
+            label_column=None,
+            train=split,
+            valid=split,
+            test=split,
+        ),
+        transformations=(
+            TransformationRecord(
+                key="syn.careful",
+                name="syn.careful",
+                fingerprint="1a",
+                settings={"name": "synonyms"},
+                inputs="2b",
+                changed=ChangedRows(train=0, valid=0, test=625),
+                n_test_reworded=625,
+                test_edits={"article": 5, "frequency": 1000, "edit_distance": 234},
+            ),
+        ),
+        models=(
+            ModelRecord(
+                key="bow-xgb",
+                settings=ModelSettings(
+                    name="bow-xgb",
+                    options={},
+                    params={},
+                    search=None,
+                    search_per_resample=False,
+                    n_voters=1,
+                    input=None,
+                    backend="xgb 3",
+                ),
+                searches=(SearchRecord(params={}, trials=()),),
+            ),
+        ),
+        conditions=(
+            ConditionResult(
+                model="bow-xgb",
+                transformation="syn.careful",
+                signature="ie|n:1000|data:toys@1f2e",
+                rhos=tuple(rhos),
+            ),
+        ),
     )
+    return result.located(folder)
 
 
 TABLE = {
@@ -119,13 +177,14 @@ def test_collapsed_classifiers_are_named_and_snr_is_given_both_ways(tmp_path):
 
 def test_results_hold_the_snr_with_its_interval_both_ways(tmp_path):
     result = _result(tmp_path, TABLE, collapsed={(1.0, 1)})
-    ratios = result.to_dict()["robustness"]
-    assert ratios["snr"] == result.snr
+    ratios = result.to_dict()["conditions"][0]["robustness"]
+    found = result.only.ratios
+    assert ratios["snr"] == found.every.snr
     low, high = ratios["snr_interval"]
-    assert low < result.snr < high
+    assert low < found.every.snr < high
     low, high = ratios["snr_without_collapsed_interval"]
-    assert low < result.snr_without_collapsed < high
-    assert result.robustness.collapsed == ("rho 1, m 1",)
+    assert low < found.without_collapsed.snr < high
+    assert found.collapsed == ("rho 1, m 1",)
 
 
 def test_few_discordant_pairs_are_mentioned(tmp_path):
@@ -138,8 +197,9 @@ def test_infinite_t_and_a_single_classifier_can_be_printed(tmp_path):
     text = _printed(result)
     assert "∞" in text
     assert "±" not in next(line for line in text.splitlines() if "reject" in line and "∞" in line)
-    assert result.to_dict()["rhos"][0]["cells"][0]["t"] == "inf"
-    result.write()
+    assert result.to_dict()["conditions"][0]["rhos"][0]["cells"][0]["t"] == "inf"
+    write_results(result, tmp_path)
+    assert read_results(tmp_path).to_dict() == result.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -180,7 +240,7 @@ def drawn(chart):
 
 
 def test_accuracy_shows_means_and_deviations(tmp_path):
-    run = finished_run(tmp_path, _result(tmp_path, TABLE).to_dict())
+    (run,) = finished_runs(_result(tmp_path, TABLE))
     axes = drawn(accuracy_chart(run, "accuracy"))
     original, transformed = axes.containers
     assert original.lines[0].get_ydata() == pytest.approx([70, 68, 44.65])
@@ -197,8 +257,8 @@ def test_accuracy_shows_means_and_deviations(tmp_path):
 
 def test_p_values_below_the_floor_are_arrows_on_the_axis(tmp_path):
     result = _result(tmp_path, {**TABLE, 0.25: [(100, 700, 50, 150), (500, 190, 60, 250)]})
-    run = finished_run(tmp_path, result.to_dict())
-    assert run.rhos[3].decision.p_min < P_FLOOR
+    (run,) = finished_runs(result)
+    assert run.rhos[3].p_min < P_FLOOR
     axes = drawn(p_chart([run], "p"))
     points = {line.get_xdata()[0]: line for line in axes.lines if line.get_gid() is not None}
     assert {rho: line.get_marker() == "v" for rho, line in points.items()} == {
@@ -208,7 +268,7 @@ def test_p_values_below_the_floor_are_arrows_on_the_axis(tmp_path):
         1.0: False,
     }
     assert points[0.25].get_ydata() == [P_FLOOR]
-    assert points[0.5].get_ydata() == [run.rhos[1].decision.p_min]
+    assert points[0.5].get_ydata() == [run.rhos[1].p_min]
     # Filled where it is rejected.
     assert points[0.5].get_markerfacecolor() == PAPER.ground
     assert points[0.25].get_markerfacecolor() == points[0.25].get_color()
@@ -221,8 +281,9 @@ def test_p_values_below_the_floor_are_arrows_on_the_axis(tmp_path):
 
 def test_the_mean_of_infinities_of_both_signs_is_undefined(tmp_path):
     result = _result(tmp_path, {0.0: [(0, 9, 0, 0), (0, 0, 9, 0)], 1.0: [(0, 9, 0, 0)] * 2})
-    assert [cell.test.t for cell in result.rhos[0].cells] == [math.inf, -math.inf]
-    written = json.loads(result.write().read_text())
+    assert [cell.t for cell in result.rhos[0].cells] == [math.inf, -math.inf]
+    write_results(result, tmp_path)
+    written = json.loads((tmp_path / "results.json").read_text())["conditions"][0]
     assert [rho["t"]["mean"] for rho in written["rhos"]] == [None, "inf"]
     assert [cell["t"] for cell in written["rhos"][0]["cells"]] == ["inf", "-inf"]
     text = _printed(result)
@@ -248,14 +309,14 @@ def test_means_with_infinities(values, mean, sd, written):
 
 def test_nan_is_never_written():
     with pytest.raises(ValueError, match="not a number"):
-        Spread(mean=math.nan, sd=None).to_dict()
+        Spread(mean=math.nan, sd=None)
 
 
 def test_power_stands_beside_the_decision(tmp_path):
     result = _result(tmp_path, TABLE)
     first = result.rhos[0].detectable_difference
     assert first == detectable_difference(1000, 0.25, alpha=0.05, n_tests=2)
-    assert result.to_dict()["rhos"][0]["detectable_difference"] == first
+    assert result.to_dict()["conditions"][0]["rhos"][0]["detectable_difference"] == first
     found = [rho.detectable_difference for rho in result.rhos]
     assert f"shows differences of {min(found):.4f} ({max(found):.4f} at the worst ρ)" in _printed(
         result

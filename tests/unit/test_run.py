@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from ietest_fast.errors import InputError, StoreError, WorkerError
 from ietest_fast.experiment import DataGeneratingProcess, check_config
 from ietest_fast.experiment.identity import bootstrap_seed
 from ietest_fast.experiment.run import run
+from ietest_fast.experiment.schema import ClusteredRecord, EquivalenceRecord
 from ietest_fast.experiment.store import RunStore
 from ietest_fast.report.summary import summary_lines
 from ietest_fast.stats import (
@@ -47,8 +49,14 @@ def _run(folder, splits=None, swap=None, progress=None, **changes):
     )
 
 
-def _events(folder, result):
-    with RunStore.open(folder, result.settings) as store:
+def _stored_settings(folder):
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database:
+        ((found,),) = database.execute("SELECT value FROM meta WHERE key = 'settings'")
+    return json.loads(found)
+
+
+def _events(folder):
+    with RunStore.open(folder, _stored_settings(folder)) as store:
         return store.executions()
 
 
@@ -59,9 +67,10 @@ def finished(tmp_path_factory):
 
 def test_results_follow_from_the_matched_samples(finished):
     written = json.loads((finished.folder / "results.json").read_text())
-    assert [rho["rho"] for rho in written["rhos"]] == [0.0, 0.5, 1.0]
+    (condition,) = written["conditions"]
+    assert [rho["rho"] for rho in condition["rhos"]] == [0.0, 0.5, 1.0]
     accuracies = []
-    for rho in written["rhos"]:
+    for rho in condition["rhos"]:
         for cell in rho["cells"]:
             matched = pq.read_table(finished.folder / "cells" / f"{cell['identity']}.parquet")
             gold, a, b = (matched[n].to_numpy() for n in ("gold", "original", "transformed"))
@@ -90,13 +99,13 @@ def test_results_follow_from_the_matched_samples(finished):
         assert rho["accuracy_original"]["mean"] == pytest.approx(np.mean(original))
         assert rho["accuracy_original"]["sd"] == pytest.approx(np.std(original, ddof=1))
     if len(set(accuracies)) > 1:
-        assert written["robustness"]["snr"] == signal_to_noise(accuracies)
+        assert condition["robustness"]["snr"] == signal_to_noise(accuracies)
     assert written["reject"]
 
 
 def test_every_decision_has_a_verdict_and_what_could_be_found(finished):
     written = json.loads((finished.folder / "results.json").read_text())
-    for rho in written["rhos"]:
+    for rho in written["conditions"][0]["rhos"]:
         discordance = np.mean([(cell["n10"] + cell["n01"]) / 240 for cell in rho["cells"]])
         expected = power(240, max(discordance, 0.01), 0.01, n_tests=2)
         assert rho["sensitivity"]["power"] == pytest.approx(expected, rel=1e-12)
@@ -124,31 +133,33 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
                 premises,
                 seed=bootstrap_seed(0, rho=cell.rho, m=cell.m),
             )
-            assert cell.clustered == again
+            assert cell.clustered == ClusteredRecord.of(again)
             assert cell.p_value == again.p_value
-            assert cell.equivalence == equivalence_test(
-                matched["original_correct"], matched["transformed_correct"], clusters=premises
+            assert cell.equivalence == EquivalenceRecord.of(
+                equivalence_test(
+                    matched["original_correct"], matched["transformed_correct"], clusters=premises
+                )
             )
-        assert rho.decision.p_min == min(cell.p_value for cell in rho.cells)
+        assert rho.p_min == min(cell.p_value for cell in rho.cells)
         shown = all(cell.equivalence.equivalent for cell in rho.cells)
         assert (rho.verdict == "equivalent within margin") == shown
         assert rho.sensitivity is None
         assert f"clusters:{len(set(premises))}|S:10000.resample" in rho.signature
         written = [cell.to_dict() for cell in rho.cells]
-        assert [cell["method"] for cell in written] == ["exact"] * len(written)
+        assert [cell["test"]["method"] for cell in written] == ["exact"] * len(written)
         assert all(cell["clustered"]["warning"] is not None for cell in written if cell["n10"])
         assert all(cell["clustered"]["n_resamples"] == 10_000 for cell in written)
     assert any(cell.p_value != cell.test.p_value for cell in result.rhos[0].cells)
-    assert any("few clusters" in line for line in summary_lines(result))
+    assert any("few clusters" in line for line in summary_lines(result, result.only))
     with pytest.raises(InputError, match=r"author.: there is no such column; there are premise"):
         _run(tmp_path / "other", splits, data={**CONFIG["data"], "cluster": "author"})
 
 
 def test_the_model_that_never_saw_the_new_word_is_found_out(finished):
     first, *_, last = finished.rhos
-    assert first.decision.reject
+    assert first.reject
     assert first.accuracy_original.mean - first.accuracy_transformed.mean > 0.05
-    assert not last.decision.reject or last.t.mean < first.t.mean
+    assert not last.reject or last.t.mean < first.t.mean
 
 
 def test_resamples_are_those_of_the_process(finished):
@@ -166,7 +177,7 @@ def test_data_is_described(finished):
     test = finished.to_dict()["data"]["test"]
     assert test["rows"] == 240
     assert sum(test["labels"].values()) == 240
-    assert test["share_changed"] == test["changed"] / 240
+    assert finished.transformations[0].changed.test == finished.transformations[0].n_test_reworded
     edits = pq.read_table(next(finished.folder.glob("data/*/test.edits.parquet")))
     assert finished.transformation["test_edits"] == {"swap": edits.num_rows}
     assert finished.transformation["n_test_reworded"] == test["changed"] == edits.num_rows
@@ -179,9 +190,7 @@ def test_running_again_trains_nothing(finished):
     assert (finished.folder / "results.json").read_bytes() == before
     assert ("train", 6, 6) in stages
     assert ("train", 0, 6) not in stages
-    events = Counter(
-        (i, e) for kind, i, e, _ in _events(finished.folder, finished) if kind == "cell"
-    )
+    events = Counter((i, e) for kind, i, e, _ in _events(finished.folder) if kind == "cell")
     assert Counter(event for _, event in events) == {"started": 6, "finished": 6}
     assert set(events.values()) == {1}
 
@@ -212,13 +221,13 @@ def test_seeds_matter(finished, tmp_path):
 def test_an_artefact_without_its_row_is_adopted_not_done_again(tmp_path):
     result = _run(tmp_path)
     before = (tmp_path / "results.json").read_bytes()
-    with RunStore.open(tmp_path, result.settings) as store:
+    with RunStore.open(tmp_path, _stored_settings(tmp_path)) as store:
         lost = result.rhos[0].cells[0].identity
         store._database.execute("DELETE FROM cells WHERE identity = ?", (lost,))
         store._database.execute("DELETE FROM executions WHERE event = 'finished'")
     _run(tmp_path)
     assert (tmp_path / "results.json").read_bytes() == before
-    events = [(i, e) for _, i, e, _ in _events(tmp_path, result)]
+    events = [(i, e) for _, i, e, _ in _events(tmp_path)]
     assert (lost, "adopted") in events
     assert events.count((lost, "started")) == 1
 
@@ -240,21 +249,20 @@ def test_other_settings_need_another_folder(finished):
 
 def test_the_search_is_kept_and_its_best_is_used(tmp_path):
     result = _run(tmp_path, model={"search": 3}, rho=[0], n_classifiers=1)
-    search = result.searches.shared
-    assert search is not None
+    (search,) = result.models[0].searches
     assert [trial.number for trial in search.trials] == [0, 1, 2]
     best = max(search.trials, key=lambda trial: (trial.valid_accuracy, -trial.number))
     assert search.params == best.params
     again = _run(tmp_path, model={"search": 3}, rho=[0], n_classifiers=1)
-    assert again.searches == result.searches
-    starts = [i for kind, i, e, _ in _events(tmp_path, result) if (kind, e) == ("trial", "started")]
+    assert again.models == result.models
+    starts = [i for kind, i, e, _ in _events(tmp_path) if (kind, e) == ("trial", "started")]
     assert len(starts) == len(set(starts)) == 3
 
 
 def test_a_preset_takes_the_place_of_the_search(tmp_path):
     result = _run(tmp_path, model={"search": "table7-mnli"}, rho=[0], n_classifiers=1)
-    assert result.searches.params((0.0, 0))["n_estimators"] == 29
-    assert result.searches.shared.trials == ()
+    assert result.models[0].params["n_estimators"] == 29
+    assert result.models[0].searches[0].trials == ()
     assert result.rhos[0].accuracy_original.sd is None
 
 
@@ -270,10 +278,12 @@ def test_a_collapsed_model_is_reported_and_does_not_reject(tmp_path):
     result = _run(tmp_path, model={"name": "toys:ConstantModel", "params": QUICK})
     assert len(result.collapsed) == 6
     assert not result.reject
-    assert all(cell.test.t == 0 and cell.test.p_value == 1 for cell in result.collapsed)
+    assert all(cell.t == 0 and cell.test.p_value == 1 for cell in result.collapsed)
     written = json.loads((tmp_path / "results.json").read_text())
-    assert written["robustness"]["snr_without_collapsed"] is None
-    assert len(written["robustness"]["collapsed"]) == 6
+    (condition,) = written["conditions"]
+    assert condition["robustness"]["snr_without_collapsed"] is None
+    assert len(condition["robustness"]["collapsed"]) == 6
+    assert {rho["verdict"] for rho in condition["rhos"]} == {"collapsed"}
 
 
 def test_no_change_at_all_is_an_error_and_leaves_no_results(tmp_path):

@@ -55,7 +55,7 @@ _PATH = click.Path(path_type=Path)
     help="A training set, for the words that go with each label.  [default: of a run on the "
     "demonstration corpus its own]",
 )
-@click.option("--label-column", metavar="NAME", help="Of --train.")
+@click.option("--label-column", metavar="NAME", help="Of --train.  [default: that of the run]")
 @click.option(
     "--paper",
     type=_PATH,
@@ -102,7 +102,7 @@ def command(
     from ietest_fast.report.contents import gather
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
-    from ietest_fast.report.runs import read_runs
+    from ietest_fast.report.sources import read_runs
 
     found = read_runs(runs, names, where=chosen, alpha=alpha, margin=margin)
     target = out if out is not None else _beside(runs[0])
@@ -113,12 +113,12 @@ def command(
         check_paper_folder(paper)
     texts = None
     if train is not None:
-        of_run = next((run.results["data"] for run in found if run.results is not None), None)
+        of_run = next(run.results.data for run in found if run.results is not None)
         texts = read_corpus(
             train,
-            label_column=label_column,
-            text_columns=None if of_run is None else of_run["text_columns"],
-            label_names=None if of_run is None else of_run["label_names"],
+            label_column=of_run.label_column if label_column is None else label_column,
+            text_columns=of_run.text_columns,
+            label_names=of_run.label_names,
         )
     contents = gather(found, train=texts, hard_cases=hard_cases)
     write_text(target, build_page(contents, title=title))

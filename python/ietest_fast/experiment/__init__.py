@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.config import read_config as read_config
     from ietest_fast.experiment.data import Splits as Splits
     from ietest_fast.experiment.resample import DataGeneratingProcess as DataGeneratingProcess
-    from ietest_fast.experiment.results import RunResult as RunResult
+    from ietest_fast.experiment.schema import RunResult as RunResult
     from ietest_fast.experiment.signature import sign as sign
 
 __all__ = [
@@ -30,7 +30,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "DataGeneratingProcess": "resample",
         "RunConfig": "config",
-        "RunResult": "results",
+        "RunResult": "schema",
         "Splits": "data",
         "check_config": "config",
         "read_config": "config",

@@ -1,383 +1,173 @@
-"""What a run found, as values, and how they are written down."""
+"""``results.json``: written by a run, and read by whoever does not trust it."""
 
 from __future__ import annotations
 
-import functools
 import json
 import math
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from pydantic import ValidationError
 
-from ietest_fast.experiment.artefacts import write_text
-from ietest_fast.stats import (
-    ClusteredTestResult,
-    Decision,
-    EquivalenceResult,
-    PairedTestResult,
-    RobustnessResult,
-    Verdict,
-    robustness,
-)
-from ietest_fast.stats.power import difference_beside_test
+from ietest_fast.errors import InputError, StoreError
+from ietest_fast.experiment.artefacts import reading, write_text
+from ietest_fast.experiment.schema import RESULTS_FORMAT, RunResult, adjust
+from ietest_fast.stats import equivalence_test, paired_test
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ietest_fast.experiment.search import Searches
-    from ietest_fast.stats import Interval
+    from ietest_fast.experiment.schema import CellResult, RhoResult
 
 RESULTS = "results.json"
 
-RESULTS_FORMAT = 1
-"""Counted up when ``results.json`` changes in a way that its readers have to know of."""
+MOST_BYTES = 1 << 29
+"""A file beyond it is nothing that a run has written."""
+
+_SAME = 1e-6
+"""Relative difference that other processors and libraries may make."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CellResult:
-    """One classifier, tested.
+def write_results(result: RunResult, folder: Path) -> RunResult:
+    """Write ``results.json`` into the run's folder and return the results that know their folder.
 
-    Attributes
-    ----------
-    rho, m
-        Which cell.
-    identity
-        sha256 of all that affects it.
-    test
-        The paired test on its matched sample, as if its pairs were independent.
-    clustered
-        The test by clusters, which then decides; None without clusters.
-    equivalence
-        Is the difference below the margin?
-    valid_accuracy
-        Accuracy on its (resampled) validation set.
-    train_transformed, valid_transformed
-        How many observations of its resample are transformed ones.
-    collapsed
-        Whether it cannot be told from guessing: one class on everything, or at chance.
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
     """
-
-    rho: float
-    m: int
-    identity: str
-    test: PairedTestResult
-    clustered: ClusteredTestResult | None = None
-    equivalence: EquivalenceResult
-    valid_accuracy: float
-    train_transformed: int
-    valid_transformed: int
-    collapsed: bool
-
-    @property
-    def t(self) -> float:
-        """The statistic of the test that decides."""
-        return self.test.t if self.clustered is None else self.clustered.t
-
-    @property
-    def p_value(self) -> float:
-        """The p-value that decides."""
-        return self.test.p_value if self.clustered is None else self.clustered.p_value
-
-    @property
-    def warning(self) -> str | None:
-        """What the reader has to know of the test that decides."""
-        return self.test.warning if self.clustered is None else self.clustered.warning
-
-    @property
-    def accuracy_original(self) -> float:
-        """Accuracy on the original test set."""
-        return self.test.counts.accuracy_original
-
-    @property
-    def accuracy_transformed(self) -> float:
-        """Accuracy on the transformed test set."""
-        return self.test.counts.accuracy_transformed
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give all of it, ready for JSON."""
-        test = self.test.to_dict()
-        test["t"] = _finite(self.test.t)
-        return {
-            "m": self.m,
-            "identity": self.identity,
-            "accuracy_original": self.accuracy_original,
-            "accuracy_transformed": self.accuracy_transformed,
-            "valid_accuracy": self.valid_accuracy,
-            "train_transformed": self.train_transformed,
-            "valid_transformed": self.valid_transformed,
-            "collapsed": self.collapsed,
-            **test,
-            "clustered": self._describe_clusters(),
-            "equivalence": self._describe_equivalence(),
-        }
-
-    def _describe_clusters(self) -> dict[str, Any] | None:
-        if self.clustered is None:
-            return None
-        names = [
-            *("n_clusters", "n_nonzero", "t", "p_value", "p_paper", "p_symmetric"),
-            *("n_resamples", "seed", "warning"),
-        ]
-        found = {name: getattr(self.clustered, name) for name in names}
-        found["t"] = _finite(self.clustered.t)
-        return found | {"design_effect": self.clustered.design_effect}
-
-    def _describe_equivalence(self) -> dict[str, Any]:
-        names = ("margin", "alpha", "p_value", "equivalent")
-        found = {name: getattr(self.equivalence, name) for name in names}
-        return found | {"interval": [self.equivalence.interval.low, self.equivalence.interval.high]}
+    text = json.dumps(result.to_dict(), indent=1, allow_nan=False)
+    write_text(folder / RESULTS, text + "\n")
+    return result.located(folder)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spread:
-    """Mean and standard deviation over the M classifiers.
+def read_results(folder: Path) -> RunResult:
+    """Read and check a run's ``results.json``.
 
-    Attributes
-    ----------
-    mean
-        Infinite if some numbers are; None if they are so on both sides.
-    sd
-        Divisor M - 1; None if M is 1 or the mean is not finite.
+    The file is input like any other: types, ranges, and that every number that follows from others
+    does, p-values of the exact law included.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or no run has ended there.
+    StoreError
+        If the file is damaged, or of another format.
     """
-
-    mean: float | None
-    sd: float | None
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Spread:
-        """Summarise some numbers, infinite ones allowed, none of them NaN."""
-        if math.inf in values and -math.inf in values:
-            return cls(mean=None, sd=None)
-        mean = float(np.mean(values))
-        if len(values) < 2 or not math.isfinite(mean):
-            return cls(mean=mean, sd=None)
-        return cls(mean=mean, sd=float(np.std(values, ddof=1)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give both, ready for JSON."""
-        return {"mean": None if self.mean is None else _finite(self.mean), "sd": self.sd}
-
-
-class OverClassifiers:
-    """Means and standard deviations over the M classifiers of a rho, its ``cells``."""
-
-    cells: tuple[Any, ...]
-
-    @property
-    def accuracy_original(self) -> Spread:
-        """Accuracy on the original test set over the M classifiers."""
-        return Spread.of([cell.accuracy_original for cell in self.cells])
-
-    @property
-    def accuracy_transformed(self) -> Spread:
-        """Accuracy on the transformed test set over the M classifiers."""
-        return Spread.of([cell.accuracy_transformed for cell in self.cells])
-
-    @property
-    def t(self) -> Spread:
-        """The statistic over the M classifiers."""
-        return Spread.of([cell.t for cell in self.cells])
+    path = folder / RESULTS
+    if not path.is_file():
+        begun = (folder / "run.sqlite").is_file()
+        raise InputError(
+            "its run has not ended yet; give its command again" if begun else "is no run's folder",
+            path=folder,
+        )
+    with reading(path):
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise ValueError(f"it has {size:,} bytes, more than any run writes")
+        text = path.read_bytes()
+        written = json.loads(text)
+        found = written.get("format") if isinstance(written, dict) else None
+        if found != RESULTS_FORMAT:
+            raise StoreError(
+                f"{path}: is of format {_shorten(found)}, this version reads {RESULTS_FORMAT}; "
+                "give the run's command again, which trains nothing anew"
+            )
+        return check_results(text, written).located(folder)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sensitivity:
-    """What the test of one classifier, at level alpha / M, could find.
+def check_results(text: bytes, written: Any) -> RunResult:
+    """Make results of the bytes of a file, and of what JSON says that they hold.
 
-    Attributes
-    ----------
-    margin
-        A difference of the accuracies, either way.
-    discordance
-        Mean share of discordant pairs, from which the rest follows.
-    power
-        Probability that a difference of `margin` is found.
+    Raises
+    ------
+    ValueError
+        With the first mistake found, after the key at which it is.
     """
+    try:
+        result = RunResult.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
+    _compare(written, result.to_dict(), "")
+    for c, condition in enumerate(result.conditions):
+        same = len({cell.n for cell in condition.cells}) == 1
+        _need(same, f"conditions.{c}", "its counts are not of equally many observations")
+        for r, rho in enumerate(condition.rhos):
+            _check_rho(rho, result, f"conditions.{c}.rhos.{r}")
+    return result
 
-    margin: float
-    discordance: float
-    power: float
 
-
-@dataclass(frozen=True, kw_only=True)
-class RhoResult(OverClassifiers):
-    """The IE test at one rho.
-
-    Attributes
-    ----------
-    rho
-        Probability of transformation.
-    cells
-        M classifiers, by m.
-    decision
-        Whether invariance is rejected.
-    sensitivity
-        What could have been found; None if that is not known (clusters, more than a million
-        pairs).
-    signature
-        How it came about.
-    """
-
-    rho: float
-    cells: tuple[CellResult, ...]
-    decision: Decision
-    sensitivity: Sensitivity | None
-    signature: str
-
-    @property
-    def verdict(self) -> Verdict:
-        """What is shown at this rho.
-
-        Equivalent if that is shown for each of the M classifiers (no correction is needed where
-        all have to reject), else different if invariance is rejected, else undecided.
-        """
-        if all(cell.equivalence.equivalent for cell in self.cells):
-            return Verdict.EQUIVALENT
-        return Verdict.DIFFERS if self.decision.reject else Verdict.UNDECIDED
-
-    @functools.cached_property
-    def detectable_difference(self) -> float | None:
-        """The smallest difference that one of the M tests shows with 80% power.
-
-        At the level alpha / M, and the mean discordance of the M matched samples; None where
-        :func:`~ietest_fast.stats.power.difference_beside_test` gives none, and with clusters.
-        """
-        if self.cells[0].clustered is not None:
-            return None
-        tests = [cell.test for cell in self.cells]
-        return difference_beside_test(
-            tests[0].n,
-            float(np.mean([test.counts.discordance_rate for test in tests])),
-            alpha=self.decision.alpha,
-            n_tests=self.decision.n_tests,
+def _compare(written: Any, follows: Any, place: str) -> None:
+    """Hold what is written against what these results would be written as."""
+    if isinstance(written, dict) and isinstance(follows, dict):
+        for name in [*follows, *sorted(set(written) - set(follows))]:
+            where = f"{place}.{name}".lstrip(".")
+            if name not in follows:
+                raise ValueError(f"{where}: is unknown")
+            # What is None by default may be left out.
+            if name in written or follows[name] is not None:
+                _compare(written.get(name), follows[name], where)
+    elif isinstance(written, list) and isinstance(follows, list) and len(written) == len(follows):
+        for number, pair in enumerate(zip(written, follows, strict=True)):
+            _compare(*pair, f"{place}.{number}")
+    elif not _are_same(written, follows):
+        raise ValueError(
+            f"{place}: is {_shorten(written)}, but the rest of the file makes it "
+            f"{_shorten(follows)}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give all of it, ready for JSON."""
-        return {
-            "rho": self.rho,
-            "accuracy_original": self.accuracy_original.to_dict(),
-            "accuracy_transformed": self.accuracy_transformed.to_dict(),
-            "t": self.t.to_dict(),
-            "p_min": self.decision.p_min,
-            "threshold": self.decision.threshold,
-            "reject": self.decision.reject,
-            "verdict": str(self.verdict),
-            "sensitivity": None if self.sensitivity is None else asdict(self.sensitivity),
-            "detectable_difference": self.detectable_difference,
-            "signature": self.signature,
-            "cells": [cell.to_dict() for cell in self.cells],
-        }
+
+def _are_same(written: Any, follows: Any) -> bool:
+    numbers = [type(value) for value in (written, follows)]
+    if all(kind in {int, float} for kind in numbers) and float in numbers:
+        return _are_close(written, follows)
+    return type(written) is type(follows) and bool(written == follows)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunResult:
-    """A finished run.
-
-    Attributes
-    ----------
-    folder
-        Where the run lives.
-    settings
-        All that results depend on.
-    identity
-        sha256 of the settings.
-    versions
-        Of the software that results depend on.
-    data
-        Rows, what was dropped, how much the transformation changed, by split.
-    transformation
-        Name, fingerprint and what it did to the test set.
-    searches
-        The hyperparameters used, and how they were found.
-    rhos
-        One test for each rho, in the order of the configuration.
-    signature
-        Of the run as a whole.
-    """
-
-    folder: Path
-    settings: Mapping[str, Any]
-    identity: str
-    versions: Mapping[str, str]
-    data: Mapping[str, Any]
-    transformation: Mapping[str, Any]
-    searches: Searches
-    rhos: tuple[RhoResult, ...]
-    signature: str
-
-    @property
-    def collapsed(self) -> tuple[CellResult, ...]:
-        """The classifiers that cannot be told from guessing."""
-        return tuple(cell for rho in self.rhos for cell in rho.cells if cell.collapsed)
-
-    @property
-    def robustness(self) -> RobustnessResult:
-        """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m."""
-        cells = [cell for rho in self.rhos for cell in rho.cells]
-        return robustness(
-            [cell.accuracy_original for cell in cells],
-            [cell.collapsed for cell in cells],
-            names=[f"rho {cell.rho:g}, m {cell.m}" for cell in cells],
-        )
-
-    @property
-    def snr(self) -> float:
-        """The ratio over all classifiers, collapsed ones too."""
-        return self.robustness.every.snr
-
-    @property
-    def snr_without_collapsed(self) -> float | None:
-        """The same without collapsed classifiers; None if all are."""
-        without = self.robustness.without_collapsed
-        return None if without is None else without.snr
-
-    @property
-    def reject(self) -> bool:
-        """Whether invariance is rejected at any rho."""
-        return any(rho.decision.reject for rho in self.rhos)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give what ``results.json`` holds; nothing in it depends on time or speed."""
-        ratios = self.robustness
-        every, without = ratios.every, ratios.without_collapsed
-        return {
-            "format": RESULTS_FORMAT,
-            "signature": self.signature,
-            "identity": self.identity,
-            "settings": dict(self.settings),
-            "versions": dict(self.versions),
-            "data": dict(self.data),
-            "transformation": dict(self.transformation),
-            "search": self.searches.to_dict(),
-            "reject": self.reject,
-            "robustness": {
-                "snr": _finite(every.snr),
-                "snr_interval": _ends(every.interval),
-                "snr_without_collapsed": None if without is None else _finite(without.snr),
-                "snr_without_collapsed_interval": (
-                    None if without is None else _ends(without.interval)
-                ),
-                "confidence_level": ratios.confidence_level,
-                "collapsed": [{"rho": cell.rho, "m": cell.m} for cell in self.collapsed],
-            },
-            "rhos": [rho.to_dict() for rho in self.rhos],
-        }
-
-    def write(self) -> Path:
-        """Write ``results.json`` into the run's folder and give its path."""
-        path = self.folder / RESULTS
-        write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
-        return path
+def _shorten(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _ends(interval: Interval | None) -> list[float | str] | None:
-    return None if interval is None else [_finite(interval.low), _finite(interval.high)]
+def _check_rho(rho: RhoResult, result: RunResult, place: str) -> None:
+    settings = result.settings
+    _need(rho.alpha == settings.alpha, place, "alpha is not that of the settings")
+    _need(rho.correction == settings.correction, place, "correction is not that of the settings")
+    if not rho.is_joint:
+        expected = adjust([cell.p_value for cell in rho.cells], rho.correction)
+        same = all(map(_are_close, rho.p_adjusted, expected))
+        _need(same, place, "p_adjusted does not follow from the p-values")
+    for c, cell in enumerate(rho.cells):
+        where = f"{place}.cells.{c}"
+        _need(cell.identity is not None, where, "identity is missing")
+        _need(cell.equivalence.margin == settings.margin, where, "margin is not the settings'")
+        _need(cell.equivalence.alpha == settings.alpha, where, "alpha is not the settings'")
+        _check_tests(cell, where)
 
 
-def _finite(value: float) -> float | str:
-    # JSON has no infinities; a NaN would be a mistake of ours.
-    if math.isnan(value):
-        raise ValueError("a result is not a number")
-    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+def _check_tests(cell: CellResult, place: str) -> None:
+    test = paired_test(cell.counts)
+    if cell.test.method == "exact":
+        same = _are_close(cell.test.p_value, test.p_value)
+        _need(same, place, "p_value does not follow from the counts")
+    same = _are_close(cell.test.p_mcnemar_exact, test.p_mcnemar_exact)
+    _need(same, place, "p_mcnemar_exact does not follow from the counts")
+    if cell.clustered is not None:
+        return
+    own = cell.equivalence
+    found = equivalence_test(cell.counts, margin=own.margin, alpha=own.alpha)
+    ends = zip(own.interval, (found.interval.low, found.interval.high), strict=True)
+    same = all(math.isclose(a, b, rel_tol=_SAME, abs_tol=_SAME) for a, b in ends)
+    _need(same, place, "the interval does not follow from the counts")
+    same = math.isclose(own.p_value, found.p_value, rel_tol=_SAME, abs_tol=1e-12)
+    _need(same, place, "the p-value of equivalence does not follow from the counts")
+
+
+def _are_close(first: float, second: float) -> bool:
+    return math.isclose(first, second, rel_tol=_SAME, abs_tol=1e-300)
+
+
+def _need(condition: bool, place: str, message: str) -> None:
+    if not condition:
+        raise ValueError(f"{place}: {message}")

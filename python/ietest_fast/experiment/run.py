@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,9 +21,30 @@ from ietest_fast.experiment.data import (
     transform_splits,
 )
 from ietest_fast.experiment.executors import make_executor
-from ietest_fast.experiment.identity import CELL_SCHEME, bootstrap_seed, identify
+from ietest_fast.experiment.identity import (
+    CELL_SCHEME,
+    bootstrap_seed,
+    canonical_json,
+    identify,
+)
 from ietest_fast.experiment.matching import read_matched
-from ietest_fast.experiment.results import CellResult, RhoResult, RunResult, Sensitivity
+from ietest_fast.experiment.results import write_results
+from ietest_fast.experiment.schema import (
+    CellResult,
+    ChangedRows,
+    ConditionResult,
+    DataSummary,
+    ModelRecord,
+    ModelSettings,
+    RhoResult,
+    RunResult,
+    RunSettings,
+    SearchRecord,
+    Sensitivity,
+    SplitSummary,
+    TransformationRecord,
+    TrialRecord,
+)
 from ietest_fast.experiment.signature import sign
 from ietest_fast.experiment.store import CellRecord, RunStore
 from ietest_fast.experiment.work import (
@@ -37,17 +59,18 @@ from ietest_fast.models.pooling import find_changed
 from ietest_fast.stats import (
     MatchedSample,
     clustered_test,
-    decide,
     equivalence_test,
     is_collapsed,
     paired_test,
     power,
 )
+from ietest_fast.stats.power import difference_beside_test
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.config import RunConfig
+    from ietest_fast.experiment.search import Search, Searches
     from ietest_fast.models import Model
     from ietest_fast.transform import Transformation
 
@@ -134,25 +157,26 @@ def run(
         signer = _signer(config, splits, texts, settings)
         rhos = _test(config, store, records, signer, clusters)
         tell("test", 1, 1)
-        every_cell = [cell for rho in rhos for cell in rho.cells]
-        result = RunResult(
-            folder=folder,
-            settings=settings,
-            identity=identify(settings),
-            versions=_versions(model),
-            data=_describe_data(splits, texts),
-            transformation={
-                "name": texts.name,
-                "fingerprint": texts.fingerprint,
-                "test_edits": texts.test_edits,
-                "n_test_reworded": texts.n_test_reworded,
-            },
-            searches=searches,
-            rhos=rhos,
-            signature=signer(every_cell, config.rho),
+        signature = signer([cell for rho in rhos for cell in rho.cells], config.rho)
+        return write_results(
+            RunResult(
+                identity=identify(settings),
+                settings=_record_settings(settings),
+                software=_versions(model),
+                data=_describe_data(config, splits),
+                transformations=(_record_transformation(settings, texts),),
+                models=(_record_model(settings, searches),),
+                conditions=(
+                    ConditionResult(
+                        model=settings["model"]["name"],
+                        transformation=texts.name,
+                        signature=signature,
+                        rhos=rhos,
+                    ),
+                ),
+            ),
+            folder,
         )
-        result.write()
-    return result
 
 
 def _ready_made(transformation: Transformation) -> PlannedTransformation:
@@ -273,11 +297,13 @@ def _test(
             for m in range(config.n_classifiers)
         )
         rhos.append(
-            RhoResult(
-                rho=rho,
-                cells=cells,
-                decision=decide([cell.p_value for cell in cells], alpha=config.alpha),
+            RhoResult.from_cells(
+                cells,
+                alpha=config.alpha,
                 sensitivity=None if clusters is not None else _find_sensitivity(config, cells),
+                detectable_difference=None
+                if clusters is not None
+                else _find_detectable(config, cells),
                 signature=signer(cells, [rho]),
             )
         )
@@ -286,8 +312,8 @@ def _test(
 
 def _find_sensitivity(config: RunConfig, cells: Sequence[CellResult]) -> Sensitivity | None:
     """Say what the tests at one rho could find, at the mean discordance of its classifiers."""
-    n = cells[0].test.n
-    discordance = sum(cell.test.counts.k for cell in cells) / (n * len(cells))
+    n = cells[0].n
+    discordance = sum(cell.counts.k for cell in cells) / (n * len(cells))
     if n > _MOST_PAIRS_FOR_POWER:
         return None
     return Sensitivity(
@@ -301,6 +327,16 @@ def _find_sensitivity(config: RunConfig, cells: Sequence[CellResult]) -> Sensiti
             alpha=config.alpha,
             n_tests=len(cells),
         ),
+    )
+
+
+def _find_detectable(config: RunConfig, cells: Sequence[CellResult]) -> float | None:
+    """Return the smallest difference that one of the M tests shows with 80% power."""
+    return difference_beside_test(
+        cells[0].n,
+        float(np.mean([cell.counts.discordance_rate for cell in cells])),
+        alpha=config.alpha,
+        n_tests=len(cells),
     )
 
 
@@ -326,7 +362,7 @@ def _test_cell(
             seed=seed,
             n_threads=config.n_threads,
         )
-    return CellResult(
+    return CellResult.of(
         rho=record.rho,
         m=record.m,
         identity=record.identity,
@@ -347,24 +383,72 @@ def _test_cell(
     )
 
 
-def _describe_data(splits: Splits, texts: TransformedSplits) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "text_columns": list(splits.train.text_columns),
-        "label_names": list(splits.train.label_names),
-    }
-    for name, corpus in splits.items():
-        counts = np.bincount(corpus.labels, minlength=splits.n_classes)
-        n_changed = int(texts.changed[name].sum())
-        described[name] = {
-            "rows": len(corpus),
-            "dropped": dict(corpus.dropped),
-            "labels": {
-                label: int(count) for label, count in zip(corpus.label_names, counts, strict=True)
+def _record_settings(settings: Mapping[str, Any]) -> RunSettings:
+    own = {name: settings[name] for name in RunSettings.model_fields if name in settings}
+    # As JSON has them: tables of settings are strict about lists and numbers.
+    return RunSettings.model_validate_json(canonical_json({**own, "correction": "bonferroni"}))
+
+
+def _record_transformation(
+    settings: Mapping[str, Any], texts: TransformedSplits
+) -> TransformationRecord:
+    own = dict(settings["transformation"])
+    return TransformationRecord(
+        key=texts.name,
+        name=texts.name,
+        fingerprint=texts.fingerprint,
+        inputs=own.pop("inputs"),
+        settings=own,
+        changed=ChangedRows(**{name: int(own.sum()) for name, own in texts.changed.items()}),
+        n_test_reworded=texts.n_test_reworded,
+        test_edits=dict(texts.test_edits),
+    )
+
+
+def _record_model(settings: Mapping[str, Any], searches: Searches) -> ModelRecord:
+    own = settings["model"]
+    found: list[tuple[float | None, int | None, Search]] = [
+        (rho, m, search) for (rho, m), search in searches.own.items()
+    ]
+    if searches.shared is not None:
+        found = [(None, None, searches.shared)]
+    return ModelRecord(
+        key=own["name"],
+        settings=ModelSettings.model_validate_json(canonical_json(own)),
+        searches=tuple(
+            SearchRecord(
+                params=dict(search.params),
+                trials=tuple(TrialRecord(**asdict(trial)) for trial in search.trials),
+                rho=rho,
+                m=m,
+            )
+            for rho, m, search in found
+        ),
+    )
+
+
+def _describe_data(config: RunConfig, splits: Splits) -> DataSummary:
+    summaries = {
+        name: SplitSummary(
+            rows=len(corpus),
+            dropped=dict(corpus.dropped),
+            labels={
+                label: int(count)
+                for label, count in zip(
+                    corpus.label_names,
+                    np.bincount(corpus.labels, minlength=splits.n_classes),
+                    strict=True,
+                )
             },
-            "changed": n_changed,
-            "share_changed": n_changed / len(corpus),
-        }
-    return described
+        )
+        for name, corpus in splits.items()
+    }
+    return DataSummary(
+        text_columns=tuple(splits.train.text_columns),
+        label_names=tuple(splits.train.label_names),
+        label_column=config.data.label_column,
+        **summaries,
+    )
 
 
 def _versions(model: Model) -> dict[str, str]:
@@ -379,8 +463,8 @@ def _signer(
 ) -> _Signer:
     def signer(cells: Sequence[CellResult], rho: Sequence[float]) -> str:
         return sign(
-            n=cells[0].test.n,
-            discordant=[cell.test.counts.k for cell in cells],
+            n=cells[0].n,
+            discordant=[cell.counts.k for cell in cells],
             n_clusters=None if cells[0].clustered is None else cells[0].clustered.n_clusters,
             method=config.used_method,
             n_resamples=config.used_resamples,

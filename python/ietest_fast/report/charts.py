@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from ietest_fast.experiment.schema import CellResult
     from ietest_fast.report.effects import Substitutions
-    from ietest_fast.report.runs import CellOutcome, FinishedRun
+    from ietest_fast.report.runs import FinishedRun
 
 Drawn = tuple["Figure", "Mapping[str, str]"]
 
@@ -243,8 +244,8 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
     A point is filled where invariance is rejected; an arrow at the foot stands for a value below
     ``P_FLOOR``. Of one run alone every p-value is a small dot besides.
     """
-    thresholds = sorted({run.rhos[0].decision.threshold for run in runs}, reverse=True)
-    is_cut = any(rho.decision.p_min < P_FLOOR for run in runs for rho in run.rhos)
+    thresholds = sorted({run.rhos[0].threshold for run in runs}, reverse=True)
+    is_cut = any(rho.p_min < P_FLOOR for run in runs for rho in run.rhos)
     signs = ["Filled: rejected."]
     if len(runs) == 1:
         signs.append("Small dots: every classifier.")
@@ -255,7 +256,7 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         figure, axes = _axes(left=0.85, legend_rows=_legend_rows(runs))
         hints = _Hints()
         axes.set_yscale("log")
-        lowest = max(min(rho.decision.p_min for run in runs for rho in run.rhos), P_FLOOR)
+        lowest = max(min(rho.p_min for run in runs for rho in run.rhos), P_FLOOR)
         axes.set_ylim(min(lowest, *thresholds) / 5, 2)
         for number, threshold in enumerate(thresholds):
             axes.axhline(threshold, color=palette.ink, linestyle="--", linewidth=1)
@@ -284,11 +285,11 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         for number, run in enumerate(runs):
             look = _series(number, palette)
             marker = look.pop("marker")
-            heights = [max(rho.decision.p_min, P_FLOOR) for rho in run.rhos]
+            heights = [max(rho.p_min, P_FLOOR) for rho in run.rhos]
             axes.plot([rho.rho for rho in run.rhos], heights, linewidth=1.5, **look)
             axes.plot([], [], label=_label(run.name), marker=marker, markersize=5.5, **look)
             for rho, height in zip(run.rhos, heights, strict=True):
-                p, is_rejected = rho.decision.p_min, rho.decision.reject
+                p, is_rejected = rho.p_min, rho.reject
                 said = "rejected" if is_rejected else "not rejected"
                 _points(
                     axes,
@@ -307,8 +308,7 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         return figure, hints.texts
 
     rejected = "; ".join(
-        f"{run.name}: "
-        + (", ".join(f"{rho.rho:g}" for rho in run.rhos if rho.decision.reject) or "nowhere")
+        f"{run.name}: " + (", ".join(f"{rho.rho:g}" for rho in run.rhos if rho.reject) or "nowhere")
         for run in runs
     )
     return Chart(
@@ -322,9 +322,9 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
 
 def _say_m(runs: Sequence[FinishedRun], threshold: float) -> str:
     """Say which runs a line is of, where there are several lines: those of so many classifiers."""
-    if len({run.rhos[0].decision.threshold for run in runs}) == 1:
+    if len({run.rhos[0].threshold for run in runs}) == 1:
         return ""
-    of = {run.n_classifiers for run in runs if run.rhos[0].decision.threshold == threshold}
+    of = {run.n_classifiers for run in runs if run.rhos[0].threshold == threshold}
     return f" (M = {', '.join(map(str, sorted(of)))})"
 
 
@@ -453,7 +453,7 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
     )
 
 
-def _say_t(cell: CellOutcome) -> str:
+def _say_t(cell: CellResult) -> str:
     """Say what t is; its p-value stands by it where it is of the same test."""
     p = f", p = {show_p(cell.p_value)}" if cell.n_clusters is None else ""
     return f"ρ = {cell.rho:g}, m = {cell.m}: t = {format_t(cell.counts.t)}{p}"

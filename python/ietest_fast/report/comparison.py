@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.experiment.results import Spread
+    from ietest_fast.experiment.schema import Spread
     from ietest_fast.report.runs import FinishedRun
     from ietest_fast.stats import Decision
 
@@ -73,11 +73,11 @@ def are_comparable(first: FinishedRun, second: FinishedRun) -> bool:
     """Whether two runs have the same test observations in the same order, and a rho in common."""
     if first.results is None or second.results is None:
         return False
+    data = [results.data for results in (first.results, second.results)]
     same = all(
-        first.results[part][name] == second.results[part][name]
-        for part, name in (("data", "label_names"), ("data", "text_columns"))
+        getattr(data[0], name) == getattr(data[1], name) for name in ("label_names", "text_columns")
     )
-    tests = {run.results["settings"]["data"]["test"] for run in (first, second) if run.results}
+    tests = {results.settings.data.test for results in (first.results, second.results)}
     common = {rho.rho for rho in first.rhos} & {rho.rho for rho in second.rhos}
     return same and len(tests) == 1 and bool(common)
 
@@ -138,7 +138,7 @@ def _compare(
     rho: float, first: NDArray[np.bool_], second: NDArray[np.bool_], alpha: float
 ) -> list[Compared]:
     """Compare outcomes, bool of shape (n, M, 2)."""
-    from ietest_fast.experiment.results import Spread
+    from ietest_fast.experiment.schema import Spread
 
     compared = []
     for quantity in ("original", "transformed", "loss"):

@@ -421,7 +421,7 @@ def _provenance(runs: Sequence[FinishedRun]) -> Section:
                 title=run.name,
                 text=f"Counts from {run.source.name}; nothing else is known."
                 if run.results is None
-                else to_toml(run.results),
+                else to_toml(run.results, run.condition),
             )
             for run in runs
         ),

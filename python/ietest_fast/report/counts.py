@@ -9,7 +9,8 @@ import numpy as np
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
-from ietest_fast.report.runs import CellOutcome, FinishedRun, RhoOutcome
+from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
+from ietest_fast.report.runs import FinishedRun
 from ietest_fast.stats import PairedCounts
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _make_run(
     alpha: float,
     margin: float,
 ) -> FinishedRun:
-    by_rho: dict[float, list[CellOutcome]] = {}
+    by_rho: dict[float, list[CellResult]] = {}
     for row in rows:
         rho = _number(path, row, "rho")
         cells = by_rho.setdefault(rho, [])
@@ -123,16 +124,20 @@ def _make_run(
         model=model,
         transformation="unknown",
         data_name=dataset or path.stem,
-        rhos=tuple(
-            RhoOutcome.from_cells(cells, alpha=alpha) for _, cells in sorted(by_rho.items())
+        condition=ConditionResult(
+            model=model,
+            transformation="unknown",
+            signature=None,
+            rhos=tuple(
+                RhoResult.from_cells(cells, alpha=alpha) for _, cells in sorted(by_rho.items())
+            ),
         ),
-        margin=margin,
     )
 
 
 def _make_cell(
     path: Path, row: Mapping[str, Any], rho: float, m: int, *, alpha: float, margin: float
-) -> CellOutcome:
+) -> CellResult:
     numbers = [_number(path, row, name) for name in _COUNTS]
     if not all(number.is_integer() for number in numbers):
         raise InputError("counts are whole numbers", path=path, row=f"row {row['_row']}")
@@ -140,17 +145,17 @@ def _make_cell(
         counts = PairedCounts(*(int(number) for number in numbers))
     except InputError as error:
         raise InputError(str(error), path=path, row=f"row {row['_row']}") from error
-    return CellOutcome.from_counts(
+    return CellResult.from_counts(
         counts,
         rho=rho,
         m=m,
-        is_collapsed=_is_collapsed(path, row),
+        collapsed=_collapsed(path, row),
         alpha=alpha,
         margin=margin,
     )
 
 
-def _is_collapsed(path: Path, row: Mapping[str, Any]) -> bool:
+def _collapsed(path: Path, row: Mapping[str, Any]) -> bool:
     said = str(row.get("collapsed", "")).strip().casefold()
     if said in {"true", "1", "yes", "1.0"}:
         return True

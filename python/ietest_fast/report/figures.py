@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.report.charts import accuracy_chart, p_chart
-from ietest_fast.report.runs import finished_run
+from ietest_fast.report.runs import finished_runs
+from ietest_fast.report.sources import name_runs
 from ietest_fast.report.svg import Chart
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from ietest_fast.experiment.results import RunResult
+    from ietest_fast.experiment.schema import RunResult
     from ietest_fast.report.svg import Palette
     from ietest_fast.stats import PowerCurve
 
@@ -22,14 +23,20 @@ if TYPE_CHECKING:
 def write_figures(result: RunResult) -> list[Path]:
     """Write ``accuracy`` and ``p_values``, each as SVG and PNG, into the run's folder.
 
+    Of several models or transformations each has its own ``accuracy-1``, ``accuracy-2`` and so on.
+
     Returns
     -------
     list of Path
         The files.
     """
-    run = finished_run(result.folder, result.to_dict())
+    runs = name_runs(finished_runs(result))
     paths = []
-    for chart in (accuracy_chart(run, "accuracy"), p_chart([run], "p_values")):
+    accuracies = [
+        accuracy_chart(run, "accuracy" if len(runs) == 1 else f"accuracy-{number}")
+        for number, run in enumerate(runs, start=1)
+    ]
+    for chart in (*accuracies, p_chart(runs, "p_values")):
         for suffix in ("svg", "png"):
             path = result.folder / f"{chart.name}.{suffix}"
             chart.save(path)

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ietest_fast.experiment.schema import (
+        ConditionResult,
+        ModelRecord,
+        RunResult,
+        TransformationRecord,
+    )
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 
 
-def to_toml(results: Mapping[str, Any]) -> str:
-    """Write what is known of a run's configuration, as ``ietest-fast run FILE`` takes it.
+def to_toml(results: RunResult, condition: ConditionResult) -> str:
+    """Write what is known of a configuration, as ``ietest-fast run FILE`` takes it.
 
     Names of files are not among what a run keeps, for files count by what is in them. They are left
     open (``"..."``), each beside the fingerprint of what has to stand there; of what a run does not
@@ -23,65 +29,72 @@ def to_toml(results: Mapping[str, Any]) -> str:
     Parameters
     ----------
     results
-        The contents of ``results.json``.
+        Of the run.
+    condition
+        Whose model and transformation are meant.
     """
-    settings = results["settings"]
-    data = settings["data"]
+    settings = results.settings
+    data, split, demo = settings.data, settings.data.split, settings.data.demo
     lines = [
-        _line("rho", settings["rho"]),
-        _line("n_classifiers", settings["n_classifiers"]),
-        _line("alpha", settings["alpha"]),
-        _line("margin", settings["margin"]),
-        _line("seed", settings["seed"]),
-        _line("method", settings["method"]),
-        *_given("n_resamples", settings["n_resamples"]),
+        _line("rho", settings.rho),
+        _line("n_classifiers", settings.n_classifiers),
+        _line("alpha", settings.alpha),
+        _line("margin", settings.margin),
+        _line("seed", settings.seed),
+        _line("method", settings.method),
+        *_given("n_resamples", settings.n_resamples),
         "",
         "[data]",
     ]
-    own = {name: data[name] for name in ("name", "cluster")}
-    if data["demo"] is not None:
-        lines += [_line("demo", data["demo"])]
-    elif data["split"] is not None:
-        split = {"file": "...", **data["split"]}
-        lines += [f'train = "..."  # {data["train"]}'] * (data["split"]["n_train"] is None)
+    if demo is not None:
+        lines += [_line("demo", demo.to_dict())]
+    elif split is not None:
+        parts = {name: value for name, value in split.to_dict().items() if value is not None}
+        lines += [f'train = "..."  # {data.train}'] * (split.n_train is None)
         lines += [
-            f"# valid: {data['valid']}",
-            f"# test: {data['test']}",
-            _line("split", {name: value for name, value in split.items() if value is not None}),
+            f"# valid: {data.valid}",
+            f"# test: {data.test}",
+            _line("split", {"file": "...", **parts}),
         ]
     else:
-        lines += [f'{name} = "..."  # {data[name]}' for name in ("train", "valid", "test")]
-    lines += [line for name, value in own.items() for line in _given(name, value)]
-    lines += [
-        _line("text_columns", results["data"]["text_columns"]),
-        _line("label_names", results["data"]["label_names"]),
-    ] * (data["demo"] is None)
-    lines += ["# label_column, missing_text and quoted as the files need them"] * (
-        data["demo"] is None
-    )
-    phi = settings["transformation"]
-    lines += [
+        lines += [
+            f'{name} = "..."  # {fingerprint}' for name, fingerprint in data.fingerprints.items()
+        ]
+    lines += [*_given("name", data.name), *_given("cluster", data.cluster)]
+    if demo is None:
+        lines += [
+            _line("text_columns", results.data.text_columns),
+            _line("label_names", results.data.label_names),
+            *_given("label_column", results.data.label_column),
+            "# missing_text and quoted as the files need them",
+        ]
+    lines += _say_transformation(results.transformation_of(condition))
+    lines += _say_model(results.model_of(condition))
+    software = ", ".join(f"{name} {version}" for name, version in results.software.items())
+    return "\n".join([f"# {condition.signature}", f"# {software}", *lines]) + "\n"
+
+
+def _say_transformation(phi: TransformationRecord) -> list[str]:
+    return [
         "",
         "[transformation]",
-        _line("rules", phi.get("rules")),
+        *[line for name, value in phi.settings.items() for line in _given(name, value)],
         "# tagger, wordnet and block_list, if they were given",
-        f"# fingerprint of rules, tagger, WordNet and block list: {phi.get('inputs')}",
-        f"# made: {results['transformation']['name']} {results['transformation']['fingerprint']}",
-        "",
-        "[model]",
+        f"# fingerprint of rules, tagger, WordNet and block list: {phi.inputs}",
+        f"# made: {phi.name} {phi.fingerprint}",
     ]
-    model = settings["model"]
-    lines.append(_line("name", model["name"]))
-    lines += _say_options(model["options"])
+
+
+def _say_model(record: ModelRecord) -> list[str]:
+    model = record.settings
+    lines = ["", "[model]", _line("name", model.name), *_say_options(model.options)]
     for name in ("params", "search", "input"):
-        lines += _given(name, model[name])
-    if model["params"] is None and isinstance(model["search"], int):
-        found = results["search"].get("params")
-        lines += [f"# found by the search: {json.dumps(found)}"] * bool(found)
+        lines += _given(name, getattr(model, name))
+    if model.params is None and isinstance(model.search, int) and record.params:
+        lines.append(f"# found by the search: {json.dumps(record.params)}")
     for name, usual in (("search_per_resample", False), ("n_voters", 1)):
-        lines += [_line(name, model[name])] * (model[name] != usual)
-    versions = ", ".join(f"{name} {value}" for name, value in results["versions"].items())
-    return "\n".join([f"# {results['signature']}", f"# {versions}", *lines]) + "\n"
+        lines += [_line(name, getattr(model, name))] * (getattr(model, name) != usual)
+    return lines
 
 
 def _say_options(options: Mapping[str, Any]) -> list[str]:

@@ -76,7 +76,7 @@ def collapsed_table(runs: Sequence[FinishedRun]) -> Table | None:
         (run.name, cell.rho, cell.m, cell.accuracy_original, cell.accuracy_transformed)
         for run in runs
         for cell in run.cells
-        if cell.is_collapsed
+        if cell.collapsed
     ]
     if not rows:
         return None

@@ -10,7 +10,7 @@ from ietest_fast.stats import FEW_DISCORDANT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.experiment.results import Spread
+    from ietest_fast.experiment.schema import Spread
     from ietest_fast.report.runs import FinishedRun
 
 
@@ -48,7 +48,7 @@ def runs_table(runs: Sequence[FinishedRun]) -> Table:
                 run.n_classifiers,
                 run.alpha,
                 run.margin,
-                sum(rho.decision.reject for rho in run.rhos),
+                sum(rho.reject for rho in run.rhos),
                 run.cells[0].n_clusters,
             )
             for run in runs
@@ -83,10 +83,10 @@ def rho_table(runs: Sequence[FinishedRun]) -> Table:
                 _mean_sd(rho.accuracy_transformed),
                 _mean_sd(rho.delta),
                 _mean_sd(rho.t),
-                PValue(rho.decision.p_min, rho.decision.threshold),
-                rho.decision.threshold,
+                PValue(rho.p_min, rho.threshold),
+                rho.threshold,
                 rho.power,
-                rho.decision.reject,
+                rho.reject,
                 str(rho.verdict),
             )
             for run in runs
@@ -131,11 +131,11 @@ def cell_table(runs: Sequence[FinishedRun]) -> Table:
                 cell.counts.delta,
                 Range(cell.interval.low, cell.interval.high),
                 cell.t,
-                PValue(cell.p_value, rho.decision.threshold),
-                cell.p_mcnemar_exact,
+                PValue(cell.p_value, rho.threshold),
+                cell.test.p_mcnemar_exact,
                 cell.counts.discordance_rate,
                 cell.is_equivalent,
-                cell.is_collapsed,
+                cell.collapsed,
             )
             for run in runs
             for rho in run.rhos

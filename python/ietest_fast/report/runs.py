@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,174 +12,28 @@ from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import reading
 from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.matching import check_matched, read_cell_artefact
-from ietest_fast.experiment.results import RESULTS, RESULTS_FORMAT, OverClassifiers, Spread
+from ietest_fast.experiment.results import RESULTS, read_results
 from ietest_fast.experiment.store import CELLS
-from ietest_fast.report.stored_results import check_results
-from ietest_fast.stats import (
-    FEW_DISCORDANT,
-    Decision,
-    Interval,
-    PairedCounts,
-    RobustnessResult,
-    Verdict,
-    decide,
-    equivalence_test,
-    paired_test,
-    robustness,
-)
+from ietest_fast.stats import PairedCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.experiment.schema import (
+        CellResult,
+        ConditionResult,
+        ModelSettings,
+        RhoResult,
+        RunResult,
+    )
+    from ietest_fast.stats import RobustnessResult
+
+MOST_DEMO_ROWS = 1_000_000
+"""Larger demonstration corpora are not made again for a report: a file is not to say how long."""
 
 _PUT_BACK = "put back the one that was written, or run into another folder"
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellOutcome:
-    """What became of one classifier.
-
-    Attributes
-    ----------
-    rho, m
-        Which it is.
-    counts
-        Of its matched sample.
-    t, p_value
-        Of the test that decides.
-    interval
-        For delta, at confidence 1 - 2 alpha.
-    is_equivalent
-        Whether the difference is shown to be below the margin.
-    is_collapsed
-        Whether it cannot be told from guessing.
-    p_mcnemar_exact
-        The conditional exact p-value of its counts, for where few pairs are discordant.
-    n_clusters
-        How many clusters the test that decides drew from; None for independent observations.
-    identity
-        Its address in the run's folder; None if it was read from counts.
-    """
-
-    rho: float
-    m: int
-    counts: PairedCounts
-    t: float
-    p_value: float
-    interval: Interval
-    is_equivalent: bool
-    is_collapsed: bool
-    p_mcnemar_exact: float
-    n_clusters: int | None = None
-    identity: str | None = None
-
-    @classmethod
-    def from_counts(
-        cls,
-        counts: PairedCounts,
-        *,
-        rho: float,
-        m: int,
-        is_collapsed: bool,
-        alpha: float,
-        margin: float,
-    ) -> Self:
-        """Test counts as a run does, by the exact law."""
-        test = paired_test(counts)
-        equivalence = equivalence_test(counts, margin=margin, alpha=alpha)
-        return cls(
-            rho=rho,
-            m=m,
-            counts=counts,
-            t=test.t,
-            p_value=test.p_value,
-            interval=equivalence.interval,
-            is_equivalent=equivalence.equivalent,
-            is_collapsed=is_collapsed,
-            p_mcnemar_exact=test.p_mcnemar_exact,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give counts, test and interval."""
-        counts = self.counts
-        return {
-            "m": self.m,
-            **{name: getattr(counts, name) for name in ("n11", "n10", "n01", "n00")},
-            "t": self.t,
-            "p_value": self.p_value,
-            "p_mcnemar_exact": self.p_mcnemar_exact,
-            "delta": counts.delta,
-            "interval": [self.interval.low, self.interval.high],
-            "equivalent": self.is_equivalent,
-            "collapsed": self.is_collapsed,
-        }
-
-    @property
-    def has_few_discordant(self) -> bool:
-        """Whether the bootstrap test rests on so few pairs that it is a little liberal."""
-        return self.n_clusters is None and 0 < self.counts.k < FEW_DISCORDANT
-
-    @property
-    def accuracy_original(self) -> float:
-        """Accuracy on the original test set."""
-        return self.counts.accuracy_original
-
-    @property
-    def accuracy_transformed(self) -> float:
-        """Accuracy on the transformed test set."""
-        return self.counts.accuracy_transformed
-
-
-@dataclass(frozen=True, kw_only=True)
-class RhoOutcome(OverClassifiers):
-    """What became of the M classifiers at one rho.
-
-    Attributes
-    ----------
-    rho
-        Probability of transformation.
-    cells
-        By m.
-    decision
-        Whether invariance is rejected.
-    power
-        Of a test at alpha / M against a difference of the margin; None if that is not known.
-    """
-
-    rho: float
-    cells: tuple[CellOutcome, ...]
-    decision: Decision
-    power: float | None = None
-
-    @classmethod
-    def from_cells(cls, cells: Sequence[CellOutcome], *, alpha: float) -> Self:
-        """Decide over the classifiers of one rho by Bonferroni's rule."""
-        return cls(
-            rho=cells[0].rho,
-            cells=tuple(cells),
-            decision=decide([cell.p_value for cell in cells], alpha=alpha),
-        )
-
-    @property
-    def delta(self) -> Spread:
-        """Accuracy on the originals minus accuracy on the transformed, over the classifiers."""
-        return Spread.of([cell.counts.delta for cell in self.cells])
-
-    @property
-    def verdict(self) -> Verdict:
-        """What is shown at this rho; equivalence has to be shown for every classifier."""
-        if all(cell.is_equivalent for cell in self.cells):
-            return Verdict.EQUIVALENT
-        return Verdict.DIFFERS if self.decision.reject else Verdict.UNDECIDED
-
-    @property
-    def strongest(self) -> CellOutcome:
-        """The classifier with the smallest p-value, and of several the first."""
-        return min(self.cells, key=lambda cell: cell.p_value)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -220,7 +72,7 @@ class Versions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FinishedRun:
-    """A run that has ended, read from what it left.
+    """One model under one transformation: a run that has ended, or a part of it, as it left it.
 
     Attributes
     ----------
@@ -230,12 +82,10 @@ class FinishedRun:
         The run's folder, or the file of counts.
     model, transformation, data_name
         What was tested, on what.
-    rhos
-        One for each rho, in the order of the run.
-    margin
-        Differences smaller than this do not matter.
+    condition
+        Its numbers.
     results
-        The contents of ``results.json``; None for counts.
+        All that stands in ``results.json``; None for counts.
     """
 
     name: str
@@ -243,19 +93,23 @@ class FinishedRun:
     model: str
     transformation: str
     data_name: str
-    rhos: tuple[RhoOutcome, ...]
-    margin: float
-    results: Mapping[str, Any] | None = None
+    condition: ConditionResult
+    results: RunResult | None = None
 
     @property
-    def cells(self) -> tuple[CellOutcome, ...]:
+    def rhos(self) -> tuple[RhoResult, ...]:
+        """One test for each rho, in the order of the run."""
+        return self.condition.rhos
+
+    @property
+    def cells(self) -> tuple[CellResult, ...]:
         """All classifiers, by rho and m."""
-        return tuple(cell for rho in self.rhos for cell in rho.cells)
+        return self.condition.cells
 
     @property
     def n(self) -> int:
         """Number of test observations."""
-        return self.cells[0].counts.n
+        return self.cells[0].n
 
     @property
     def n_classifiers(self) -> int:
@@ -265,50 +119,38 @@ class FinishedRun:
     @property
     def alpha(self) -> float:
         """Level of the whole test at a rho."""
-        return self.rhos[0].decision.alpha
+        return self.rhos[0].alpha
+
+    @property
+    def margin(self) -> float:
+        """Differences smaller than this do not matter."""
+        return self.cells[0].equivalence.margin
 
     @property
     def signature(self) -> str | None:
         """How the run came about, on one line; None for counts."""
-        return None if self.results is None else self.results["signature"]
+        return self.condition.signature
 
-    @functools.cached_property
+    @property
     def robustness(self) -> RobustnessResult:
         """Signal-to-noise ratio (eq. 15) of accuracy on the original test set."""
-        return robustness(
-            [cell.accuracy_original for cell in self.cells],
-            [cell.is_collapsed for cell in self.cells],
-            names=[f"rho {cell.rho:g}, m {cell.m}" for cell in self.cells],
-        )
+        return self.condition.ratios
 
     @property
     def test_set(self) -> str | None:
         """What is equal for runs of the same test set and transformation; None for counts."""
         if self.results is None:
             return None
-        data = self.results["settings"]["data"]
-        return f"{data['test']} {self.results['transformation']['fingerprint']}"
+        phi = self.results.transformation_of(self.condition)
+        return f"{self.results.settings.data.test} {phi.fingerprint}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the numbers that figures and tables show."""
+        """Return the numbers that figures and tables show."""
         return {
             "name": self.name,
             "signature": self.signature,
             "snr": self.robustness.every.snr,
-            "rhos": [
-                {
-                    "rho": rho.rho,
-                    "accuracy_original": rho.accuracy_original.to_dict(),
-                    "accuracy_transformed": rho.accuracy_transformed.to_dict(),
-                    "t": rho.t.to_dict(),
-                    "p_min": rho.decision.p_min,
-                    "threshold": rho.decision.threshold,
-                    "reject": rho.decision.reject,
-                    "verdict": str(rho.verdict),
-                    "cells": [cell.to_dict() for cell in rho.cells],
-                }
-                for rho in self.rhos
-            ],
+            "rhos": [_numbers_of(rho) for rho in self.rhos],
         }
 
     def renamed(self, name: str) -> FinishedRun:
@@ -330,18 +172,15 @@ class FinishedRun:
         from ietest_fast.transform import undo
 
         results = self._from_folder()
-        kept = kept_folder(
-            self.source / "data",
-            {name: results["settings"]["data"][name] for name in ("train", "valid", "test")},
-            results["settings"]["transformation"]["inputs"],
-        )
-        columns = list(results["data"]["text_columns"])
+        phi = results.transformation_of(self.condition)
+        kept = kept_folder(self.source / "data", results.settings.data.fingerprints, phi.inputs)
+        columns = list(results.data.text_columns)
         first = self._read_cell(self.cells[0])
         with reading(kept):
             table = pq.read_table(kept / "test.parquet")
             edits = pq.read_table(kept / "test.edits.parquet")
             counted = count_edits(edits)["test_edits"]
-            if counted != results["transformation"]["test_edits"]:
+            if counted != phi.test_edits:
                 raise ValueError("its edits are not as many as the results say")
             if table.num_rows != first.num_rows:
                 raise StoreError(
@@ -354,7 +193,7 @@ class FinishedRun:
                 transformed=transformed,
                 edits=edits,
                 gold=first["gold"].to_numpy(),
-                label_names=tuple(results["data"]["label_names"]),
+                label_names=results.data.label_names,
                 changed=table["changed"].to_numpy(),
             )
 
@@ -390,15 +229,15 @@ class FinishedRun:
                 answers[:, r, m, 1] = table["transformed"].to_numpy()
         return answers
 
-    def _cell_path(self, cell: CellOutcome) -> Path:
+    def _cell_path(self, cell: CellResult) -> Path:
         return self.source / CELLS / f"{cell.identity}.parquet"
 
-    def _from_folder(self) -> Mapping[str, Any]:
+    def _from_folder(self) -> RunResult:
         if self.results is None:
             raise InputError("has counts alone: no texts, no answers", path=self.source)
         return self.results
 
-    def _read_cell(self, cell: CellOutcome) -> pa.Table:
+    def _read_cell(self, cell: CellResult) -> pa.Table:
         import pyarrow.parquet as pq
 
         path = self._cell_path(cell)
@@ -408,7 +247,7 @@ class FinishedRun:
             )
         with reading(path, remedy=_PUT_BACK):
             table = pq.read_table(path)
-            check_matched(table, n_labels=len(self._from_folder()["data"]["label_names"]))
+            check_matched(table, n_labels=len(self._from_folder().data.label_names))
             counts = PairedCounts.from_outcomes(
                 table["original_correct"].to_numpy(), table["transformed_correct"].to_numpy()
             )
@@ -420,190 +259,109 @@ class FinishedRun:
         return table
 
 
-def read_run(folder: str | Path) -> FinishedRun:
-    """Read a finished run from its folder.
+def _numbers_of(rho: RhoResult) -> dict[str, Any]:
+    names = ("rho", "p_min", "threshold", "reject")
+    means = ("accuracy_original", "accuracy_transformed", "t")
+    own = ("m", "n11", "n10", "n01", "n00", "t", "p_value", "delta", "collapsed")
+    return {
+        **{name: getattr(rho, name) for name in names},
+        **{name: getattr(rho, name).to_dict() for name in means},
+        "verdict": str(rho.verdict),
+        "cells": [
+            {
+                **{name: getattr(cell, name) for name in own},
+                "p_mcnemar_exact": cell.test.p_mcnemar_exact,
+                "interval": list(cell.equivalence.interval),
+                "equivalent": cell.is_equivalent,
+            }
+            for cell in rho.cells
+        ],
+    }
+
+
+def read_folder(folder: str | Path) -> list[FinishedRun]:
+    """Read what a run left in its folder: each model under each transformation.
 
     Raises
     ------
     InputError
         If there is no such folder, or no run has ended there.
     StoreError
-        If its ``results.json`` is damaged, or of another version.
+        If its ``results.json`` is damaged, or of another format.
     """
     folder = Path(folder)
-    path = folder / RESULTS
     if folder.is_file():
         raise InputError("is a file; the folder of a run is expected", path=folder)
     if not folder.is_dir():
-        raise InputError("there is no such folder", path=folder)
-    if not path.is_file():
-        begun = (folder / "run.sqlite").is_file()
         raise InputError(
-            "its run has not ended yet; give its command again" if begun else "is no run's folder",
+            "is neither a folder nor a file" if folder.exists() else "there is no such folder",
             path=folder,
         )
-    with reading(path):
-        results = json.loads(path.read_text(encoding="utf-8"))
-        if results["format"] != RESULTS_FORMAT:
-            raise StoreError(
-                f"{path}: is of format {results['format']}, this version reads {RESULTS_FORMAT}"
-            )
-        check_results(results)
-        return finished_run(folder, results)
+    results = read_results(folder)
+    return finished_runs(results)
 
 
-def finished_run(folder: Path, results: Mapping[str, Any]) -> FinishedRun:
-    """Make a finished run of its folder and the contents of its ``results.json``."""
-    return FinishedRun(
-        name=_model_name(results),
-        source=folder,
-        model=_model_name(results),
-        transformation=results["transformation"]["name"],
-        data_name=_field(results["signature"], "data"),
-        rhos=tuple(_rho_outcome(rho, results["settings"]["alpha"]) for rho in results["rhos"]),
-        margin=results["settings"]["margin"],
-        results=results,
-    )
-
-
-def read_runs(
-    folders: Sequence[str | Path],
-    names: Sequence[str] = (),
-    *,
-    where: Mapping[str, str] | None = None,
-    alpha: float = 0.05,
-    margin: float = 0.01,
-) -> list[FinishedRun]:
-    """Read finished runs, each from a folder or all those in a file of counts.
-
-    Runs whose names would be equal are told apart by what differs: data, transformation, folder.
-
-    Parameters
-    ----------
-    folders
-        Folders of runs, and files of counts; see :func:`~ietest_fast.report.counts.read_counts`.
-    names
-        One for each run, instead of the models' names; none: found.
-    where, alpha, margin
-        For files of counts: which rows are meant, and how they are tested.
+def read_run(folder: str | Path) -> FinishedRun:
+    """Read a finished run of one model and one transformation from its folder.
 
     Raises
     ------
     InputError
-        As for :func:`read_run`; also without a run, or with another number of names.
+        As for :func:`read_folder`; also if it is of several.
+    StoreError
+        As for :func:`read_folder`.
     """
-    from ietest_fast.report.counts import read_counts
-
-    runs: list[FinishedRun] = []
-    for folder in map(Path, folders):
-        if folder.name == RESULTS and folder.is_file():
-            raise InputError("belongs to a run; name its folder", path=folder)
-        if folder.is_file():
-            runs.extend(read_counts(folder, where=where, alpha=alpha, margin=margin))
-        else:
-            runs.append(read_run(folder))
-    if not runs:
-        raise InputError("there is no run to report on")
-    return name_runs(runs, names)
+    found = read_folder(folder)
+    if len(found) > 1:
+        raise InputError(
+            f"holds {len(found)} models and transformations, where one is expected", path=folder
+        )
+    return found[0]
 
 
-def name_runs(runs: Sequence[FinishedRun], names: Sequence[str] = ()) -> list[FinishedRun]:
-    """Give runs the names asked for, or make those they have differ; see :func:`read_runs`."""
-    if names:
-        if len(names) != len(runs) or len(set(names)) < len(names):
-            raise InputError(
-                f"{len(runs)} {'runs need' if len(runs) > 1 else 'run needs'} as many different "
-                f"names, not {', '.join(names)}"
-            )
-        return [run.renamed(name) for run, name in zip(runs, names, strict=True)]
-    for attribute in ("data_name", "transformation", "source"):
-        by_name: dict[str, set[str]] = {}
-        for run in runs:
-            by_name.setdefault(run.name, set()).add(_say(run, attribute))
-        runs = [
-            run.renamed(f"{run.name}, {_say(run, attribute)}")
-            if len(by_name[run.name]) > 1
-            else run
-            for run in runs
-        ]
-    taken: set[str] = set()
-    different = []
-    for run in runs:
-        name, again = run.name, 1
-        while name in taken:
-            again += 1
-            name = f"{run.name} ({again})"
-        taken.add(name)
-        different.append(run.renamed(name))
-    return different
+def finished_runs(results: RunResult) -> list[FinishedRun]:
+    """Make finished runs of results that know their folder, one for each condition."""
+    return [
+        FinishedRun(
+            name=_model_name(results.model_of(condition).settings),
+            source=results.folder,
+            model=_model_name(results.model_of(condition).settings),
+            transformation=results.transformation_of(condition).name,
+            data_name=_find_data_name(condition.signature or ""),
+            condition=condition,
+            results=results,
+        )
+        for condition in results.conditions
+    ]
 
 
 def make_demo_train(run: FinishedRun) -> Corpus | None:
     """Make the training set of a run on the demonstration corpus; None of any other."""
     from ietest_fast.corpus import demo_corpus
 
-    data = {} if run.results is None else run.results["settings"]["data"]
-    if data.get("demo") is None:
+    data = None if run.results is None else run.results.settings.data
+    if data is None or data.demo is None or data.demo.n_train > MOST_DEMO_ROWS:
         return None
-    train = demo_corpus(data["demo"]["n_train"], seed=data["demo"]["seed"])
+    train = demo_corpus(data.demo.n_train, seed=data.demo.seed)
     # A run may have been given other splits than its configuration says.
-    return train if train.fingerprint == data["train"] else None
+    return train if train.fingerprint == data.train else None
 
 
-def _say(run: FinishedRun, attribute: str) -> str:
-    value = getattr(run, attribute)
-    return value.name if isinstance(value, Path) else str(value)
-
-
-def _model_name(results: Mapping[str, Any]) -> str:
-    model = results["settings"]["model"]
-    name = str(model["name"])
-    checkpoint = model["options"].get("checkpoint")
+def _model_name(model: ModelSettings) -> str:
+    name = model.name
+    checkpoint = model.options.get("checkpoint")
     if checkpoint:
         # What was tested is the checkpoint, of which a run keeps its kind and its fingerprint.
         kind, _, fingerprint = str(checkpoint).partition("@")
         name = f"{kind}@{fingerprint[:6]}"
-    if model["input"] is not None:
-        name += f" ({model['input']} only)"
+    if model.input is not None:
+        name += f" ({model.input} only)"
     return name
 
 
-def _field(signature: str, name: str) -> str:
+def _find_data_name(signature: str) -> str:
     for part in signature.split("|"):
         key, _, value = part.partition(":")
-        if key == name:
+        if key == "data":
             return value.partition("@")[0]
-    raise KeyError(name)
-
-
-def _rho_outcome(values: Mapping[str, Any], alpha: float) -> RhoOutcome:
-    return RhoOutcome(
-        rho=values["rho"],
-        cells=tuple(_cell_outcome(cell, values["rho"]) for cell in values["cells"]),
-        decision=Decision(
-            reject=values["reject"],
-            alpha=alpha,
-            threshold=values["threshold"],
-            p_min=values["p_min"],
-            n_tests=len(values["cells"]),
-        ),
-        power=None if values["sensitivity"] is None else values["sensitivity"]["power"],
-    )
-
-
-def _cell_outcome(values: Mapping[str, Any], rho: float) -> CellOutcome:
-    deciding = values if values["clustered"] is None else values["clustered"]
-    low, high = values["equivalence"]["interval"]
-    return CellOutcome(
-        rho=rho,
-        m=values["m"],
-        counts=PairedCounts(*(values[name] for name in ("n11", "n10", "n01", "n00"))),
-        t=float(deciding["t"]),
-        p_value=deciding["p_value"],
-        p_mcnemar_exact=values["p_mcnemar_exact"],
-        interval=Interval(low, high),
-        is_equivalent=values["equivalence"]["equivalent"],
-        is_collapsed=values["collapsed"],
-        n_clusters=None if values["clustered"] is None else values["clustered"]["n_clusters"],
-        identity=values["identity"],
-    )
+    return "data"

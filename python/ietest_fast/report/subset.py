@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.runs import CellOutcome, RhoOutcome
+from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.stats import PairedCounts
 
 if TYPE_CHECKING:
@@ -55,14 +55,20 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
             original, transformed = answers[:, place, m, 0], answers[:, place, m, 1]
             whole = rho.cells[m]
             cells.append(
-                CellOutcome.from_counts(
+                CellResult.from_counts(
                     PairedCounts.from_outcomes(original == gold, transformed == gold),
                     rho=rho.rho,
                     m=m,
-                    is_collapsed=whole.is_collapsed,
+                    collapsed=whole.collapsed,
                     alpha=run.alpha,
                     margin=run.margin,
                 )
             )
-        rhos.append(RhoOutcome.from_cells(cells, alpha=run.alpha))
-    return replace(run, rhos=tuple(rhos), results=None)
+        rhos.append(RhoResult.from_cells(cells, alpha=run.alpha))
+    condition = ConditionResult(
+        model=run.condition.model,
+        transformation=run.condition.transformation,
+        signature=None,
+        rhos=tuple(rhos),
+    )
+    return replace(run, condition=condition, results=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ietest_fast.stats.matched import format_t
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ietest_fast.experiment.results import RhoResult, RunResult, Spread
+    from ietest_fast.experiment.schema import ConditionResult, RhoResult, RunResult, Spread
 
 
 # A mean of infinities of both signs.
@@ -47,7 +48,7 @@ def _t(spread: Spread) -> str:
     return f"{format_t(spread.mean)}{sd}"
 
 
-def make_table(result: RunResult) -> Table:
+def make_table(condition: ConditionResult) -> Table:
     """Make the table of a run: one line for each rho.
 
     Accuracies (percent) and t are means over the M classifiers ± standard deviation (divisor
@@ -56,20 +57,20 @@ def make_table(result: RunResult) -> Table:
     from rich import box
     from rich.table import Table
 
-    has_power = any(rho.sensitivity is not None for rho in result.rhos)
+    has_power = any(rho.sensitivity is not None for rho in condition.rhos)
     # Plain line characters in the head only: the table can be pasted into a text file.
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("ρ", justify="right", no_wrap=True)
     for title in ("original %", "transformed %", "t", "smallest p", *["power"] * has_power):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("decision", no_wrap=True)
-    for rho in result.rhos:
+    for rho in condition.rhos:
         table.add_row(
             f"{rho.rho:g}",
             _percent(rho.accuracy_original),
             _percent(rho.accuracy_transformed),
             _t(rho.t),
-            format_p(rho.decision.p_min, threshold=rho.decision.threshold),
+            format_p(rho.p_min, threshold=rho.threshold),
             *[_power(rho)] * has_power,
             _decision(rho),
         )
@@ -81,80 +82,107 @@ def _power(rho: RhoResult) -> str:
 
 
 def _decision(rho: RhoResult) -> str:
-    return "reject" if rho.decision.reject else "not rejected"
+    return "reject" if rho.reject else "not rejected"
 
 
-def summary_lines(result: RunResult) -> list[str]:
-    """Give the sentences below the table: level, robustness, collapsed, warnings, signature."""
-    decision = result.rhos[0].decision
-    test = result.data["test"]
-    level = f"α/M = {decision.alpha:g}/{decision.n_tests} = {decision.threshold:g}"
-    phi = result.transformation
-    n_words = sum(phi["test_edits"].get(rule, 0) for rule in ("frequency", "edit_distance"))
-    reworded = (
-        f"{100 * phi['n_test_reworded'] / test['rows']:.1f}% of them reworded by {phi['name']}"
-    )
+def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
+    """Return the sentences below a table: level, robustness, collapsed, warnings, signature."""
+    first = condition.rhos[0]
+    rows = result.data.test.rows
+    phi = result.transformation_of(condition)
+    n_words = sum(phi.test_edits.get(rule, 0) for rule in ("frequency", "edit_distance"))
+    reworded = f"{100 * phi.n_test_reworded / rows:.1f}% of them reworded by {phi.name}"
     words = f" ({n_words:,} synonyms)" if n_words else ""
     lines = [
-        f"H0: equal accuracy on both versions; rejected at a ρ if a p lies below {level}.",
-        *_sensitivity_lines(result),
-        *_power_line(result),
-        *_verdict_lines(result),
-        f"Test set: {test['rows']:,} rows, {reworded}{words}.",
-        f"SNR: {result.snr:.1f}",
+        f"H0: equal accuracy on both versions; {_level(first)}.",
+        *_sensitivity_lines(condition),
+        *_power_line(condition),
+        *_verdict_lines(result, condition),
+        f"Test set: {rows:,} rows, {reworded}{words}.",
+        _say_snr(condition),
     ]
-    if result.collapsed:
-        without = result.snr_without_collapsed
-        which = ", ".join(f"ρ={cell.rho:g} m={cell.m}" for cell in result.collapsed)
-        lines[-1] += f" ({'none left' if without is None else f'{without:.1f}'} without collapsed)"
+    if condition.collapsed:
+        which = ", ".join(f"ρ={cell.rho:g} m={cell.m}" for cell in condition.collapsed)
         lines.append(
-            f"Collapsed (one class only, or at chance): {len(result.collapsed)} of "
-            f"{sum(len(rho.cells) for rho in result.rhos)} classifiers: {which}."
+            f"Collapsed (one class only, or at chance): {len(condition.collapsed)} of "
+            f"{say_count(len(condition.cells), 'classifier')}: {which}."
         )
-    few = [cell for rho in result.rhos for cell in rho.cells if cell.warning is not None]
+    few = [cell for cell in condition.cells if cell.warning is not None]
     if few:
         what, beside = ("discordant pairs", "; results.json has the exact McNemar p beside each")
         if few[0].clustered is not None:
             what, beside = ("clusters in which the versions differ", "")
+        rest = "rests" if len(few) == 1 else "rest"
         lines.append(
-            f"{len(few)} tests rest on few {what}, where the bootstrap is a little liberal{beside}."
+            f"{say_count(len(few), 'test')} {rest} on few {what}, where the bootstrap is a little "
+            f"liberal{beside}."
         )
-    lines.append(f"Signature: {result.signature}")
+    lines.append(f"Signature: {condition.signature}")
     return lines
 
 
-def _sensitivity_lines(result: RunResult) -> list[str]:
-    known = [rho.sensitivity for rho in result.rhos if rho.sensitivity is not None]
+def say_count(n: int, noun: str) -> str:
+    """Write a number of things, such as ``1 test`` and ``2 tests``."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def _level(rho: RhoResult) -> str:
+    if rho.is_joint:
+        return (
+            f"rejected at a ρ if a p-value corrected for {len(rho.cells)} tests "
+            f"({rho.correction}) lies below α = {rho.alpha:g}"
+        )
+    level = f"α/M = {rho.alpha:g}/{len(rho.cells)} = {rho.threshold:g}"
+    return f"rejected at a ρ if a p lies below {level}"
+
+
+def _say_snr(condition: ConditionResult) -> str:
+    found = condition.robustness
+    if found.snr is None:
+        return "SNR: undefined for a single classifier"
+    said = f"SNR: {_ratio(found.snr)}"
+    if condition.collapsed:
+        without = found.snr_without_collapsed
+        said += f" ({'none left' if without is None else _ratio(without)} without collapsed)"
+    return said
+
+
+def _ratio(snr: float) -> str:
+    return "∞ (all accuracies are equal)" if math.isinf(snr) else f"{snr:.1f}"
+
+
+def _sensitivity_lines(condition: ConditionResult) -> list[str]:
+    known = [rho.sensitivity for rho in condition.rhos if rho.sensitivity is not None]
     if not known:
         return []
     delta = f"±{known[0].margin:g}"
     return [f"Power: how surely one classifier's test at that level finds a difference of {delta}."]
 
 
-def _verdict_lines(result: RunResult) -> list[str]:
+def _verdict_lines(result: RunResult, condition: ConditionResult) -> list[str]:
     """Say where equivalence is shown, a difference, and neither; and that clusters were drawn."""
     lines = []
-    clustered = result.rhos[0].cells[0].clustered
+    clustered = condition.rhos[0].cells[0].clustered
     if clustered is not None:
         effects = [
             cell.clustered.design_effect
-            for rho in result.rhos
+            for rho in condition.rhos
             for cell in rho.cells
             if cell.clustered is not None and cell.clustered.design_effect is not None
         ]
         effect = f", design effect {min(effects):.2f} to {max(effects):.2f}" if effects else ""
         lines = [f"Whole clusters are drawn: {clustered.n_clusters:,} of them{effect}."]
     where: dict[str, list[str]] = {}
-    for rho in result.rhos:
+    for rho in condition.rhos:
         where.setdefault(str(rho.verdict), []).append(f"{rho.rho:g}")
-    margin = f"±{result.settings['margin']:g}"
+    margin = f"±{result.settings.margin:g}"
     said = "; ".join(f"{verdict} at ρ = {', '.join(rhos)}" for verdict, rhos in where.items())
     return [*lines, f"Verdict, with a margin of {margin}: {said}."]
 
 
-def _power_line(result: RunResult) -> list[str]:
+def _power_line(condition: ConditionResult) -> list[str]:
     """Say what the tests could have shown: not rejecting is not invariance."""
-    known = [x for x in (rho.detectable_difference for rho in result.rhos) if x is not None]
+    known = [x for x in (rho.detectable_difference for rho in condition.rhos) if x is not None]
     if not known:
         return []
     low, high = f"{min(known):.4f}", f"{max(known):.4f}"
@@ -163,7 +191,10 @@ def _power_line(result: RunResult) -> list[str]:
 
 
 def print_summary(result: RunResult, console: Console) -> None:
-    """Print the table of a run and what has to be said with it."""
-    console.print(make_table(result))
-    for line in summary_lines(result):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    """Print the tables of a run and what has to be said with them."""
+    for condition in result.conditions:
+        if len(result.conditions) > 1:
+            console.print(f"{condition.model}, {condition.transformation}", markup=False)
+        console.print(make_table(condition))
+        for line in summary_lines(result, condition):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,8 @@ from ietest_fast.stats import Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.report.runs import FinishedRun, RhoOutcome
+    from ietest_fast.experiment.schema import RhoResult
+    from ietest_fast.report.runs import FinishedRun
 
 
 def say_verdict(run: FinishedRun) -> str:
@@ -18,7 +19,7 @@ def say_verdict(run: FinishedRun) -> str:
     The sentence follows the verdicts at every rho, and names the rho wherever they are not all
     the same. Of classifiers that cannot be told from guessing it says so.
     """
-    n_collapsed = sum(cell.is_collapsed for cell in run.cells)
+    n_collapsed = sum(cell.collapsed for cell in run.cells)
     if n_collapsed == len(run.cells):
         return (
             f"{run.name} cannot be told from guessing: every classifier predicts one class only, "
@@ -38,7 +39,7 @@ def _say(run: FinishedRun) -> str:
     margin = _points(run.margin)
     if not differs and not open_:
         clause = f"at every ρ its accuracy is shown to change by less than {margin}"
-        seen = [rho for rho in equal if rho.decision.reject]
+        seen = [rho for rho in equal if rho.reject]
         if seen:
             clause += f" (a smaller change is there all the same {_at(seen, run)})"
         return f"{run.name} treats rephrased sentences alike: {clause}."
@@ -56,12 +57,10 @@ def _say(run: FinishedRun) -> str:
     return f"{run.name} changes its mind when sentences are rephrased: {'; '.join(parts)}."
 
 
-def _say_difference(rhos: Sequence[RhoOutcome], run: FinishedRun) -> str:
-    groups: dict[str, list[tuple[RhoOutcome, float]]] = {"loses": [], "gains": [], "": []}
+def _say_difference(rhos: Sequence[RhoResult], run: FinishedRun) -> str:
+    groups: dict[str, list[tuple[RhoResult, float]]] = {"loses": [], "gains": [], "": []}
     for rho in rhos:
-        rejected = [
-            cell.counts.delta for cell in rho.cells if cell.p_value < rho.decision.threshold
-        ]
+        rejected = [cell.delta for cell in rho.rejecting]
         mean = rho.delta.mean or 0.0
         if min(rejected) > 0 and mean > 0:
             groups["loses"].append((rho, mean))
@@ -83,7 +82,7 @@ def _say_difference(rhos: Sequence[RhoOutcome], run: FinishedRun) -> str:
     return ", ".join(parts)
 
 
-def _at(rhos: Sequence[RhoOutcome], run: FinishedRun) -> str:
+def _at(rhos: Sequence[RhoResult], run: FinishedRun) -> str:
     if len(rhos) == len(run.rhos) and len(rhos) > 1:
         return "at every ρ"
     return f"at ρ = {', '.join(f'{rho.rho:g}' for rho in rhos)}"

@@ -41,11 +41,16 @@ POWER_TO_DECIDE = 0.8
 
 
 class Verdict(enum.StrEnum):
-    """What the data show about two versions of the same texts."""
+    """What the data show about two versions of the same texts.
+
+    ``COLLAPSED`` is a verdict on several classifiers alone: none of them learnt anything, so
+    nothing can be told.
+    """
 
     DIFFERS = "differs"
     EQUIVALENT = "equivalent within margin"
     UNDECIDED = "undecided"
+    COLLAPSED = "collapsed"
 
 
 @dataclass(frozen=True, kw_only=True)

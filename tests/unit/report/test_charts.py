@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.report.charts import (
     accuracy_chart,
     bootstrap_chart,
@@ -16,7 +18,7 @@ from ietest_fast.report.charts import (
     snr_chart,
     t_chart,
 )
-from ietest_fast.report.runs import CellOutcome, FinishedRun, RhoOutcome, read_run
+from ietest_fast.report.runs import FinishedRun, read_run
 from ietest_fast.stats import PairedCounts
 
 CASES = {
@@ -30,13 +32,13 @@ CASES = {
 
 def make_run(table, name="bert"):
     rhos = [
-        RhoOutcome.from_cells(
+        RhoResult.from_cells(
             [
-                CellOutcome.from_counts(
+                CellResult.from_counts(
                     PairedCounts(*four),
                     rho=rho,
                     m=m,
-                    is_collapsed=False,
+                    collapsed=False,
                     alpha=0.05,
                     margin=0.01,
                 )
@@ -52,8 +54,9 @@ def make_run(table, name="bert"):
         model=name,
         transformation="syn",
         data_name="snli",
-        rhos=tuple(rhos),
-        margin=0.01,
+        condition=ConditionResult(
+            model=name, transformation="syn", signature=None, rhos=tuple(rhos)
+        ),
     )
 
 
@@ -101,14 +104,17 @@ def test_names_that_matplotlib_would_read_are_drawn_as_they_are():
 
 def test_of_clusters_the_law_of_independent_observations_is_drawn_with_its_own_t(first_run):
     run = read_run(first_run)
-    cells = tuple(
-        replace(cell, t=cell.t / 2, n_clusters=100) for rho in run.rhos for cell in rho.cells
-    )
-    rhos = tuple(
-        replace(rho, cells=cells[2 * number : 2 * number + 2])
-        for number, rho in enumerate(run.rhos)
-    )
-    chart = bootstrap_chart(replace(run, rhos=rhos), "b")
+    values = run.condition.to_dict()
+    for rho in values["rhos"]:
+        for cell in rho["cells"]:
+            test = {name: cell["test"][name] for name in ("p_value", "p_paper", "p_symmetric")}
+            more = {"n_nonzero": 9, "design_effect": 4, "n_resamples": 9, "seed": 0}
+            cell["clustered"] = {**test, **more, "n_clusters": 100, "t": cell["t"] / 2} | {
+                "warning": None
+            }
+    condition = ConditionResult.model_validate_json(json.dumps(values))
+    rhos = condition.rhos
+    chart = bootstrap_chart(replace(run, condition=condition), "b")
     assert chart.title.endswith("as if its observations were independent")
     strongest = rhos[0].strongest
     assert f"t = {strongest.counts.t:.3f}" in chart.summary

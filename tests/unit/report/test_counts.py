@@ -10,7 +10,7 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.report.counts import read_counts
 from ietest_fast.report.ranking import rank_by_snr, ranking_table
-from ietest_fast.report.runs import read_runs
+from ietest_fast.report.sources import read_runs
 from ietest_fast.stats import paired_test
 
 HEAD = "model,rho,n11,n10,n01,n00,collapsed"
@@ -35,7 +35,7 @@ def test_counts_become_a_run(tmp_path):
     first = run.rhos[0].cells[0]
     assert (first.m, first.t) == (0, first.counts.t)
     assert first.p_value == paired_test(first.counts).p_value
-    assert run.rhos[0].cells[1].is_collapsed
+    assert run.rhos[0].cells[1].collapsed
     assert len(run.robustness.collapsed) == 1
     with pytest.raises(InputError, match="counts alone"):
         run.read_answers()
@@ -110,4 +110,4 @@ def test_every_published_p_value_decides_as_published(shared):
     runs = read_runs([shared / "reference" / "ie_runs_snli.csv"], where={"used_in_paper": "True"})
     for run in runs:
         for rho in run.rhos:
-            assert rho.decision.reject == expected[run.name, rho.rho], (run.name, rho.rho)
+            assert rho.reject == expected[run.name, rho.rho], (run.name, rho.rho)

@@ -210,7 +210,7 @@ def test_a_point_says_its_values(page):
 def test_the_numbers_behind_the_figures_are_those_of_the_results(page, first_run, second_run):
     data = json.loads(page.text_content("#report-data"))
     for run, folder in zip(data["runs"], (first_run, second_run), strict=True):
-        results = json.loads((folder / "results.json").read_text())
+        (results,) = json.loads((folder / "results.json").read_text())["conditions"]
         assert run["signature"] == results["signature"]
         assert run["snr"] == results["robustness"]["snr"]
         for rho, expected in zip(run["rhos"], results["rhos"], strict=True):
@@ -224,7 +224,7 @@ def test_the_numbers_behind_the_figures_are_those_of_the_results(page, first_run
     titles = page.eval_on_selector_all("svg .hint > title", "all => all.map(t => t.textContent)")
     table = page.locator("#table-by-rho-1 tbody tr").all()
     for run, folder in zip(data["runs"], (first_run, second_run), strict=True):
-        for rho in json.loads((folder / "results.json").read_text())["rhos"]:
+        for rho in json.loads((folder / "results.json").read_text())["conditions"][0]["rhos"]:
             row = table.pop(0).text_content()
             for version in ("original", "transformed"):
                 mean, sd = (100 * rho[f"accuracy_{version}"][name] for name in ("mean", "sd"))

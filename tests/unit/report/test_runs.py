@@ -18,7 +18,8 @@ from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.result_tables import runs_table
-from ietest_fast.report.runs import name_runs, read_run, read_runs
+from ietest_fast.report.runs import read_run
+from ietest_fast.report.sources import name_runs, read_runs
 from ietest_fast.stats import PairedCounts
 from toys import toy_splits
 
@@ -26,19 +27,20 @@ from toys import toy_splits
 def test_everything_equals_results_json(first_run):
     run = read_run(first_run)
     results = json.loads((first_run / "results.json").read_text())
-    assert [rho.rho for rho in run.rhos] == [rho["rho"] for rho in results["rhos"]]
-    for rho, expected in zip(run.rhos, results["rhos"], strict=True):
+    (condition,) = results["conditions"]
+    assert [rho.rho for rho in run.rhos] == [rho["rho"] for rho in condition["rhos"]]
+    for rho, expected in zip(run.rhos, condition["rhos"], strict=True):
         for name in ("accuracy_original", "accuracy_transformed", "t"):
             assert getattr(rho, name).to_dict() == expected[name]
-        assert rho.decision.p_min == expected["p_min"]
-        assert rho.decision.reject == expected["reject"]
+        assert rho.p_min == expected["p_min"]
+        assert rho.reject == expected["reject"]
         assert str(rho.verdict) == expected["verdict"]
         for cell, own in zip(rho.cells, expected["cells"], strict=True):
             assert (cell.m, cell.t, cell.p_value) == (own["m"], own["t"], own["p_value"])
             assert cell.counts.delta == own["delta"]
             assert [cell.interval.low, cell.interval.high] == own["equivalence"]["interval"]
-    assert run.robustness.every.snr == results["robustness"]["snr"]
-    assert run.signature == results["signature"]
+    assert run.robustness.every.snr == condition["robustness"]["snr"]
+    assert run.signature == condition["signature"]
     assert run.n_classifiers == 2
     assert run.n == 240
 
@@ -102,6 +104,7 @@ def test_a_damaged_matched_sample_is_noticed(tmp_path, first_run, harm):
         run.read_answers()
 
 
+NAN = float("nan")
 THREE = pa.scalar(3, pa.int8())
 
 
@@ -144,30 +147,36 @@ def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        ("versions", None, "versions: "),
-        ("signature", 7, "signature: "),
+        ("software", None, "software: "),
+        ("identity", 7, "identity: "),
         ("settings.alpha", "x", "settings.alpha: "),
-        ("settings.margin", float("nan"), "settings.margin: "),
-        ("settings.model.options", None, "settings.model.options: "),
-        ("rhos", [], "rhos: "),
-        ("rhos.0.p_min", float("nan"), "rhos.0.p_min: "),
-        ("rhos.0.p_min", 0.5, "rhos.0: p_min is not the smallest p"),
-        ("rhos.1.rho", 0.0, "a rho is there twice"),
-        ("rhos.0.threshold", 0.5, "rhos.0: threshold is not"),
-        ("rhos.0.reject", None, "rhos.0.reject: "),
-        ("rhos.0.cells.1.m", 0, "rhos.0: m is 0 to 1, each once"),
-        ("rhos.0.cells.0.t", 10**400, "rhos.0.cells.0.t"),
-        ("rhos.0.cells.0.n11", 1, "rhos.0.cells.0: t does not follow"),
-        ("rhos.1.cells.0.n11", 1, "rhos.1.cells.0: its counts are not of as many"),
-        ("rhos.0.cells.0.t", 1.5, "rhos.0.cells.0: t does not follow"),
-        ("rhos.0.cells.0.p_value", 0.5, "rhos.0.cells.0: p_value does not follow"),
-        ("rhos.0.cells.0.p_mcnemar_exact", 0.5, "p_mcnemar_exact does not follow"),
-        ("rhos.0.cells.0.equivalence.interval", [-0.9, 0.9], "the interval does not follow"),
-        ("rhos.0.cells.0.equivalence.equivalent", None, "equivalence.equivalent: "),
+        ("settings.margin", NAN, "settings.margin: "),
+        ("settings.demo", 1, "settings.demo: is unknown"),
+        ("models.0.settings.options", None, "models.0.settings.options: "),
+        ("models.0.key", "other", "conditions: there is no model 'bow-xgb'"),
+        ("conditions", [], "conditions: "),
+        ("R", [], "rhos: "),
+        ("R.0.p_min", NAN, "rhos.0.p_min: "),
+        ("R.0.p_min", 0.5, "rhos.0.p_min: is 0.5, but the rest of the file makes it"),
+        ("R.0.p_adjusted.1", 0.5, "rhos.0: p_adjusted does not follow"),
+        ("R.0.alpha", 0.1, "rhos.0: alpha is not that of the settings"),
+        ("R.1.rho", 0.0, "a classifier is of another rho"),
+        ("R.0.threshold", 0.5, "rhos.0.threshold: is 0.5"),
+        ("R.0.reject", None, "rhos.0.reject: is None"),
+        ("R.0.cells.1.m", 0, "m is 0 to 1, each once"),
+        ("R.0.cells.0.t", 10**400, "rhos.0.cells.0.t: is 1000"),
+        ("R.0.cells.0.n11", 1, "not of equally many observations"),
+        ("R.0.cells.0.n11", 2**70, "at most 2"),
+        ("R.0.cells.0.t", 1.5, "rhos.0.cells.0.t: is 1.5"),
+        ("R.0.cells.0.test.p_value", 0.5, "rhos.0.cells.0.p_value: is"),
+        ("R.0.cells.0.test.p_mcnemar_exact", 0.5, "p_mcnemar_exact does not follow"),
+        ("R.0.cells.0.equivalence.interval", [-0.9, 0.9], "the interval does not follow"),
+        ("R.0.cells.0.equivalence.equivalent", None, "equivalence.equivalent: is None"),
     ],
 )
 def test_results_that_were_tampered_with_are_noticed(tmp_path, first_run, place, value, message):
     results = json.loads((first_run / "results.json").read_text())
+    place = place.replace("R", "conditions.0.rhos", 1) if place.startswith("R") else place
     *way, last = (int(name) if name.isdigit() else name for name in place.split("."))
     part = results
     for name in way:
@@ -213,14 +222,14 @@ def test_names_are_found_and_told_apart(first_run, second_run, other_words):
 def test_a_checkpoint_is_named_by_its_kind_and_a_short_fingerprint(tmp_path, first_run):
     folder = shutil.copytree(first_run, tmp_path / "copy")
     results = json.loads((folder / "results.json").read_text())
-    results["settings"]["model"] |= {
+    results["models"][0]["settings"] |= {
         "name": "transformer",
         "options": {"checkpoint": f"roberta@{'3f' * 32}"},
     }
     (folder / "results.json").write_text(json.dumps(results))
     run = read_run(folder)
     assert run.name == "roberta@3f3f3f"
-    text = to_toml(run.results)
+    text = to_toml(run.results, run.condition)
     assert 'options = { checkpoint = "..." }' in text
     assert f"# option checkpoint: roberta@{'3f' * 32}" in text
 
@@ -230,7 +239,7 @@ def test_of_clusters_the_test_that_decides_is_read(tmp_path):
     folder = make_run(tmp_path / "clustered", data=data, n_resamples=200, rho=[0])
     results = json.loads((folder / "results.json").read_text())
     run = read_run(folder)
-    for cell, own in zip(run.cells, results["rhos"][0]["cells"], strict=True):
+    for cell, own in zip(run.cells, results["conditions"][0]["rhos"][0]["cells"], strict=True):
         assert (cell.t, cell.p_value) == (own["clustered"]["t"], own["clustered"]["p_value"])
         assert cell.n_clusters == own["clustered"]["n_clusters"] == 12
     assert any(cell.t != cell.counts.t for cell in run.cells)
@@ -238,6 +247,6 @@ def test_of_clusters_the_test_that_decides_is_read(tmp_path):
     assert table.rows[0][-1] == 12
     assert "draw whole ones" in table.note
     assert run.rhos[0].power is None
-    assert tomllib.loads(to_toml(run.results))["data"]["cluster"] == "premise"
+    assert tomllib.loads(to_toml(run.results, run.condition))["data"]["cluster"] == "premise"
     page = build_page(gather([run]))
     assert "as if its observations were independent" in page

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.schema import ConditionResult
 from ietest_fast.report.runs import read_run
 from ietest_fast.report.subset import repeat_on
 from ietest_fast.report.verdict import say_verdict
@@ -20,8 +22,10 @@ def test_all_rows_give_the_run_again(first_run):
     for cell, own in zip(again.cells, run.cells, strict=True):
         assert cell.counts == own.counts
         assert (cell.t, cell.p_value, cell.interval) == (own.t, own.p_value, own.interval)
-        assert cell.is_collapsed == own.is_collapsed
-    assert [rho.decision for rho in again.rhos] == [rho.decision for rho in run.rhos]
+        assert cell.collapsed == own.collapsed
+    assert [(rho.p_min, rho.reject) for rho in again.rhos] == [
+        (rho.p_min, rho.reject) for rho in run.rhos
+    ]
 
 
 def test_some_rows_are_tested_alone(first_run):
@@ -38,19 +42,20 @@ def test_some_rows_are_tested_alone(first_run):
 
 def test_a_classifier_is_not_collapsed_for_want_of_rows(first_run):
     run = read_run(first_run)
-    assert not any(cell.is_collapsed for cell in run.cells)
+    assert not any(cell.collapsed for cell in run.cells)
     again = repeat_on(run, [0, 1, 2])
-    assert not any(cell.is_collapsed for cell in again.cells)
+    assert not any(cell.collapsed for cell in again.cells)
 
 
 def test_collapsed_classifiers_stay_so_and_are_told(first_run):
     run = read_run(first_run)
-    rhos = tuple(
-        replace(rho, cells=tuple(replace(cell, is_collapsed=True) for cell in rho.cells))
-        for rho in run.rhos
-    )
-    again = repeat_on(replace(run, rhos=rhos), [0, 1, 2])
-    assert all(cell.is_collapsed for cell in again.cells)
+    collapsed = run.condition.to_dict()
+    for rho in collapsed["rhos"]:
+        for cell in rho["cells"]:
+            cell["collapsed"] = True
+    condition = ConditionResult.model_validate_json(json.dumps(collapsed))
+    again = repeat_on(replace(run, condition=condition), [0, 1, 2])
+    assert all(cell.collapsed for cell in again.cells)
     assert "cannot be told from guessing: every classifier" in say_verdict(again)
 
 

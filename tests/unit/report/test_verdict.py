@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ietest_fast.report.runs import CellOutcome, FinishedRun, RhoOutcome
+from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
+from ietest_fast.report.runs import FinishedRun
 from ietest_fast.report.verdict import say_verdict
 from ietest_fast.stats import PairedCounts
 
@@ -14,25 +15,26 @@ def make_run(*counts, margin=0.01, collapsed=()):
     rhos = []
     for number, own in enumerate(counts):
         cells = [
-            CellOutcome.from_counts(
+            CellResult.from_counts(
                 PairedCounts(*four),
                 rho=number / 2,
                 m=m,
-                is_collapsed=number in collapsed,
+                collapsed=number in collapsed,
                 alpha=0.05,
                 margin=margin,
             )
             for m, four in enumerate(own if isinstance(own, list) else [own])
         ]
-        rhos.append(RhoOutcome.from_cells(cells, alpha=0.05))
+        rhos.append(RhoResult.from_cells(cells, alpha=0.05))
     return FinishedRun(
         name="bert",
         source=Path("runs"),
         model="bert",
         transformation="syn",
         data_name="snli",
-        rhos=tuple(rhos),
-        margin=margin,
+        condition=ConditionResult(
+            model="bert", transformation="syn", signature=None, rhos=tuple(rhos)
+        ),
     )
 
 

@@ -1,0 +1,280 @@
+"""One classifier, tested."""
+
+# mypy: disable-error-code="prop-decorator"
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import Field, computed_field, model_validator
+
+from ietest_fast.experiment.schema.parts import Count, Level, Number, Part, Share, Text
+from ietest_fast.stats import (
+    FEW_DISCORDANT,
+    Interval,
+    PairedCounts,
+    equivalence_test,
+    paired_test,
+)
+
+if TYPE_CHECKING:
+    from ietest_fast.stats import ClusteredTestResult, EquivalenceResult, PairedTestResult
+
+
+class PairedRecord(Part):
+    """The paired test of a classifier, as if its observations were independent.
+
+    Attributes
+    ----------
+    method, alternative, n_resamples, seed, p_value, p_paper, p_symmetric, p_mcnemar_exact, warning
+        As of :class:`ietest_fast.stats.PairedTestResult`; `n_resamples` is S.
+    """
+
+    method: Literal["exact", "multinomial", "resample"]
+    alternative: Literal["two-sided", "greater", "less"]
+    n_resamples: Annotated[int, Field(ge=1)] | None
+    seed: Count | None
+    p_value: Share
+    p_paper: Share | None
+    p_symmetric: Share
+    p_mcnemar_exact: Share
+    warning: Text | None
+
+    @classmethod
+    def of(cls, result: PairedTestResult) -> Self:
+        """Keep what a test found."""
+        return cls(**{name: getattr(result, name) for name in cls.model_fields})
+
+
+class ClusteredRecord(Part):
+    """The test of a classifier that draws whole clusters.
+
+    Attributes
+    ----------
+    n_clusters, n_nonzero, t, p_value, p_paper, p_symmetric, design_effect, n_resamples, seed, \
+warning
+        As of :class:`ietest_fast.stats.ClusteredTestResult`; `n_resamples` is S.
+    """
+
+    n_clusters: Annotated[int, Field(ge=2)]
+    n_nonzero: Count
+    t: Number
+    p_value: Share
+    p_paper: Share | None
+    p_symmetric: Share
+    design_effect: Annotated[float, Field(ge=0)] | None
+    n_resamples: Annotated[int, Field(ge=1)]
+    seed: Count
+    warning: Text | None
+
+    @classmethod
+    def of(cls, result: ClusteredTestResult) -> Self:
+        """Keep what a test found."""
+        return cls(**{name: getattr(result, name) for name in cls.model_fields})
+
+
+class EquivalenceRecord(Part):
+    """Whether the difference of a classifier is shown to be below the margin.
+
+    Attributes
+    ----------
+    margin
+        Differences smaller than this do not matter.
+    alpha
+        Level of the test.
+    p_value
+        Of "the difference is at least the margin".
+    interval
+        Ends of the interval for delta, at confidence 1 - 2 alpha.
+    equivalent
+        Whether p lies below alpha.
+    """
+
+    margin: Level
+    alpha: Level
+    p_value: Share
+    interval: tuple[float, float]
+
+    @computed_field
+    @property
+    def equivalent(self) -> bool:
+        """Whether p lies below alpha."""
+        return self.p_value < self.alpha
+
+    @classmethod
+    def of(cls, result: EquivalenceResult) -> Self:
+        """Keep what a test found."""
+        return cls(
+            margin=result.margin,
+            alpha=result.alpha,
+            p_value=result.p_value,
+            interval=(result.interval.low, result.interval.high),
+        )
+
+
+class CellResult(Part):
+    """One classifier, tested.
+
+    Attributes
+    ----------
+    rho, m
+        Which cell.
+    identity
+        sha256 of all that affects it; None if it was read from counts.
+    n11, n10, n01, n00
+        Observations on which it is right on both versions, on the original only, on the
+        transformed only, on neither.
+    test
+        The paired test, as if its observations were independent.
+    clustered
+        The test by clusters, which then decides; None without clusters.
+    equivalence
+        Is the difference below the margin?
+    valid_accuracy
+        Accuracy on its (resampled) validation set; None if it was read from counts.
+    train_transformed, valid_transformed
+        How many observations of its resample are transformed ones; None if it was read from counts.
+    collapsed
+        Whether it cannot be told from guessing: one class on everything, or at chance.
+    """
+
+    rho: Share
+    m: Count
+    identity: Text | None
+    n11: Count
+    n10: Count
+    n01: Count
+    n00: Count
+    test: PairedRecord
+    clustered: ClusteredRecord | None
+    equivalence: EquivalenceRecord
+    valid_accuracy: Share | None
+    train_transformed: Count | None
+    valid_transformed: Count | None
+    collapsed: bool
+
+    @model_validator(mode="after")
+    def _has_pairs(self) -> Self:
+        _ = self.counts  # raises what is wrong with them
+        return self
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        rho: float,
+        m: int,
+        test: PairedTestResult,
+        equivalence: EquivalenceResult,
+        collapsed: bool,
+        clustered: ClusteredTestResult | None = None,
+        identity: str | None = None,
+        valid_accuracy: float | None = None,
+        train_transformed: int | None = None,
+        valid_transformed: int | None = None,
+    ) -> Self:
+        """Keep what the tests of a classifier found; arguments as the attributes."""
+        counts = test.counts
+        return cls(
+            rho=rho,
+            m=m,
+            identity=identity,
+            n11=counts.n11,
+            n10=counts.n10,
+            n01=counts.n01,
+            n00=counts.n00,
+            test=PairedRecord.of(test),
+            clustered=None if clustered is None else ClusteredRecord.of(clustered),
+            equivalence=EquivalenceRecord.of(equivalence),
+            valid_accuracy=valid_accuracy,
+            train_transformed=train_transformed,
+            valid_transformed=valid_transformed,
+            collapsed=collapsed,
+        )
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: PairedCounts,
+        *,
+        rho: float,
+        m: int,
+        collapsed: bool,
+        alpha: float,
+        margin: float,
+    ) -> Self:
+        """Test counts as a run does, by the exact law."""
+        return cls.of(
+            rho=rho,
+            m=m,
+            test=paired_test(counts),
+            equivalence=equivalence_test(counts, margin=margin, alpha=alpha),
+            collapsed=collapsed,
+        )
+
+    @functools.cached_property
+    def counts(self) -> PairedCounts:
+        """The four counts."""
+        return PairedCounts(self.n11, self.n10, self.n01, self.n00)
+
+    @computed_field
+    @property
+    def n(self) -> int:
+        """Number of observations."""
+        return self.counts.n
+
+    @computed_field
+    @property
+    def accuracy_original(self) -> float:
+        """Accuracy on the original test set."""
+        return self.counts.accuracy_original
+
+    @computed_field
+    @property
+    def accuracy_transformed(self) -> float:
+        """Accuracy on the transformed test set."""
+        return self.counts.accuracy_transformed
+
+    @computed_field
+    @property
+    def delta(self) -> float:
+        """Accuracy on the originals minus accuracy on the transformed texts."""
+        return self.counts.delta
+
+    @computed_field
+    @property
+    def t(self) -> Number:
+        """The statistic of the test that decides."""
+        return self.counts.t if self.clustered is None else self.clustered.t
+
+    @computed_field
+    @property
+    def p_value(self) -> float:
+        """The p-value that decides."""
+        return self.test.p_value if self.clustered is None else self.clustered.p_value
+
+    @property
+    def warning(self) -> str | None:
+        """What the reader has to know of the test that decides."""
+        return self.test.warning if self.clustered is None else self.clustered.warning
+
+    @property
+    def interval(self) -> Interval:
+        """The interval for delta, at confidence 1 - 2 alpha."""
+        return Interval(*self.equivalence.interval)
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the difference is shown to be below the margin."""
+        return self.equivalence.equivalent
+
+    @property
+    def n_clusters(self) -> int | None:
+        """How many clusters the deciding test drew from; None for independent observations."""
+        return None if self.clustered is None else self.clustered.n_clusters
+
+    @property
+    def has_few_discordant(self) -> bool:
+        """Whether the bootstrap test rests on so few pairs that it is a little liberal."""
+        return self.clustered is None and 0 < self.counts.k < FEW_DISCORDANT

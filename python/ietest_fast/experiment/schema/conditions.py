@@ -1,0 +1,415 @@
+"""M classifiers at one rho, a model under a transformation, and a model under several."""
+
+# mypy: disable-error-code="prop-decorator"
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import Field, computed_field, model_validator
+
+from ietest_fast.experiment.schema.cells import CellResult
+from ietest_fast.experiment.schema.parts import (
+    Correction,
+    Count,
+    Level,
+    Number,
+    Part,
+    Share,
+    Spread,
+    Text,
+    adjust,
+)
+from ietest_fast.stats import RobustnessResult, Verdict, robustness
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.stats import Interval
+
+
+class Sensitivity(Part):
+    """What the test of one classifier, at level alpha / M, could find.
+
+    Attributes
+    ----------
+    margin
+        A difference of the accuracies, either way.
+    discordance
+        Mean share of discordant pairs, from which the rest follows.
+    power
+        Probability that a difference of `margin` is found.
+    """
+
+    margin: Level
+    discordance: Share
+    power: Share
+
+
+class RhoResult(Part):
+    """The IE test at one rho.
+
+    Attributes
+    ----------
+    rho
+        Probability of transformation.
+    alpha
+        Level of the whole test.
+    correction
+        How the M p-values become one decision; see :data:`CORRECTIONS`.
+    p_adjusted
+        The p-value of each classifier, corrected for M tests.
+    sensitivity, detectable_difference
+        What could have been found, and the smallest difference that one of the M tests shows with
+        80% power; None if that is not known (clusters, more than a million pairs).
+    signature
+        How it came about; None if it was read from counts.
+    cells
+        M classifiers, by m.
+    """
+
+    rho: Share
+    alpha: Level
+    correction: Correction
+    p_adjusted: tuple[Share, ...]
+    sensitivity: Sensitivity | None
+    detectable_difference: Share | None
+    signature: Text | None
+    cells: Annotated[tuple[CellResult, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if [cell.m for cell in self.cells] != list(range(len(self.cells))):
+            raise ValueError(f"m is 0 to {len(self.cells) - 1}, each once")
+        if any(cell.rho != self.rho for cell in self.cells):
+            raise ValueError("a classifier is of another rho")
+        if len({cell.n for cell in self.cells}) > 1:
+            raise ValueError("the classifiers' counts are not of equally many observations")
+        if len(self.p_adjusted) != len(self.cells):
+            raise ValueError("p_adjusted does not have one value for each classifier")
+        return self
+
+    @classmethod
+    def from_cells(
+        cls,
+        cells: Sequence[CellResult],
+        *,
+        alpha: float,
+        correction: Correction = "bonferroni",
+        p_adjusted: Sequence[float] | None = None,
+        sensitivity: Sensitivity | None = None,
+        detectable_difference: float | None = None,
+        signature: str | None = None,
+    ) -> Self:
+        """Decide over the classifiers of one rho.
+
+        Parameters
+        ----------
+        cells
+            By m.
+        alpha, correction, sensitivity, detectable_difference, signature
+            See the attributes.
+        p_adjusted
+            Needed for ``"maxt"`` and ``"minp"``; found from the p-values otherwise.
+        """
+        if p_adjusted is None:
+            p_adjusted = adjust([cell.p_value for cell in cells], correction)
+        return cls(
+            rho=cells[0].rho,
+            alpha=alpha,
+            correction=correction,
+            p_adjusted=tuple(p_adjusted),
+            sensitivity=sensitivity,
+            detectable_difference=detectable_difference,
+            signature=signature,
+            cells=tuple(cells),
+        )
+
+    @computed_field
+    @property
+    def accuracy_original(self) -> Spread:
+        """Accuracy on the original test set over the M classifiers."""
+        return Spread.of([cell.accuracy_original for cell in self.cells])
+
+    @computed_field
+    @property
+    def accuracy_transformed(self) -> Spread:
+        """Accuracy on the transformed test set over the M classifiers."""
+        return Spread.of([cell.accuracy_transformed for cell in self.cells])
+
+    @computed_field
+    @property
+    def delta(self) -> Spread:
+        """Accuracy on the originals minus accuracy on the transformed, over the classifiers."""
+        return Spread.of([cell.delta for cell in self.cells])
+
+    @computed_field
+    @property
+    def t(self) -> Spread:
+        """The statistic over the M classifiers."""
+        return Spread.of([cell.t for cell in self.cells])
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether the M tests are one joint test, whose corrected p-values are held to alpha."""
+        return self.correction in {"maxt", "minp"}
+
+    @computed_field
+    @property
+    def p_min(self) -> float:
+        """The smallest p-value; the smallest corrected one under a joint test."""
+        if self.is_joint:
+            return min(self.p_adjusted)
+        return min(cell.p_value for cell in self.cells)
+
+    @computed_field
+    @property
+    def threshold(self) -> float:
+        """What the smallest p-value is compared with: alpha / M, or alpha under a joint test."""
+        return self.alpha if self.is_joint else self.alpha / len(self.cells)
+
+    @computed_field
+    @property
+    def reject(self) -> bool:
+        """Whether invariance is rejected: the smallest p-value lies below the threshold."""
+        return self.p_min < self.threshold
+
+    @computed_field
+    @property
+    def verdict(self) -> Verdict:
+        """What is shown at this rho.
+
+        Nothing, if every classifier has collapsed. Equivalence, if that is shown for each of the
+        M classifiers (no correction is needed where all have to reject); else a difference, if
+        invariance is rejected; else it is undecided.
+        """
+        if all(cell.collapsed for cell in self.cells):
+            return Verdict.COLLAPSED
+        if all(cell.is_equivalent for cell in self.cells):
+            return Verdict.EQUIVALENT
+        return Verdict.DIFFERS if self.reject else Verdict.UNDECIDED
+
+    @property
+    def rejecting(self) -> tuple[CellResult, ...]:
+        """The classifiers whose own tests reject."""
+        if self.correction == "bonferroni":
+            return tuple(cell for cell in self.cells if cell.p_value < self.threshold)
+        return tuple(
+            cell for cell, p in zip(self.cells, self.p_adjusted, strict=True) if p < self.alpha
+        )
+
+    @property
+    def strongest(self) -> CellResult:
+        """The classifier with the smallest p-value, and of several the first."""
+        return min(self.cells, key=lambda cell: cell.p_value)
+
+    @property
+    def power(self) -> float | None:
+        """Of one test against a difference of the margin; None if that is not known."""
+        return None if self.sensitivity is None else self.sensitivity.power
+
+
+class CellAddress(Part):
+    """Which classifier of a condition."""
+
+    rho: Share
+    m: Count
+
+
+class RobustnessRecord(Part):
+    """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m.
+
+    Attributes
+    ----------
+    snr, snr_without_collapsed
+        Over all classifiers, and over those that have not collapsed; None of fewer than two.
+    snr_interval, snr_without_collapsed_interval
+        Their ends; None where there is no interval.
+    confidence_level
+        Of the intervals.
+    collapsed
+        The classifiers that cannot be told from guessing.
+    """
+
+    snr: Number | None
+    snr_interval: tuple[Number, Number] | None
+    snr_without_collapsed: Number | None
+    snr_without_collapsed_interval: tuple[Number, Number] | None
+    confidence_level: Level
+    collapsed: tuple[CellAddress, ...]
+
+
+class ConditionResult(Part):
+    """One model under one transformation, at every rho.
+
+    Attributes
+    ----------
+    model, transformation
+        Keys of the records in :class:`RunResult`; names, if it was read from counts.
+    signature
+        How it came about; None if it was read from counts.
+    rhos
+        One test for each rho, in the order of the configuration.
+    """
+
+    model: Text
+    transformation: Text
+    signature: Text | None
+    rhos: Annotated[tuple[RhoResult, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if len({each.rho for each in self.rhos}) < len(self.rhos):
+            raise ValueError("a rho is there twice")
+        if len({len(each.cells) for each in self.rhos}) > 1:
+            raise ValueError("there are not equally many classifiers at every rho")
+        return self
+
+    @property
+    def cells(self) -> tuple[CellResult, ...]:
+        """All classifiers, by rho and m."""
+        return tuple(cell for rho in self.rhos for cell in rho.cells)
+
+    @property
+    def collapsed(self) -> tuple[CellResult, ...]:
+        """The classifiers that cannot be told from guessing."""
+        return tuple(cell for cell in self.cells if cell.collapsed)
+
+    @computed_field
+    @property
+    def reject(self) -> bool:
+        """Whether invariance is rejected at any rho."""
+        return any(rho.reject for rho in self.rhos)
+
+    @functools.cached_property
+    def ratios(self) -> RobustnessResult:
+        """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m."""
+        return robustness(
+            [cell.accuracy_original for cell in self.cells],
+            [cell.collapsed for cell in self.cells],
+            names=[f"rho {cell.rho:g}, m {cell.m}" for cell in self.cells],
+        )
+
+    @computed_field
+    @functools.cached_property
+    def robustness(self) -> RobustnessRecord:
+        """The same, as it is written down."""
+        every, without = self.ratios.every, self.ratios.without_collapsed
+        return RobustnessRecord(
+            snr=every.snr if every.n > 1 else None,
+            snr_interval=_ends(every.interval),
+            snr_without_collapsed=None if without is None or without.n < 2 else without.snr,
+            snr_without_collapsed_interval=None if without is None else _ends(without.interval),
+            confidence_level=self.ratios.confidence_level,
+            collapsed=tuple(CellAddress(rho=cell.rho, m=cell.m) for cell in self.collapsed),
+        )
+
+
+def _ends(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)
+
+
+class CochranRecord(Part):
+    """Cochran's test of one classifier over the original and all transformed versions.
+
+    Attributes
+    ----------
+    m
+        Which classifier.
+    statistic
+        Cochran's Q.
+    p_value
+        Of "all versions are answered equally well".
+    method, n_resamples, seed
+        As of :class:`ietest_fast.stats.CochranTestResult`.
+    """
+
+    m: Count
+    statistic: Annotated[float, Field(ge=0)]
+    p_value: Share
+    method: Text
+    n_resamples: Annotated[int, Field(ge=1)] | None
+    seed: Count | None
+
+
+class AcrossTransformations(Part):
+    """What holds over several transformations of one model at one rho.
+
+    Attributes
+    ----------
+    model
+        Key of the model.
+    rho
+        Which rho.
+    alpha
+        Level over all transformations.
+    transformations
+        Keys, in the order of the run.
+    p_values
+        Of each transformation: the smallest of its M corrected p-values.
+    p_holm
+        The same, corrected by Holm's rule for the number of transformations.
+    cochran
+        Cochran's test of each classifier over all versions; empty but at rho = 0, where all
+        transformations share their classifiers.
+    """
+
+    model: Text
+    rho: Share
+    alpha: Level
+    transformations: Annotated[tuple[Text, ...], Field(min_length=2)]
+    p_values: tuple[Share, ...]
+    p_holm: tuple[Share, ...]
+    cochran: tuple[CochranRecord, ...]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if not len(self.transformations) == len(self.p_values) == len(self.p_holm):
+            raise ValueError("there is not one p-value for each transformation")
+        return self
+
+    @classmethod
+    def of(
+        cls,
+        conditions: Sequence[ConditionResult],
+        *,
+        rho: float,
+        cochran: Sequence[CochranRecord] = (),
+    ) -> Self:
+        """Correct over the transformations of one model.
+
+        Parameters
+        ----------
+        conditions
+            Of the same model, two or more.
+        rho
+            Which rho.
+        cochran
+            See the attributes.
+        """
+        tests = [next(own for own in each.rhos if own.rho == rho) for each in conditions]
+        p_values = [min(test.p_adjusted) for test in tests]
+        return cls(
+            model=conditions[0].model,
+            rho=rho,
+            alpha=tests[0].alpha,
+            transformations=tuple(each.transformation for each in conditions),
+            p_values=tuple(p_values),
+            p_holm=tuple(adjust(p_values, "holm")),
+            cochran=tuple(cochran),
+        )
+
+    @computed_field
+    @property
+    def reject(self) -> tuple[bool, ...]:
+        """Whether invariance under each transformation is rejected."""
+        return tuple(p < self.alpha for p in self.p_holm)
+
+    @computed_field
+    @property
+    def cochran_p_value(self) -> float | None:
+        """The smallest p-value of Cochran's tests times their number; None without such tests."""
+        if not self.cochran:
+            return None
+        return min(1.0, len(self.cochran) * min(each.p_value for each in self.cochran))

@@ -1,0 +1,144 @@
+"""A finished run: all that ``results.json`` holds."""
+
+# mypy: disable-error-code="prop-decorator"
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import Field, PrivateAttr, computed_field, model_validator
+
+from ietest_fast.experiment.schema.conditions import AcrossTransformations, ConditionResult
+from ietest_fast.experiment.schema.parts import Part, Text
+from ietest_fast.experiment.schema.records import (
+    DataSummary,
+    ModelRecord,
+    RunSettings,
+    TransformationRecord,
+)
+
+if TYPE_CHECKING:
+    from ietest_fast.experiment.schema.cells import CellResult
+    from ietest_fast.experiment.schema.conditions import RhoResult
+
+RESULTS_FORMAT = 2
+"""Counted up when ``results.json`` changes in a way that its readers have to know of."""
+
+
+class RunResult(Part):
+    """A finished run: what ``results.json`` holds. Nothing in it depends on time or speed.
+
+    Attributes
+    ----------
+    format
+        :data:`RESULTS_FORMAT`.
+    identity
+        sha256 of the settings.
+    settings
+        All that results depend on but for models and transformations.
+    software
+        Versions that results depend on.
+    data
+        What the splits hold.
+    transformations, models
+        What was tested, and under what.
+    conditions
+        Every model under every transformation.
+    across
+        Corrections and joint tests over several transformations; empty for one.
+    """
+
+    format: Literal[2] = 2
+    identity: Text
+    settings: RunSettings
+    software: dict[str, Text]
+    data: DataSummary
+    transformations: Annotated[tuple[TransformationRecord, ...], Field(min_length=1)]
+    models: Annotated[tuple[ModelRecord, ...], Field(min_length=1)]
+    conditions: Annotated[tuple[ConditionResult, ...], Field(min_length=1)]
+    across: tuple[AcrossTransformations, ...] = ()
+
+    _folder: Path | None = PrivateAttr(default=None)
+
+    @property
+    def folder(self) -> Path:
+        """Where the run lives.
+
+        Raises
+        ------
+        ValueError
+            If that is not known.
+        """
+        if self._folder is None:
+            raise ValueError("the results were not written to a folder, nor read from one")
+        return self._folder
+
+    def located(self, folder: Path) -> Self:
+        """Return the same results, with the folder of their run."""
+        own = self.model_copy()
+        own._folder = folder  # noqa: SLF001 - its own
+        return own
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        for name, records in (("model", self.models), ("transformation", self.transformations)):
+            keys = [record.key for record in records]
+            if len(set(keys)) < len(keys):
+                raise ValueError(f"two {name}s have the same key")
+            unknown = {getattr(each, name) for each in self.conditions} - set(keys)
+            if unknown:
+                raise ValueError(f"conditions: there is no {name} {min(unknown)!r}")
+        pairs = {(each.model, each.transformation) for each in self.conditions}
+        if len(pairs) < len(self.conditions):
+            raise ValueError("conditions: a model and transformation are there twice")
+        return self
+
+    @computed_field
+    @property
+    def reject(self) -> bool:
+        """Whether invariance is rejected in any condition at any rho."""
+        return any(condition.reject for condition in self.conditions)
+
+    @property
+    def only(self) -> ConditionResult:
+        """The condition of a run of one model and one transformation.
+
+        Raises
+        ------
+        ValueError
+            If there are several.
+        """
+        if len(self.conditions) > 1:
+            raise ValueError(
+                f"the run has {len(self.conditions)} conditions, not one; see RunResult.conditions"
+            )
+        return self.conditions[0]
+
+    @property
+    def rhos(self) -> tuple[RhoResult, ...]:
+        """The tests by rho, in a run of one model and one transformation."""
+        return self.only.rhos
+
+    @property
+    def signature(self) -> str | None:
+        """How a run of one model and one transformation came about, on one line."""
+        return self.only.signature
+
+    @property
+    def cells(self) -> tuple[CellResult, ...]:
+        """All classifiers, by condition, rho and m."""
+        return tuple(cell for condition in self.conditions for cell in condition.cells)
+
+    @property
+    def collapsed(self) -> tuple[CellResult, ...]:
+        """The classifiers that cannot be told from guessing."""
+        return tuple(cell for cell in self.cells if cell.collapsed)
+
+    def model_of(self, condition: ConditionResult) -> ModelRecord:
+        """Return the record of a condition's model."""
+        return next(each for each in self.models if each.key == condition.model)
+
+    def transformation_of(self, condition: ConditionResult) -> TransformationRecord:
+        """Return the record of a condition's transformation."""
+        return next(each for each in self.transformations if each.key == condition.transformation)
