@@ -174,13 +174,13 @@ def test_resamples_are_those_of_the_process(finished):
 
 
 def test_data_is_described(finished):
-    test = finished.to_dict()["data"]["test"]
-    assert test["rows"] == 240
-    assert sum(test["labels"].values()) == 240
-    assert finished.transformations[0].changed.test == finished.transformations[0].n_test_reworded
+    test = finished.data.test
+    assert test.rows == 240
+    assert sum(test.labels.values()) == 240
+    (phi,) = finished.transformations
     edits = pq.read_table(next(finished.folder.glob("data/*/test.edits.parquet")))
-    assert finished.transformation["test_edits"] == {"swap": edits.num_rows}
-    assert finished.transformation["n_test_reworded"] == test["changed"] == edits.num_rows
+    assert phi.test_edits == {"swap": edits.num_rows}
+    assert phi.n_test_reworded == phi.changed.test == edits.num_rows
 
 
 def test_running_again_trains_nothing(finished):
@@ -314,8 +314,8 @@ def test_a_worker_that_dies_is_replaced_once_and_that_is_recorded(tmp_path):
         "options": {"marker": str(tmp_path / "marker")},
         "params": QUICK,
     }
-    result = _run(tmp_path / "run", model=model, n_jobs=2)
-    events = _events(tmp_path / "run", result)
+    _run(tmp_path / "run", model=model, n_jobs=2)
+    events = _events(tmp_path / "run")
     died = [(identity, detail) for _, identity, event, detail in events if event == "worker_died"]
     assert len(died) == 1
     assert "signal 9" in died[0][1]

@@ -159,7 +159,7 @@ def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
         ("R.0.p_min", NAN, "rhos.0.p_min: "),
         ("R.0.p_min", 0.5, "rhos.0.p_min: is 0.5, but the rest of the file makes it"),
         ("R.0.p_adjusted.1", 0.5, "rhos.0: p_adjusted does not follow"),
-        ("R.0.alpha", 0.1, "rhos.0: alpha is not that of the settings"),
+        ("R.0.alpha", 0.1, "rhos.0.threshold: is 0.025"),
         ("R.1.rho", 0.0, "a classifier is of another rho"),
         ("R.0.threshold", 0.5, "rhos.0.threshold: is 0.5"),
         ("R.0.reject", None, "rhos.0.reject: is None"),
