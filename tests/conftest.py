@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Few examples while you work and in the README's test line; what .ci/run asks for is thorough. No
+# deadlines: a slow machine is no defect.
+settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("thorough", max_examples=500, deadline=None)
+settings.load_profile(os.environ.get("IETEST_HYPOTHESIS", "quick"))
 
 
 @pytest.fixture(scope="session", autouse=True)

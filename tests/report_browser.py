@@ -47,7 +47,7 @@ def watched_page(
             browser.close()
 
 
-def wait_until(holds: Callable[[], object], seconds: float = 10) -> None:
+def wait_until(holds: Callable[[], object], seconds: float = 300) -> None:
     """Wait for something to hold; pages do not let Playwright evaluate a condition in them."""
     deadline = time.monotonic() + seconds
     while not holds():

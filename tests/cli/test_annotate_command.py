@@ -119,7 +119,7 @@ def test_the_page_is_served_until_ctrl_c(capsys, sample):
     status, _, err = run(capsys, "serve", sample, "--person", "ben", "--port", port, "--no-open")
     assert (status, f"the port {port} cannot be used" in err) == (1, True)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     assert "1 of 60 marked, in" in out
 

@@ -192,6 +192,7 @@ def test_no_torch_is_imported(model: Path, texts: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+@pytest.mark.train
 def test_a_checkpoint_is_run_by_torch_and_says_what_its_export_says(
     tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pyarrow.parquet as pq
 import pytest
@@ -18,6 +17,7 @@ from ietest_fast.cli.run import _overrides, command
 from ietest_fast.corpus import demo_splits
 from ietest_fast.experiment.config import RunConfig
 from ietest_fast.models import model_names
+from waiting import wait_until
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main import main; main()"]
 
@@ -274,13 +274,9 @@ def test_ctrl_c_says_how_to_continue(tmp_path):
     process = subprocess.Popen(
         [*COMMAND, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("out/cells/*.parquet")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
+    wait_until(lambda: list(tmp_path.glob("out/cells/*.parquet")), process)
     os.kill(process.pid, signal.SIGINT)
-    out, errors = process.communicate(timeout=20)
+    out, errors = process.communicate()
     assert process.returncode == 130
     assert "go on with:" in errors
     assert "ietest-fast run" in errors
@@ -292,14 +288,12 @@ def test_ctrl_c_says_how_to_continue(tmp_path):
 
 @pytest.mark.slow
 def test_the_demo_runs(ietest, tmp_path):
-    begin = time.monotonic()
     out, _ = ietest("run", "--demo", "--json")
     result = json.loads(out)
     assert [rho["rho"] for rho in result["conditions"][0]["rhos"]] == [0, 0.25, 0.5, 0.75, 1]
     assert all(len(rho["cells"]) == 5 for rho in result["conditions"][0]["rhos"])
     for rho in result["conditions"][0]["rhos"]:
         assert 0.55 < rho["accuracy_original"]["mean"] < 0.85
-    assert time.monotonic() - begin < 180
 
 
 def test_models_that_cannot_be_kept_are_refused_before_anything_is_trained(ietest, tmp_path):

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ import pytest
 
 from ietest_fast.cli.main import main
 from ietest_fast.transform import apply_edits, undo
+from waiting import wait_until
 
 ROWS = [
     {"id": 1, "premise": "A child drives a car.", "hypothesis": "It rains.", "label": 0},
@@ -390,13 +390,10 @@ def test_stopped_half_way_there_is_no_output(tmp_path, stop):
     command = [sys.executable, "-c", "from ietest_fast.cli.main import main; main()", "transform"]
     command += [source, target, *PAPER, "--lexicon-from", train, "--edits", edits]
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
     # As soon as there is a temporary file it is writing.
-    while not list(tmp_path.glob(".out.parquet.*")) and time.monotonic() < deadline:
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_until(lambda: list(tmp_path.glob(".out.parquet.*")), process)
     os.kill(process.pid, stop)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode != 0
     assert "Traceback" not in err
     assert not target.exists()

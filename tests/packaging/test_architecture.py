@@ -176,27 +176,26 @@ _, status = os.waitpid(child, 0)
 raise SystemExit(os.waitstatus_to_exitcode(status))
 """
     out = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], check=False, timeout=60, capture_output=True
+        [sys.executable, "-W", "ignore", "-c", code], check=False, capture_output=True
     )
     assert out.returncode == 0, out.stderr
 
 
 def test_ctrl_c_stops_a_kernel() -> None:
-    """A billion replicates, interrupted after half a second."""
+    """More replicates than could ever be waited for: only an interruption ends the kernel."""
     import signal
-    import time
 
     code = (
         "from ietest_fast.stats import PairedCounts, paired_test\n"
-        "print('ready', flush=True)\n"
-        "try: paired_test(PairedCounts(9000, 500, 500, 0), method='resample', "
-        "n_resamples=10_000_000)\n"
+        "try:\n"
+        "    print('ready', flush=True)\n"
+        "    paired_test(PairedCounts(9000, 500, 500, 0), method='resample', "
+        "n_resamples=1_000_000_000)\n"
         "except KeyboardInterrupt: print('stopped', flush=True)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate()
     assert out == "stopped\n"

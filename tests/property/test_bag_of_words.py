@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -52,7 +52,6 @@ def _vocabulary(*texts):
     return sorted({word for part in texts for text in part for word in count_words(text)})
 
 
-@settings(max_examples=150, deadline=None)
 @given(pairs=_PAIRS, changes=st.lists(st.booleans(), min_size=8, max_size=8), word=_TEXT)
 def test_counts_are_those_of_the_slow_definition(pairs, changes, word):
     other = [
@@ -75,7 +74,6 @@ def test_counts_are_those_of_the_slow_definition(pairs, changes, word):
     assert (encoded.original == encoded.versions["transformed"]).tolist() == same
 
 
-@settings(max_examples=100, deadline=None)
 @given(pairs=_PAIRS, data=st.data())
 def test_tfidf_of_a_resample_is_as_if_learnt_from_its_texts(pairs, data):
     vocabulary = _vocabulary(_joined(pairs))
@@ -90,7 +88,6 @@ def test_tfidf_of_a_resample_is_as_if_learnt_from_its_texts(pairs, data):
         assert values == pytest.approx([expected.get(w, 0.0) for w in vocabulary], rel=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_keeping_columns_is_indexing(data):
     shape = data.draw(st.tuples(st.integers(0, 6), st.integers(1, 8)))

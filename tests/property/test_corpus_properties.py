@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.corpus import BatchWriter, corpus_from_table, read_corpus, split
@@ -54,7 +54,6 @@ def test_the_fingerprint_is_equal_only_for_equal_content(
     assert (prints[0] == prints[1]) == (rows == other)
 
 
-@settings(deadline=None)
 @given(rows=ROWS, suffix=st.sampled_from(["parquet", "csv", "jsonl", "jsonl.gz"]))
 def test_files_give_back_what_was_written(rows: list[tuple[str, str, int]], suffix: str) -> None:
     corpus = corpus_from_table(table(rows), text_columns=["premise", "hypothesis"])

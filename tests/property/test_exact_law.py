@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast import _core
@@ -32,7 +32,6 @@ def test_all_resamples_of_tiny_samples() -> None:
                 _assert_equal(n10, n01, rest, enumerate_resamples(n10, n01, rest))
 
 
-@settings(deadline=None, max_examples=150)
 @given(n10=st.integers(0, 25), n01=st.integers(0, 25), rest=st.integers(0, 60))
 def test_exact_law_equals_the_sum_in_fractions(n10: int, n01: int, rest: int) -> None:
     if n10 + n01 + rest == 0:
@@ -60,7 +59,6 @@ def test_t_is_compared_in_integers(d: list[int], data: st.DataObject) -> None:
     assert _core.stats.compare_t(d[0], k[0], d[1], k[1]) == compare_t(d[0], k[0], d[1], k[1])
 
 
-@settings(deadline=None, max_examples=60)
 @given(n10=st.integers(1, 400), rest=st.integers(1, 4000), extra=st.integers(1, 50))
 def test_more_evidence_never_raises_p(n10: int, rest: int, extra: int) -> None:
     """With k and n fixed, a larger difference has a smaller p-value."""

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast._core import runtime
@@ -65,7 +65,6 @@ def _check_edits(old: list[str], made) -> None:
 
 @INSTRUCTION_SETS
 @given(texts=st.lists(AWKWARD_ASCII, max_size=8), mapping=KEYS, ignore_case=st.booleans())
-@settings(max_examples=300, deadline=None)
 def test_words_are_replaced_as_defined(instruction_set, texts, mapping, ignore_case):
     if ignore_case:
         mapping = {key.lower(): value for key, value in mapping.items()}
@@ -82,14 +81,12 @@ def test_words_are_replaced_as_defined(instruction_set, texts, mapping, ignore_c
 
 
 @given(texts=st.lists(st.one_of(AWKWARD_ASCII, NASTY), max_size=8), mapping=KEYS)
-@settings(max_examples=200, deadline=None)
 def test_edits_of_words_apply_and_undo(texts, mapping):
     made = WordSubstitution(mapping=mapping).transform(pa.table({"t": texts}), ["t"])
     _check_edits(texts, made)
 
 
 @given(texts=st.lists(NASTY, max_size=6), mapping=KEYS)
-@settings(max_examples=200, deadline=None)
 def test_all_instruction_sets_find_the_same_words_in_any_text(texts, mapping):
     keys = pa.array(list(mapping), pa.string())
     values = pa.array(list(mapping.values()), pa.string())
@@ -113,7 +110,6 @@ def test_all_instruction_sets_find_the_same_words_in_any_text(texts, mapping):
         max_size=8,
     ),
 )
-@settings(max_examples=300, deadline=None)
 def test_flashtext2_differs_by_what_it_skips_alone(texts, mapping):
     """Ours equals replace_words; flashtext2 equals that, but for its one rule more."""
     flashtext2 = pytest.importorskip("flashtext2")
@@ -135,7 +131,6 @@ def test_flashtext2_differs_by_what_it_skips_alone(texts, mapping):
         max_size=6,
     ),
 )
-@settings(max_examples=500, deadline=None)
 def test_paper_rules_equal_the_python_expression(texts, mapping):
     table = SynonymTable.from_entries(
         [(key, value, 0, "frequency") for key, value in mapping.items()], "paper"
@@ -230,7 +225,6 @@ def _core_tokens(rows):
 
 
 @given(rows=st.lists(st.tuples(tagged_texts(), tagged_texts()), max_size=6))
-@settings(max_examples=400, deadline=None)
 def test_careful_rules_equal_their_slow_definition(rows):
     table = core.NounTable(
         pa.array([e.key for e in ENTRIES]),
@@ -266,7 +260,6 @@ def test_careful_rules_equal_their_slow_definition(rows):
 
 
 @given(row=st.tuples(tagged_texts(), tagged_texts()))
-@settings(max_examples=200, deadline=None)
 def test_a_word_is_replaced_everywhere_in_a_row_or_nowhere(row):
     """What keeps labels: premise and hypothesis never part company over a word."""
     new = replace_row([t for t, _ in row], [k for _, k in row], ENTRIES, core.takes_an)

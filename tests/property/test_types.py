@@ -6,7 +6,7 @@ import math
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -47,7 +47,6 @@ def test_types_are_the_units_up_to_their_sign(units: np.ndarray) -> None:
 
 
 @given(small_tables, st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
 def test_drawn_sums_could_have_been_drawn(units: np.ndarray, seed: int) -> None:
     types = sort_into_types(units)
     options = {"n_units": types.n_units, "n_replicates": 40, "key": philox_key(seed)}
@@ -66,7 +65,6 @@ def test_drawn_sums_could_have_been_drawn(units: np.ndarray, seed: int) -> None:
 
 
 @given(real_columns)
-@settings(max_examples=60, deadline=None)
 def test_results_are_probabilities_and_know_the_sign(d: np.ndarray) -> None:
     zero = np.zeros_like(d)
     result = paired_score_test(d, zero, n_resamples=99, n_threads=1)
@@ -80,7 +78,6 @@ def test_results_are_probabilities_and_know_the_sign(d: np.ndarray) -> None:
 
 
 @given(small_tables)
-@settings(max_examples=40, deadline=None)
 def test_adjusted_p_values_keep_their_order(units: np.ndarray) -> None:
     joint = joint_test(units, np.zeros_like(units), n_resamples=199, min_p=True, n_threads=1)
     assert joint.p_min_p is not None

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
@@ -66,7 +66,6 @@ def test_published_score_intervals(
     assert (round(got.low, digits), round(got.high, digits)) == expected
 
 
-@settings(deadline=None, max_examples=80)
 @given(
     n10=st.integers(0, 40),
     n01=st.integers(0, 40),

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from fractions import Fraction
 from typing import Any
 
@@ -291,11 +290,10 @@ def test_the_unit_of_the_scores_does_not_matter(unit: float) -> None:
 def test_ctrl_c_stops_a_long_test() -> None:
     a, b = np.random.default_rng(9).random((2, 5000))
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - not before it is awaited
+        timer.start()
+        # Nobody could wait for the end of it: the interruption ends it, or nothing does.
         paired_score_test(a, b, n_resamples=10**9)
-    assert time.monotonic() - start < 20
 
 
 def test_p_values_count_the_replicates() -> None:

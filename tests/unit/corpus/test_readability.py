@@ -7,7 +7,7 @@ import re
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.corpus import corpus_from_table, describe
@@ -61,7 +61,6 @@ def test_long_words_are_harder_than_short_ones():
     assert hard < 30
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_every_text_has_a_value_of_its_own(texts):
     together = reading_ease(pa.array(texts, pa.string()))

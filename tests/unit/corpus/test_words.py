@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.corpus.words import find_incidence
@@ -20,7 +20,6 @@ def by_hand(text):
     return {re.sub(r"^[\W_]+|[\W_]+$", "", word) for word in text.lower().split()} - {""}
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6))
 def test_every_word_counts_once_a_row(pairs):
     first, second = (pa.chunked_array([list(column)]) for column in zip(*pairs, strict=True))

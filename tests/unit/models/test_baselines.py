@@ -34,6 +34,11 @@ SMALL = {"epochs": 1, "embedding_size": 16, "hidden_size": 16, "learning_rate": 
 NETWORKS = ("cbow", "bilstm", "rnn", "gru", "lstm")
 
 
+def _each(names):
+    """Mark those that torch trains."""
+    return [pytest.param(n, marks=pytest.mark.train if n in NETWORKS else ()) for n in names]
+
+
 def _need(name):
     if name in NETWORKS:
         pytest.importorskip("torch", reason="needs the train extra")
@@ -78,7 +83,7 @@ def test_every_model_of_the_registry_is_tested_here():
     assert {*GAIN, "transformer"} == set(model_names())
 
 
-@pytest.mark.parametrize("name", GAIN)
+@pytest.mark.parametrize("name", _each(GAIN))
 def test_it_learns_the_demonstration_corpus(name):
     _need(name)
     _, encoded = _encoded(name)
@@ -94,7 +99,7 @@ def test_it_learns_the_demonstration_corpus(name):
     assert (probabilities.argmax(axis=1) == labels).all()
 
 
-@pytest.mark.parametrize("name", GAIN)
+@pytest.mark.parametrize("name", _each(GAIN))
 def test_equal_seeds_give_equal_labels_and_other_seeds_or_data_others(name):
     _need(name)
     _, encoded = _encoded(name)
@@ -111,7 +116,7 @@ def test_equal_seeds_give_equal_labels_and_other_seeds_or_data_others(name):
     assert (first != probabilities(mask=mask)).any()
 
 
-@pytest.mark.parametrize("name", GAIN)
+@pytest.mark.parametrize("name", _each(GAIN))
 def test_a_store_is_its_arrays(name):
     _need(name)
     model, encoded = _encoded(name)
@@ -139,7 +144,7 @@ def test_hyperparameters_are_checked(name):
     assert set(model.search_space) == set(default)
 
 
-@pytest.mark.parametrize("name", ["cbow", "bilstm", "lstm", "bow-rf"])
+@pytest.mark.parametrize("name", _each(["cbow", "bilstm", "lstm", "bow-rf"]))
 def test_single_texts_will_do(name):
     _need(name)
     model = load_model(name)
@@ -216,6 +221,7 @@ def test_word_vectors_are_read_as_glove_and_fasttext_write_them(tmp_path):
         read_vectors(path, {"a"})
 
 
+@pytest.mark.train
 def test_given_vectors_are_used_for_words_that_training_never_saw(tmp_path):
     _need("cbow")
     n = 400
@@ -276,7 +282,7 @@ def test_bags_of_words_may_be_weighted(name):
     assert right > np.bincount(test.labels).max() / len(test) + 0.15
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", _each(NETWORKS))
 @pytest.mark.parametrize("pooling", ["last", "mean", "max"])
 def test_padding_changes_nothing(name, pooling):
     """A text is scored alike alone and among longer ones."""
@@ -295,6 +301,7 @@ def test_padding_changes_nothing(name, pooling):
     assert together == pytest.approx(alone, abs=1e-5)
 
 
+@pytest.mark.train
 def test_the_files_of_words_are_not_needed_again(tmp_path):
     """Workers get arrays, not the file of vectors."""
     _need("cbow")

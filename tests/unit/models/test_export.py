@@ -20,6 +20,8 @@ from ietest_fast.models.export import check_export, export_onnx
 from ietest_fast.models.onnx import OnnxClassifier
 from tiny_models import LABELS, make_tokenizer, random_texts
 
+pytestmark = pytest.mark.train
+
 STYLES = ("bert", "roberta", "albert", "distilbert")
 
 

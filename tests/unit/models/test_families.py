@@ -27,6 +27,8 @@ from ietest_fast.models.protocol import SplitTexts
 from ietest_fast.models.transformer import Transformer
 from tiny_models import LABELS, make_tokenizer, random_texts
 
+pytestmark = pytest.mark.train
+
 _SIZES = {
     "hidden_size": 16,
     "num_hidden_layers": 2,

@@ -278,7 +278,9 @@ def test_scores_that_are_no_numbers_are_no_predictions(tmp_path):
         score_versions(OnnxClassifier.load(tmp_path), table, table, ["text"])
 
 
-@pytest.mark.parametrize("runtime", ["onnxruntime", "openvino"])
+@pytest.mark.parametrize(
+    "runtime", ["onnxruntime", pytest.param("openvino", marks=pytest.mark.train)]
+)
 def test_what_fails_inside_the_model_is_one_sentence(tmp_path, runtime):
     """Fewer positions than the settings say."""
     if runtime == "openvino":

@@ -34,7 +34,7 @@ def test_scores_do_not_depend_on_threads_or_batches(tmp_path, n_threads):
 def test_every_thread_runs_batches_of_its_own(tmp_path, monkeypatch):
     make_onnx_folder(tmp_path)
     names = set()
-    meeting = threading.Barrier(3, timeout=20)
+    meeting = threading.Barrier(3)
     run = OnnxRuntime.run
 
     def noted(self, feed):
@@ -99,6 +99,7 @@ def test_without_openvino_bf16_is_refused_and_nothing_else(tmp_path):
     assert open_runner(tmp_path / "model.onnx").name.startswith("onnxruntime")
 
 
+@pytest.mark.train
 def test_openvino_gives_the_same_scores(tmp_path):
     pytest.importorskip("openvino", reason="needs the openvino extra")
     # Sums of weights, without a product of matrices: nothing is rounded to bf16 here.

@@ -21,6 +21,8 @@ from ietest_fast.models.training import order_batches
 from ietest_fast.models.transformer import Transformer
 from tiny_models import make_bert, random_texts
 
+pytestmark = pytest.mark.train
+
 PARAMS = {
     "epochs": 2,
     "max_length": 20,
@@ -334,7 +336,7 @@ def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path, 
         assert process.poll() is None
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate()
     assert process.returncode == 130
     assert "Interrupted" in errors
     assert list((out / "unfinished").glob("*.pt"))
