@@ -23,16 +23,18 @@ import numpy as np
 
 from benchmarks.timing import Comparison
 from ietest_fast.experiment import check_config
+from ietest_fast.experiment.artefacts import write_bytes
+from ietest_fast.experiment.cells import describe_cell, read_matched
 from ietest_fast.experiment.config import TransformationConfig
 from ietest_fast.experiment.data import plan_transformation, read_splits, transform_splits
-from ietest_fast.experiment.matching import read_matched
-from ietest_fast.experiment.work import CellTask, Workbench, WorkContext, save_encoded
+from ietest_fast.experiment.encoded import save_encoded
+from ietest_fast.experiment.tasks import CellTask, TaskRunner, WorkContext
 from ietest_fast.models import load_model
 from ietest_fast.models.training import never
 from ietest_fast.stats import MatchedSample, paired_test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ietest_fast.experiment import Splits
     from ietest_fast.experiment.data import TransformedSplits
@@ -138,16 +140,25 @@ def _frames(texts: TransformedSplits) -> dict[str, Any]:
     return frames
 
 
+class _Nowhere:
+    """Keeps nothing: the sweep is not interrupted."""
+
+    def keep_unfinished(self, name: str, data: bytes) -> None:
+        pass
+
+    def keep_model(self, task: CellTask, voter: int, files: Mapping[str, bytes]) -> None:
+        pass
+
+
 def _prepare(
     texts: TransformedSplits, columns: Sequence[str], weighting: str, place: Path, n_classes: int
-) -> tuple[Workbench, float]:
-    """Encode everything, which a sweep does once; give a workbench and the seconds it took."""
+) -> tuple[TaskRunner, float]:
+    """Encode everything, which a sweep does once; give who does cells, and the seconds."""
     begin = time.perf_counter()
     model = load_model("bow-xgb", weighting=weighting)
     (place / "cells").mkdir(parents=True)
     save_encoded(place / "encoded", model.encode(texts.texts, columns), texts.changed["test"])
     context = WorkContext(
-        folder=str(place),
         encoded=str(place / "encoded"),
         model="bow-xgb",
         options={"weighting": weighting},
@@ -156,18 +167,21 @@ def _prepare(
         n_threads=1,
         label_names=("entailment", "neutral", "contradiction"),
     )
-    return Workbench(context, is_interrupted=never), time.perf_counter() - begin
+    return TaskRunner(context, _Nowhere(), is_interrupted=never), time.perf_counter() - begin
 
 
 def our_cell(
-    workbench: Workbench, place: Path, rho: float, m: int, params: dict[str, Any]
+    runner: TaskRunner, place: Path, rho: float, m: int, params: dict[str, Any]
 ) -> tuple[float, float]:
     """One cell from the resample to the p-value; gives its seconds, and XGBoost's among them."""
     training: dict[str, float] = {}
     begin = time.perf_counter()
     with _timed("xgboost.train", training):
-        record = workbench.perform(CellTask(identity=f"cell{m}", params=params, rho=rho, m=m))
-    matched = read_matched(place / "cells" / record["artefact"], sha256=record["sha256"])
+        task = CellTask(identity=f"cell{m}", params=params, rho=rho, m=m)
+        artefact = runner.perform(task, {}).artefact
+    path = place / "cells" / f"cell{m}.parquet"
+    write_bytes(path, artefact)
+    matched = read_matched(path, describe_cell(path.name, artefact))
     sample = MatchedSample(
         original_correct=matched["original_correct"].to_numpy(),
         transformed_correct=matched["transformed_correct"].to_numpy(),

@@ -11,8 +11,8 @@ import pytest
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.experiment import DataGeneratingProcess, check_config
 from ietest_fast.experiment.identity import training_seed, trial_seed
-from ietest_fast.experiment.matching import majority
 from ietest_fast.experiment.run import run
+from ietest_fast.experiment.votes import majority
 from ietest_fast.models import load_model
 from toys import QUICK, Swap, toy_splits
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from ietest_fast.experiment.cells import read_cell_artefact
 from ietest_fast.experiment.identity import training_seed
-from ietest_fast.experiment.matching import read_cell_artefact
 from toys import CELLS, FIT_LOG
 
 TESTS = Path(__file__).parents[1]
@@ -28,7 +28,7 @@ from ietest_fast.experiment.run import run
 from ietest_fast.experiment.store import RunStore
 
 folder, n_jobs, rows_before_death = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-finish_cell = RunStore.finish_cell
+add_cell = RunStore.add_cell
 
 def finish_or_die(self, cell, *, event="finished"):
     # The artefact has its name by now; the row that names it has not been written.
@@ -37,9 +37,9 @@ def finish_or_die(self, cell, *, event="finished"):
         if rows_before_death == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         rows_before_death -= 1
-    finish_cell(self, cell, event=event)
+    add_cell(self, cell, event=event)
 
-RunStore.finish_cell = finish_or_die
+RunStore.add_cell = finish_or_die
 config = check_config({
     "data": {"demo": True}, "model": {"name": "toys:SlowModel", "search": 3},
     "rho": "0:1:0.25", "n_classifiers": 4, "n_jobs": n_jobs,

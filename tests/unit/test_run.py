@@ -209,7 +209,6 @@ def test_processes_and_folders_make_no_difference(finished, tmp_path):
         "results.json",
         "run.lock",
         "run.sqlite",
-        "workers.lock",
     }
 
 
@@ -232,6 +231,14 @@ def test_an_artefact_without_its_row_is_adopted_not_done_again(tmp_path):
     assert events.count((lost, "started")) == 1
 
 
+def test_a_cell_that_was_moved_in_the_database_is_noticed(tmp_path):
+    result = _run(tmp_path)
+    _spoil("UPDATE cells SET rho = 0.25 WHERE rho = 0.5")(tmp_path / "run.sqlite")
+    with pytest.raises(StoreError, match="says something else of its cell"):
+        _run(tmp_path)
+    assert result.rhos[1].rho == 0.5
+
+
 def test_a_changed_artefact_is_noticed(tmp_path):
     result = _run(tmp_path)
     path = tmp_path / "cells" / f"{result.rhos[0].cells[0].identity}.parquet"
@@ -240,9 +247,37 @@ def test_a_changed_artefact_is_noticed(tmp_path):
         _run(tmp_path)
 
 
+def test_other_conclusions_are_drawn_from_the_same_cells(tmp_path):
+    """docs/report.md: to change alpha or margin, repeat the command."""
+    first = _run(tmp_path)
+    events = _events(tmp_path)
+    clustered = {**CONFIG["data"], "cluster": "premise", "name": "other"}
+    for changes in (
+        {"margin": 0.005},
+        {"alpha": 0.01},
+        {"method": "multinomial", "n_resamples": 500},
+        {"data": clustered},
+    ):
+        again = _run(tmp_path, **changes)
+        whole = json.loads((tmp_path / "results.json").read_text())
+        assert whole["identity"] == again.identity != first.identity
+        assert [c.identity for r in again.rhos for c in r.cells] == [
+            c.identity for r in first.rhos for c in r.cells
+        ]
+    assert _events(tmp_path) == events
+    assert _run(tmp_path, margin=0.3).rhos[-1].cells[0].equivalence.equivalent
+
+
+def test_a_run_that_is_refused_does_not_bind_its_folder(tmp_path):
+    with pytest.raises(InputError, match="rewords none"):
+        _run(tmp_path, swap=Swap(old="zebra"))
+    assert not (tmp_path / "results.json").exists()
+    _run(tmp_path, rho=[0.5], n_classifiers=1)
+
+
 def test_other_settings_need_another_folder(finished):
-    with pytest.raises(StoreError, match=r"these differ: alpha, rho\."):
-        _run(finished.folder, alpha=0.1, rho=[0])
+    with pytest.raises(StoreError, match=r"these differ: n_classifiers, rho\."):
+        _run(finished.folder, n_classifiers=3, rho=[0])
     with pytest.raises(StoreError, match=r"these differ: transformation\.inputs"):
         _run(finished.folder, swap=Swap(new="dozes"))
 
@@ -339,6 +374,12 @@ def _remove(path):
     path.unlink()
 
 
+def _flip(path):
+    """Change one bit of the last byte."""
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+
+
 def _spoil(statement):
     def spoil(path):
         database = sqlite3.connect(path)
@@ -357,9 +398,14 @@ def _spoil(statement):
         ("data/*/test.parquet", _remove),
         ("encoded/*/train/labels.npy", _empty),
         ("encoded/*/train/labels.npy", _remove),
+        ("encoded/*/train/original.npy", _flip),
+        ("encoded/*/test/labels.npy", _flip),
+        ("data/*/test.parquet", _flip),
+        ("data/*/train.parquet", _flip),
         ("run.sqlite", _spoil("UPDATE meta SET value = '{bad' WHERE key = 'settings'")),
         ("run.sqlite", _spoil("DELETE FROM meta WHERE key = 'settings'")),
         ("run.sqlite", _spoil("UPDATE cells SET metrics = '{bad'")),
+        ("run.sqlite", _spoil("UPDATE cells SET metrics = replace(metrics, ':0.', ':10.')")),
         ("run.sqlite", _spoil("ALTER TABLE cells RENAME COLUMN metrics TO other")),
     ],
 )

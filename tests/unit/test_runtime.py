@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from ietest_fast.experiment import executors
-from ietest_fast.experiment.work import WorkContext
+from ietest_fast.experiment.tasks import WorkContext
 from ietest_fast.runtime import _available_in_group, available_memory, n_cores
 
 
@@ -30,7 +30,6 @@ def test_a_run_fills_the_cores(monkeypatch):
 
     def jobs(n_threads, n_jobs=None):
         context = WorkContext(
-            folder="",
             encoded="",
             model="",
             options={},

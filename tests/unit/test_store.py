@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment import store as store_module
+from ietest_fast.experiment.cells import CellRecord, matched_table, write_cell
 from ietest_fast.experiment.search import Trial
-from ietest_fast.experiment.store import CellRecord, RunStore
+from ietest_fast.experiment.store import RunStore
 
 SETTINGS = {"rho": [0, 1], "data": {"train": "ab"}}
+
+
+METRICS = {"valid_accuracy": 0.1, "train_transformed": 3, "valid_transformed": 1}
+
+
+def _open(folder, settings=SETTINGS):
+    store = RunStore.open(folder, settings)
+    try:
+        store.bind()
+    except StoreError:
+        store.close()
+        raise
+    return store
+
+
+def _artefact(identity="c1"):
+    labels = np.array([0, 1, 2], np.int8)
+    described = {"identity": identity, "model": "m", "rho": 0.5, "m": 0, "metrics": METRICS}
+    return write_cell(matched_table(labels, labels, labels, labels > 0), described)
 
 
 def _record(identity="c1", **fields):
@@ -26,7 +46,7 @@ def _record(identity="c1", **fields):
             "m": 0,
             "artefact": f"{identity}.parquet",
             "sha256": "00",
-            "metrics": {"valid_accuracy": 0.1},
+            "metrics": METRICS,
             "seconds": 1.0,
             **fields,
         }
@@ -35,10 +55,10 @@ def _record(identity="c1", **fields):
 
 def test_what_is_finished_is_there_again(tmp_path):
     trial = Trial(number=1, params={"depth": 3, "rate": 0.1}, valid_accuracy=1 / 3)
-    with RunStore.open(tmp_path / "new" / "run", SETTINGS) as store:
+    with _open(tmp_path / "new" / "run") as store:
         store.finish_trial("t1", trial, 0.5)
-        store.finish_cell(_record())
-    with RunStore.open(tmp_path / "new" / "run", SETTINGS) as store:
+        store.add_cell(_record())
+    with _open(tmp_path / "new" / "run") as store:
         assert store.trials() == {"t1": trial}
         assert store.cells() == {"c1": _record()}
         assert store.executions() == [
@@ -48,17 +68,17 @@ def test_what_is_finished_is_there_again(tmp_path):
 
 
 def test_a_cell_cannot_be_finished_twice(tmp_path):
-    with RunStore.open(tmp_path, SETTINGS) as store:
-        store.finish_cell(_record())
+    with _open(tmp_path) as store:
+        store.add_cell(_record())
         with pytest.raises(sqlite3.IntegrityError):
-            store.finish_cell(_record())
+            store.add_cell(_record())
         assert len(store.executions()) == 1
 
 
 def test_a_second_run_is_kept_out(tmp_path):
-    with RunStore.open(tmp_path, SETTINGS), pytest.raises(StoreError, match="another run holds"):
+    with _open(tmp_path), pytest.raises(StoreError, match="another run holds"):
         RunStore.open(tmp_path, SETTINGS)
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
 
 
 def test_the_lock_of_another_process_counts_and_ends_with_it(tmp_path):
@@ -80,18 +100,18 @@ def test_the_lock_of_another_process_counts_and_ends_with_it(tmp_path):
     finally:
         other.kill()
         other.communicate()
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
 
 
 def test_other_settings_are_refused_and_named(tmp_path):
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
     with pytest.raises(StoreError, match=r"these differ: data\.train, seed"):
         RunStore.open(tmp_path, {**SETTINGS, "data": {"train": "cd"}, "seed": 1})
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
 
 
 def test_a_folder_of_another_format_is_refused(tmp_path):
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
     database = sqlite3.connect(tmp_path / store_module.DATABASE)
     database.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
     database.commit()
@@ -113,23 +133,23 @@ def test_a_file_in_the_way_is_named(tmp_path):
 
 
 def test_unfinished_files_go_and_damaged_artefacts_are_named(tmp_path):
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
     name = f"{'0' * 64}.parquet"
     unfinished = tmp_path / "cells" / f"{name}.1.unfinished"
     unfinished.touch()
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
     assert not unfinished.exists()
-    with RunStore.open(tmp_path, SETTINGS):
+    with _open(tmp_path):
         unfinished.touch()  # as a worker does that is stopped while it writes
     assert not unfinished.exists()
     (tmp_path / "cells" / name).write_bytes(b"PAR1 but no more")
     with pytest.raises(StoreError, match=r"0\.parquet: is damaged"):
-        RunStore.open(tmp_path, SETTINGS)
+        _open(tmp_path)
 
 
 def test_files_of_others_stay_whatever_they_are_called(tmp_path):
     """Only what a run itself leaves under temporary names is deleted, and only in its places."""
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
     theirs = [
         tmp_path / "thesis.unfinished",
         tmp_path / "thesis.12.unfinished",
@@ -153,7 +173,7 @@ def test_files_of_others_stay_whatever_they_are_called(tmp_path):
     with pytest.raises(StoreError, match="other settings"):
         RunStore.open(tmp_path, {**SETTINGS, "seed": 1})
     assert all(path.exists() for path in ours)  # who is refused deletes nothing
-    RunStore.open(tmp_path, SETTINGS).close()
+    _open(tmp_path).close()
     assert [path for path in ours if path.exists()] == []
     assert all(path.read_text() == "x" for path in theirs)
 
@@ -163,10 +183,10 @@ def test_a_link_under_a_temporary_name_goes_and_what_it_leads_to_stays(tmp_path)
     theirs.mkdir()
     (theirs / "thesis").write_text("x")
     folder = tmp_path / "run"
-    RunStore.open(folder, SETTINGS).close()
+    _open(folder).close()
     (folder / "data").mkdir()
     (folder / "data" / f"{'a' * 16}.12.unfinished").symlink_to(theirs, target_is_directory=True)
-    RunStore.open(folder, SETTINGS).close()
+    _open(folder).close()
     assert list((folder / "data").iterdir()) == []
     assert (theirs / "thesis").read_text() == "x"
 
@@ -191,25 +211,15 @@ def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_workers_of_a_killed_run_are_waited_for(tmp_path, monkeypatch):
-    RunStore.open(tmp_path, SETTINGS).close()
-    monkeypatch.setattr(store_module, "_WORKERS_PATIENCE_SECONDS", 0.2)
-    with (tmp_path / store_module.WORKERS_LOCK).open("ab") as worker:
-        fcntl.flock(worker, fcntl.LOCK_SH)
-        with pytest.raises(StoreError, match="still alive"):
-            RunStore.open(tmp_path, SETTINGS)
-    RunStore.open(tmp_path, SETTINGS).close()
-
-
 def test_a_missing_artefact_is_named(tmp_path):
-    with RunStore.open(tmp_path, SETTINGS) as store:
-        store.finish_cell(_record())
+    with _open(tmp_path) as store:
+        store.add_cell(_record())
         with pytest.raises(StoreError, match=r"c1\.parquet.*is\s+gone"):
-            store.cell_path(store.cells()["c1"])
+            store.read_cell(store.cells()["c1"])
 
 
 def test_a_database_that_cannot_be_written_is_named(tmp_path):
-    with RunStore.open(tmp_path, SETTINGS) as store:
+    with _open(tmp_path) as store:
         store._database.execute("PRAGMA max_page_count = 1")
 
         def fill_up():
@@ -218,3 +228,88 @@ def test_a_database_that_cannot_be_written_is_named(tmp_path):
 
         with pytest.raises(StoreError, match=r"run\.sqlite: cannot be written"):
             fill_up()
+
+
+def test_a_folder_is_bound_when_its_work_has_a_point_and_not_before(tmp_path):
+    RunStore.open(tmp_path, SETTINGS).close()
+    other = {**SETTINGS, "rho": [1]}
+    _open(tmp_path, other).close()
+    with pytest.raises(StoreError, match="these differ: rho"):
+        RunStore.open(tmp_path, SETTINGS)
+
+
+def test_a_cell_is_written_before_its_row_and_read_as_it_was_written(tmp_path):
+    artefact = _artefact()
+    with _open(tmp_path) as store:
+        store.finish_cell(artefact, seconds=2.0)
+        (cell,) = store.cells().values()
+        assert (cell.identity, cell.metrics, cell.seconds) == ("c1", METRICS, 2.0)
+        assert (tmp_path / "cells" / "c1.parquet").read_bytes() == artefact
+        assert store.read_cell(cell)["gold"].to_pylist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["rho = 0.75", "m = 1", "model = 'other'", "metrics = replace(metrics, '0.1', '0.2')"],
+)
+def test_a_row_that_says_something_else_than_its_artefact_is_noticed(tmp_path, change):
+    with _open(tmp_path) as store:
+        store.finish_cell(_artefact(), seconds=2.0)
+        store._database.execute(f"UPDATE cells SET {change}")
+        with pytest.raises(StoreError, match=r"c1\.parquet: says something else"):
+            store.read_cell(store.cells()["c1"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "metrics = '[]'",
+        "metrics = '{}'",
+        "metrics = replace(metrics, '0.1', 'NaN')",
+        "metrics = replace(metrics, '0.1', '\"0.1\"')",
+        "metrics = replace(metrics, '0.1', '1.1')",
+        "metrics = replace(metrics, ':3', ':3.5')",
+        "metrics = replace(metrics, ':3', ':true')",
+        "rho = 2",
+        "m = -1",
+    ],
+)
+def test_values_of_a_cell_that_cannot_be_are_noticed(tmp_path, change):
+    with _open(tmp_path) as store:
+        store.finish_cell(_artefact(), seconds=2.0)
+        store._database.execute(f"UPDATE cells SET {change}")
+        with pytest.raises(StoreError, match=r"run\.sqlite: is damaged.*delete it"):
+            store.cells()
+
+
+@pytest.mark.parametrize(
+    "change", ["params = '[3]'", "valid_accuracy = 0.9", "valid_accuracy = 9e999", "number = 7"]
+)
+def test_a_trial_that_is_not_as_it_was_recorded_is_noticed(tmp_path, change):
+    with _open(tmp_path) as store:
+        store.finish_trial("t1", Trial(number=1, params={"depth": 3}, valid_accuracy=0.5), 0.5)
+        store._database.execute(f"UPDATE trials SET {change}")
+        with pytest.raises(StoreError, match=r"run\.sqlite: is damaged.*delete it"):
+            store.trials()
+
+
+def test_what_is_kept_of_a_task_is_found_again_and_forgotten(tmp_path):
+    identity = "a" * 64
+    with _open(tmp_path) as store:
+        store.keep_unfinished(f"{identity}.pt", b"old")
+        store.keep_unfinished(f"{identity}.pt", b"new")
+        store.keep_unfinished(f"{'b' * 64}.pt", b"other")
+        assert store.read_unfinished(identity) == {f"{identity}.pt": b"new"}
+        store.forget_unfinished({identity})
+        assert store.read_unfinished(identity) == {}
+        assert store.read_unfinished("b" * 64) == {f"{'b' * 64}.pt": b"other"}
+
+
+def test_a_kept_model_is_replaced_as_a_whole(tmp_path):
+    with _open(tmp_path) as store:
+        store.keep_model("rho-0-m-0", {"config.json": b"{}", "onnx/model.onnx": b"1"})
+        assert store.has_model("rho-0-m-0")
+        store.keep_model("rho-0-m-0", {"config.json": b"[]"})
+    folder = tmp_path / "models" / "rho-0-m-0"
+    assert [path.name for path in folder.iterdir()] == ["config.json"]
+    assert (folder / "config.json").read_bytes() == b"[]"

@@ -16,7 +16,7 @@ from ietest_fast.cli.options import OpenShare, SignificanceLevel, make_console
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ietest_fast.experiment.workshop import Progress
+    from ietest_fast.experiment.work import Progress
 
 _STAGES = {
     "read": "reading",

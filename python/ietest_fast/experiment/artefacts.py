@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ietest_fast.atomic import UNFINISHED, publish, sync_file, sync_folder
+from ietest_fast.atomic import UNFINISHED, hash_file, publish, sync_file, sync_folder
 from ietest_fast.errors import IetestError, StoreError
 
 if TYPE_CHECKING:
@@ -81,11 +82,16 @@ def _explain(path: Path, error: BaseException) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text, its line ends as they are, whole or not at all."""
-    write_file(path, lambda temporary: _write_bytes(temporary, text.encode("utf-8")))
+    write_bytes(path, text.encode("utf-8"))
 
 
-def _write_bytes(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes, whole or not at all."""
+
+    def fill(temporary: Path) -> None:
+        temporary.write_bytes(data)
+
+    write_file(path, fill)
 
 
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
@@ -119,3 +125,48 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
         _explain(path, error)
         raise
+
+
+_SEAL = "sha256.json"
+
+
+def write_sealed_folder(path: Path, fill: Callable[[Path], None]) -> None:
+    """Do as :func:`write_folder`, and put a checksum of every file beside them."""
+
+    def fill_and_seal(folder: Path) -> None:
+        fill(folder)
+        (folder / _SEAL).write_text(json.dumps(_hash_files(folder), indent=1), encoding="utf-8")
+
+    write_folder(path, fill_and_seal)
+
+
+def check_seal(path: Path) -> None:
+    """Make sure that a folder holds what :func:`write_sealed_folder` has put there.
+
+    Raises
+    ------
+    StoreError
+        If a file is missing, new or has other contents; the message says what to delete.
+    """
+    with reading(path):
+        expected = json.loads((path / _SEAL).read_text(encoding="utf-8"))
+        found = _hash_files(path)
+        if expected != found:
+            names = sorted(
+                name for name in {*expected, *found} if expected.get(name) != found.get(name)
+            )
+            raise StoreError(
+                f"{path}: is damaged ({', '.join(names[:3])} is not as it was written); {MADE_ANEW}"
+            )
+
+
+def _hash_files(folder: Path) -> dict[str, str]:
+    hashes: dict[tuple[int, int], str] = {}  # of files with several names only once
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != _SEAL:
+            place = path.stat().st_dev, path.stat().st_ino
+            if place not in hashes:
+                hashes[place] = hash_file(path)
+            found[path.relative_to(folder).as_posix()] = hashes[place]
+    return found

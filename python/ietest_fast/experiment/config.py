@@ -453,7 +453,7 @@ class RunConfig(_Section):
         return "data" if path is None else path.resolve().parent.name or path.stem
 
     def settings(self) -> dict[str, Any]:
-        """Give everything that results depend on, but for the contents of files.
+        """Return everything that results depend on, but for the contents of files.
 
         Paths are left out, and with them a name that is only the folder's: files count by what is
         in them, and the run adds that.

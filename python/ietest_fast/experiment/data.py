@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.artefacts import reading, write_folder
+from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.identity import identify
 from ietest_fast.models import SplitTexts
 
@@ -302,6 +302,7 @@ def transform_splits(
     kept = kept_folder(folder, splits.fingerprints(), planned.fingerprint)
     if not kept.is_dir():
         _transform_into(kept, splits, planned, n_threads, listener)
+    check_seal(kept)
     with reading(kept):
         return _read_transformed(kept, splits)
 
@@ -341,7 +342,7 @@ def _transform_into(
                 listener(n_done + 1)
         (place / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
 
-    write_folder(kept, fill)
+    write_sealed_folder(kept, fill)
 
 
 def count_edits(edits: pa.Table) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """Doing tasks, here or in worker processes.
 
-Workers are plain subprocesses that are spoken to in lines of JSON: no fork of a process that has
-threads, no import of the user's main module, no pickles. They read the data from files that the
-system maps into all of them, and end when the pipe from their run closes, even if it was killed.
+Workers are plain subprocesses that are spoken to in lines of JSON and bytes: no fork of a process
+that has threads, no import of the user's main module, no pickles. They read the data from files
+that the system maps into all of them, write nothing, and end when the pipe from their run closes,
+even if it was killed.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import signal
@@ -16,18 +16,21 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol, Self, cast
 
 from ietest_fast.errors import WorkerError
 from ietest_fast.experiment import worker as worker_script
-from ietest_fast.experiment.work import Task, Workbench, WorkContext
+from ietest_fast.experiment.tasks import Answer, Keeper, Task, TaskRunner, WorkContext
+from ietest_fast.experiment.worker import Message, read_message, write_message
 from ietest_fast.runtime import helper_command, module_folders, n_cores
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from types import FrameType
+
+    from ietest_fast.experiment.tasks import CellTask
 
 # A worker may die of something outside (memory, a signal); twice with the same task is no accident.
 _MAX_ATTEMPTS = 2
@@ -35,25 +38,36 @@ _MAX_ATTEMPTS = 2
 # A training that can be taken up again is given this long to write down what it has.
 _SECONDS_TO_SAVE = 20.0
 
-Listener = Callable[[Task, str, str | None], None]
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What came of a task: its result as ``Workbench.perform`` gives it, and the time it took."""
+    """A finished task: what came of it, and the time it took."""
 
     task: Task
-    result: dict[str, Any]
+    answer: Answer
     seconds: float
+
+
+class Driver(Keeper, Protocol):
+    """The run that an executor works for; it alone writes."""
+
+    def log(self, task: Task, event: str, detail: str | None) -> None:
+        """Hear of ``"started"`` and ``"worker_died"``, with a detail."""
+        ...
+
+    def find_left(self, task: Task) -> Mapping[str, bytes]:
+        """Give what an earlier attempt at a task has kept, by name."""
+        ...
 
 
 class Executor(Protocol):
     """Does independent tasks, in any order."""
 
-    def run(self, tasks: Sequence[Task], listener: Listener) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[Outcome]:
         """Do the tasks and give outcomes as they come.
 
-        `listener` hears of ``"started"`` and ``"worker_died"``, with a detail.
+        Everything that an executor needs of a task is in the task, in the context and in what
+        `driver` gives; everything that comes of it goes through `driver` and the outcomes.
         """
         ...
 
@@ -80,23 +94,25 @@ class InProcessExecutor:
 
     def __init__(self, context: WorkContext) -> None:
         self._context = context
-        self._workbench: Workbench | None = None
+        self._runner: TaskRunner | None = None
         self._interrupt = _Interrupt()
 
-    def run(self, tasks: Sequence[Task], listener: Listener) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[Outcome]:
         """Do the tasks in order."""
-        if self._workbench is None:
-            self._workbench = Workbench(self._context, is_interrupted=self._interrupt.is_caught)
+        if self._runner is None:
+            caught = self._interrupt.is_caught
+            self._runner = TaskRunner(self._context, driver, is_interrupted=caught)
         for task in tasks:
-            listener(task, "started", None)
-            begin = time.perf_counter()
+            # Ctrl-C waits until the outcome is written, too.
             with self._interrupt.deferred():
-                result = self._workbench.perform(task)
-            yield Outcome(task=task, result=result, seconds=time.perf_counter() - begin)
+                driver.log(task, "started", None)
+                begin = time.perf_counter()
+                answer = self._runner.perform(task, driver.find_left(task))
+                yield Outcome(task=task, answer=answer, seconds=time.perf_counter() - begin)
 
     def close(self) -> None:
         """Let go of the data."""
-        self._workbench = None
+        self._runner = None
 
 
 class _Interrupt:
@@ -139,7 +155,7 @@ class _Worker:
     """A subprocess, and the thread that waits for its lines."""
 
     def __init__(
-        self, context: WorkContext, answers: queue.Queue[tuple[_Worker, str | None]]
+        self, context: WorkContext, answers: queue.Queue[tuple[_Worker, Message | None]]
     ) -> None:
         self.task: Task | None = None
         self.attempt = 0
@@ -157,29 +173,26 @@ class _Worker:
             },
             # Ctrl-C is for the run to deal with; its workers do not hear of it.
             start_new_session=True,
-            encoding="utf-8",
         )
-        self._requests = cast("IO[str]", self._process.stdin)
-        self._lines = cast("IO[str]", self._process.stdout)
+        self._requests = cast("IO[bytes]", self._process.stdin)
+        self._messages = cast("IO[bytes]", self._process.stdout)
         self._send({"context": asdict(context), "sys_path": module_folders()})
         self._thread = threading.Thread(target=self._listen, args=(answers,), daemon=True)
         self._thread.start()
 
-    def _listen(self, answers: queue.Queue[tuple[_Worker, str | None]]) -> None:
-        for line in self._lines:
-            if line.endswith("\n"):  # the last words of a killed worker may be half a line
-                answers.put((self, line))
+    def _listen(self, answers: queue.Queue[tuple[_Worker, Message | None]]) -> None:
+        while (message := read_message(self._messages)) is not None:
+            answers.put((self, message))
         answers.put((self, None))
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, header: Mapping[str, Any], blobs: Mapping[str, bytes] | None = None) -> None:
         # If it has died, the listening thread will say so.
         with suppress(BrokenPipeError):
-            self._requests.write(json.dumps(message) + "\n")
-            self._requests.flush()
+            write_message(self._requests, header, blobs)
 
-    def give(self, task: Task, attempt: int) -> None:
+    def give(self, task: Task, attempt: int, left: Mapping[str, bytes]) -> None:
         self.task, self.attempt = task, attempt
-        self._send({"task": asdict(task)})
+        self._send({"task": asdict(task)}, left)
 
     def describe_death(self) -> str:
         """Say how the process ended, with the last it wrote."""
@@ -205,7 +218,7 @@ class _Worker:
         self._thread.join()
         with suppress(BrokenPipeError):  # an unsent rest; nobody is left to read it
             self._requests.close()
-        self._lines.close()
+        self._messages.close()
         self._errors.close()
 
 
@@ -216,7 +229,8 @@ class ProcessExecutor:
         self._context = context
         self._n_jobs = n_jobs
         self._workers: list[_Worker] = []
-        self._answers: queue.Queue[tuple[_Worker, str | None]] = queue.Queue()
+        self._answers: queue.Queue[tuple[_Worker, Message | None]] = queue.Queue()
+        self._driver: Driver | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -224,7 +238,7 @@ class ProcessExecutor:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, tasks: Sequence[Task], listener: Listener) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[Outcome]:
         """Do the tasks and give outcomes as they come.
 
         Raises
@@ -232,34 +246,39 @@ class ProcessExecutor:
         WorkerError
             If a task fails, or its worker dies twice.
         """
+        self._driver = driver
         waiting = deque((task, 1) for task in tasks)
         n_left = len(waiting)
         while len(self._workers) < min(self._n_jobs, n_left):
             self._workers.append(_Worker(self._context, self._answers))
         for worker in self._workers:
-            _give_next(worker, waiting, listener)
+            _give_next(worker, waiting, driver)
         while n_left:
-            worker, line = self._answers.get()
+            worker, message = self._answers.get()
             task = worker.task
-            if line is None or task is None:
-                self._bury(worker, waiting, listener)
+            if message is None or task is None:
+                self._bury(worker, waiting, driver)
                 continue
-            answer = json.loads(line)
-            if "error" in answer:
-                raise WorkerError(f"{task.describe()} failed: {answer['error']}")
+            header, blobs = message
+            if "keep" in header:
+                _keep(driver, task, header, blobs)
+                continue
+            if "error" in header:
+                raise WorkerError(f"{task.describe()} failed: {header['error']}")
             worker.task = None
-            _give_next(worker, waiting, listener)
+            _give_next(worker, waiting, driver)
             n_left -= 1
-            yield Outcome(task=task, result=answer["result"], seconds=answer["seconds"])
+            answer = Answer(values=header["values"], artefact=blobs["artefact"])
+            yield Outcome(task=task, answer=answer, seconds=header["seconds"])
 
-    def _bury(self, worker: _Worker, waiting: deque[tuple[Task, int]], listener: Listener) -> None:
+    def _bury(self, worker: _Worker, waiting: deque[tuple[Task, int]], driver: Driver) -> None:
         how = worker.describe_death()
         self._workers.remove(worker)
         worker.stop()
         task = worker.task
         if task is None:
             return
-        listener(task, "worker_died", how)
+        driver.log(task, "worker_died", how)
         if worker.attempt >= _MAX_ATTEMPTS:
             raise WorkerError(
                 f"the worker of {task.describe()} {how}\n"
@@ -268,10 +287,10 @@ class ProcessExecutor:
         waiting.appendleft((task, worker.attempt + 1))
         replacement = _Worker(self._context, self._answers)
         self._workers.append(replacement)
-        _give_next(replacement, waiting, listener)
+        _give_next(replacement, waiting, driver)
 
     def close(self) -> None:
-        """End the workers and wait until they are gone."""
+        """End the workers, keep what they have sent of trainings that can be taken up again."""
         at_work = [worker for worker in self._workers if worker.task is not None]
         patience = _SECONDS_TO_SAVE if self._context.resumes else 0.0
         if patience:
@@ -280,10 +299,24 @@ class ProcessExecutor:
         for worker in self._workers:
             worker.stop(patience=patience if worker in at_work else 0.0)
         self._workers.clear()
+        while not self._answers.empty():
+            worker, message = self._answers.get()
+            if message is not None and "keep" in message[0] and worker.task and self._driver:
+                _keep(self._driver, worker.task, *message)
 
 
-def _give_next(worker: _Worker, waiting: deque[tuple[Task, int]], listener: Listener) -> None:
+def _keep(
+    driver: Driver, task: Task, header: Mapping[str, Any], blobs: Mapping[str, bytes]
+) -> None:
+    if header["keep"] == "model":
+        driver.keep_model(cast("CellTask", task), header["voter"], blobs)
+        return
+    for name, data in blobs.items():
+        driver.keep_unfinished(name, data)
+
+
+def _give_next(worker: _Worker, waiting: deque[tuple[Task, int]], driver: Driver) -> None:
     if waiting:
         task, attempt = waiting.popleft()
-        listener(task, "started", None if attempt == 1 else f"attempt {attempt}")
-        worker.give(task, attempt)
+        driver.log(task, "started", None if attempt == 1 else f"attempt {attempt}")
+        worker.give(task, attempt, driver.find_left(task))

@@ -24,11 +24,20 @@ class Trial:
         The hyperparameters.
     valid_accuracy
         Accuracy on the untransformed validation set, 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If that is no accuracy.
     """
 
     number: int
     params: Params
     valid_accuracy: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.valid_accuracy, int | float) or not 0 <= self.valid_accuracy <= 1:
+            raise ValueError(f"the accuracy of a trial is {self.valid_accuracy!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

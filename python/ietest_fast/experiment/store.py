@@ -2,12 +2,17 @@
 
 The contract
 ------------
+* The run alone writes here, never its workers: what they do, they send it as bytes. So nothing can
+  appear in the folder after its run has died.
 * A cell is finished from the moment its artefact has its name: it is written to another name,
   forced to disk and renamed. The row that names it comes after; a run that was killed in between
   finds the artefact and adds the row, so a finished cell is neither lost nor done twice.
-* Rows are committed one by one (SQLite, write-ahead log, full synchronisation).
-* One run at a time holds the folder. A worker that outlives its killed run is waited for.
-* The folder belongs to one configuration, file contents included. Another one is refused.
+* Rows are committed one by one (SQLite, write-ahead log, full synchronisation). What they say is
+  checked when they are read: a trial's row against its checksum, a cell's against its artefact.
+* One run at a time holds the folder.
+* The folder belongs to the settings of one work, file contents included, from the moment that this
+  work is known to have a point (``bind``). Another one is refused. How the work is judged (alpha,
+  margin, method and their like) does not bind the folder.
 * A folder that holds something else than a run is refused before anything is written to it. What
   a killed run left is deleted only once the folder is claimed, and only under the temporary names
   that a run gives its own files: nobody else's files are touched.
@@ -17,6 +22,7 @@ The contract
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -24,45 +30,55 @@ import shutil
 import sqlite3
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from ietest_fast.atomic import UNFINISHED
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import reading
+from ietest_fast.experiment.artefacts import reading, write_bytes, write_folder
+from ietest_fast.experiment.cells import (
+    CellRecord,
+    describe_cell,
+    read_cell_artefact,
+    read_matched,
+)
 from ietest_fast.experiment.identity import canonical_json, differing_keys
 from ietest_fast.experiment.search import Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
     from pathlib import Path
+
+    import pyarrow as pa
 
 DATABASE = "run.sqlite"
 CELLS = "cells"
 RUN_LOCK = "run.lock"
-WORKERS_LOCK = "workers.lock"
+MODELS = "models"
+"""Folder of a run in which classifiers are kept."""
+UNFINISHED_TRAININGS = "unfinished"
+"""Folder of a run with what tasks have that are not finished."""
 
 # What a run makes in its folder, by place; "" is the folder itself.
 _OWN_NAMES = {
-    "": r"run\.sqlite(-wal|-shm|-journal)?|run\.lock|workers\.lock|results\.json"
+    "": r"run\.sqlite(-wal|-shm|-journal)?|run\.lock|results\.json"
     r"|cells|data|encoded|models|unfinished|[a-z_-]+\.(png|svg|pdf)",
     CELLS: r"[0-9a-f]{64}\.parquet",
     "data": r"[0-9a-f]{16}|tags\.sqlite(-wal|-shm|-journal)?",
     "encoded": r"[0-9a-f]{16}",
-    "models": r"rho-[0-9.e-]+-m-\d+(-voter-\d+)?",
-    "unfinished": r"[0-9a-f]{64}(-\d+)?\.(pt|npz)",
+    MODELS: r"rho-[0-9.e-]+-m-\d+(-voter-\d+)?",
+    UNFINISHED_TRAININGS: r"[0-9a-f]{64}(-\d+)?\.(pt|npz)",
 }
 # Before its name a file has this one: see artefacts.write_file and atomic.name_temporary.
 _TEMPORARY = re.compile(rf"\.?(?P<name>.+)\.(\d+|[0-9a-f]{{16}}){re.escape(UNFINISHED)}")
 
-_FORMAT = 1
-_WORKERS_PATIENCE_SECONDS = 60.0
+_FORMAT = 2
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS trials (
     identity TEXT PRIMARY KEY, number INTEGER NOT NULL, params TEXT NOT NULL,
-    valid_accuracy REAL NOT NULL, seconds REAL
+    valid_accuracy REAL NOT NULL, sha256 TEXT NOT NULL, seconds REAL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS cells (
     identity TEXT PRIMARY KEY, model TEXT NOT NULL, rho REAL NOT NULL, m INTEGER NOT NULL,
@@ -73,44 +89,6 @@ CREATE TABLE IF NOT EXISTS executions (
     detail TEXT, at REAL NOT NULL
 ) STRICT;
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellRecord:
-    """A finished cell.
-
-    Attributes
-    ----------
-    identity
-        sha256 of all that affects the result.
-    model, rho, m
-        Which cell it is.
-    artefact
-        File name under ``cells/``.
-    sha256
-        Of that file.
-    metrics
-        Numbers of this cell, ready for JSON.
-    seconds
-        What it took; None if that went down with a killed run.
-    """
-
-    identity: str
-    model: str
-    rho: float
-    m: int
-    artefact: str
-    sha256: str
-    metrics: Mapping[str, Any]
-    seconds: float | None
-
-
-@contextmanager
-def shared_worker_lock(folder: Path) -> Iterator[None]:
-    """Let the folder know that a worker is alive; the lock goes with its process."""
-    with (folder / WORKERS_LOCK).open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
-        yield
 
 
 def _lock_folder(folder: Path) -> IO[str]:
@@ -130,22 +108,6 @@ def _lock_folder(folder: Path) -> IO[str]:
     file.write(str(os.getpid()))
     file.flush()
     return file
-
-
-def _await_workers(folder: Path) -> None:
-    deadline = time.monotonic() + _WORKERS_PATIENCE_SECONDS
-    with (folder / WORKERS_LOCK).open("ab") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                if time.monotonic() > deadline:
-                    raise StoreError(
-                        f"{folder}: workers of an earlier run are still alive; end them first"
-                    ) from error
-                time.sleep(0.05)
-            else:
-                return
 
 
 def _is_own(name: str, place: str) -> bool:
@@ -211,10 +173,17 @@ class RunStore:
         Where it is.
     """
 
-    def __init__(self, folder: Path, lock: IO[str], database: sqlite3.Connection) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        lock: IO[str],
+        database: sqlite3.Connection,
+        settings: Mapping[str, Any],
+    ) -> None:
         self.folder = folder
         self._lock = lock
         self._database = database
+        self._settings = settings
 
     @classmethod
     def open(cls, folder: Path, settings: Mapping[str, Any]) -> Self:
@@ -225,7 +194,8 @@ class RunStore:
         folder
             The folder; made if absent.
         settings
-            All that results depend on, ready for JSON.
+            All that the work depends on, ready for JSON. The folder is theirs once :meth:`bind` has
+            been called.
 
         Raises
         ------
@@ -244,17 +214,15 @@ class RunStore:
             raise StoreError(f"{folder}: cannot be used: {error.strerror}") from error
         database: sqlite3.Connection | None = None
         try:
-            _await_workers(folder)
             database = sqlite3.connect(folder / DATABASE, isolation_level=None)
             _refuse_foreign_database(folder / DATABASE, database)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute("PRAGMA synchronous=FULL")
             database.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
-            store = cls(folder, lock, database)
-            store._claim(settings)
+            store = cls(folder, lock, database, settings)
+            store._compare_settings()
             _sweep(folder)
             (folder / CELLS).mkdir(exist_ok=True)
-            store._adopt_artefacts()
         except BaseException as error:
             if database is not None:
                 database.close()
@@ -277,27 +245,46 @@ class RunStore:
             _sweep(self.folder)
         self._lock.close()
 
-    def _claim(self, settings: Mapping[str, Any]) -> None:
-        found = dict(self._database.execute("SELECT key, value FROM meta"))
-        if not found:
+    def bind(self) -> None:
+        """Make the folder that of its settings, and add the rows of cells that have none.
+
+        Raises
+        ------
+        StoreError
+            If a cell's artefact is damaged.
+        """
+        if not self._compare_settings():
             with self._transaction():
-                self._database.executemany(
-                    "INSERT INTO meta VALUES (?, ?)",
-                    [("format", str(_FORMAT)), ("settings", canonical_json(settings))],
+                self._database.execute(
+                    "INSERT INTO meta VALUES ('settings', ?)", (canonical_json(self._settings),)
                 )
-            return
-        if found.get("format") != str(_FORMAT):
-            raise StoreError(
-                f"{self.folder}: was made by another version (format {found.get('format')}, "
-                f"this is {_FORMAT}); choose another folder"
-            )
+        self._adopt_artefacts()
+
+    def _compare_settings(self) -> bool:
+        """Tell whether the folder is bound, and refuse if it is to other settings."""
         with self._reading():
-            differing = differing_keys(json.loads(found["settings"]), settings)
+            found = dict(self._database.execute("SELECT key, value FROM meta"))
+            n_finished = self._database.execute(
+                "SELECT (SELECT count(*) FROM cells) + (SELECT count(*) FROM trials)"
+            ).fetchone()[0]
+            if not found:
+                with self._transaction():
+                    self._database.execute("INSERT INTO meta VALUES ('format', ?)", (str(_FORMAT),))
+                return False
+            if found.get("format") != str(_FORMAT):
+                raise StoreError(
+                    f"{self.folder}: was made by another version (format {found.get('format')}, "
+                    f"this is {_FORMAT}); choose another folder"
+                )
+            if "settings" not in found and not n_finished:
+                return False
+            differing = differing_keys(json.loads(found["settings"]), self._settings)
         if differing:
             raise StoreError(
                 f"{self.folder}: belongs to a run with other settings; these differ: "
                 f"{', '.join(differing)}. Choose another folder, or the settings it was made with"
             )
+        return True
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -313,12 +300,10 @@ class RunStore:
             raise StoreError(f"{self.folder / DATABASE}: cannot be written: {error}") from error
 
     def _adopt_artefacts(self) -> None:
-        from ietest_fast.experiment.matching import read_cell_artefact
-
         known = {row[0] for row in self._database.execute("SELECT artefact FROM cells")}
         for path in sorted((self.folder / CELLS).glob("*.parquet")):
             if path.name not in known:
-                self.finish_cell(read_cell_artefact(path), event="adopted")
+                self.add_cell(read_cell_artefact(path), event="adopted")
 
     def log(self, kind: str, identity: str, event: str, detail: str | None = None) -> None:
         """Record that something happened to a trial or a cell."""
@@ -339,28 +324,34 @@ class RunStore:
 
     def finish_trial(self, identity: str, trial: Trial, seconds: float | None) -> None:
         """Record a trial of the search."""
+        params = canonical_json(trial.params)
+        checksum = _checksum(identity, trial.number, params, trial.valid_accuracy)
         with self._transaction():
             self._database.execute(
-                "INSERT INTO trials VALUES (?, ?, ?, ?, ?)",
-                (
-                    identity,
-                    trial.number,
-                    canonical_json(trial.params),
-                    trial.valid_accuracy,
-                    seconds,
-                ),
+                "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?)",
+                (identity, trial.number, params, trial.valid_accuracy, checksum, seconds),
             )
             self._insert_event("trial", identity, "finished", None)
 
     def trials(self) -> dict[str, Trial]:
-        """Give the finished trials by identity, in order of their numbers."""
+        """Give the finished trials by identity, in order of their numbers.
+
+        Raises
+        ------
+        StoreError
+            If one of them is not as it was recorded.
+        """
         with self._reading():
             rows = self._database.execute(
-                "SELECT identity, number, params, valid_accuracy FROM trials ORDER BY number"
-            )
+                "SELECT identity, number, params, valid_accuracy, sha256 FROM trials "
+                "ORDER BY number"
+            ).fetchall()
+            for *values, checksum in rows:
+                if _checksum(*values) != checksum:
+                    raise ValueError(f"trial {values[1]} is not as it was recorded")
             return {
                 identity: Trial(number=number, params=json.loads(params), valid_accuracy=accuracy)
-                for identity, number, params, accuracy in rows
+                for identity, number, params, accuracy, _ in rows
             }
 
     @contextmanager
@@ -375,7 +366,22 @@ class RunStore:
                 "command again, then finished cells are taken over from their files"
             ) from error
 
-    def finish_cell(self, cell: CellRecord, *, event: str = "finished") -> None:
+    def finish_cell(self, artefact: bytes, *, seconds: float | None) -> None:
+        """Write what came of a cell, and then its row.
+
+        Parameters
+        ----------
+        artefact
+            As ``cells.write_cell`` makes it.
+        seconds
+            What it took.
+        """
+        identity = describe_cell("", artefact).identity
+        path = self.folder / CELLS / f"{identity}.parquet"
+        write_bytes(path, artefact)
+        self.add_cell(replace(describe_cell(path.name, artefact), seconds=seconds))
+
+    def add_cell(self, cell: CellRecord, *, event: str = "finished") -> None:
         """Record a cell whose artefact has its name."""
         with self._transaction():
             self._database.execute(
@@ -413,13 +419,13 @@ class RunStore:
                 for row in rows
             }
 
-    def cell_path(self, cell: CellRecord) -> Path:
-        """Give the artefact's path; it must be there.
+    def read_cell(self, cell: CellRecord) -> pa.Table:
+        """Read the matched sample of a finished cell.
 
         Raises
         ------
         StoreError
-            If the file is gone.
+            If its file is gone, has changed, or says something else than its row.
         """
         path = self.folder / CELLS / cell.artefact
         if not path.is_file():
@@ -427,4 +433,43 @@ class RunStore:
                 f"{path}: the matched sample of a finished cell (rho {cell.rho:g}, m {cell.m}) is "
                 "gone; put it back, or run into another folder"
             )
-        return path
+        return read_matched(path, cell)
+
+    def keep_unfinished(self, name: str, data: bytes) -> None:
+        """Keep what there is of a task, under a name that begins with the task's identity."""
+        write_bytes(self.folder / UNFINISHED_TRAININGS / name, data)
+
+    def read_unfinished(self, identity: str) -> dict[str, bytes]:
+        """Give what was kept of a task, by name."""
+        return {
+            path.name: path.read_bytes()
+            for path in sorted((self.folder / UNFINISHED_TRAININGS).glob(f"{identity}*"))
+            if _is_own(path.name, UNFINISHED_TRAININGS)
+        }
+
+    def forget_unfinished(self, identities: Container[str]) -> None:
+        """Remove what was kept of tasks that are finished now."""
+        for path in (self.folder / UNFINISHED_TRAININGS).glob("*"):
+            if path.name.partition(".")[0].partition("-")[0] in identities:
+                path.unlink()
+
+    def keep_model(self, name: str, files: Mapping[str, bytes]) -> None:
+        """Keep a classifier: the contents of its files by path, in a folder below ``models``."""
+        folder = self.folder / MODELS / name
+        if folder.exists():  # of a run that was killed before the cell was finished
+            shutil.rmtree(folder)
+
+        def fill(place: Path) -> None:
+            for path, data in files.items():
+                (place / path).parent.mkdir(parents=True, exist_ok=True)
+                (place / path).write_bytes(data)
+
+        write_folder(folder, fill)
+
+    def has_model(self, name: str) -> bool:
+        """Tell whether a classifier has been kept."""
+        return (self.folder / MODELS / name).is_dir()
+
+
+def _checksum(*values: Any) -> str:
+    return hashlib.sha256(canonical_json(values).encode()).hexdigest()

@@ -24,6 +24,7 @@ from ietest_fast.models.protocol import (
     RowStore,
     SearchSpace,
     SplitTexts,
+    Unfinished,
     check_against_space,
     normalise_params,
 )
@@ -383,7 +384,7 @@ class _Network:
         n_classes: int,
         seed: int,
         n_threads: int = 1,
-        resume_from: Path | None = None,
+        unfinished: Unfinished | None = None,
         is_interrupted: Callable[[], bool] = never,
     ) -> NetworkClassifier:
         """Train a network with Adam.
@@ -400,8 +401,9 @@ class _Network:
             Of the weights, the order of batches and dropout.
         n_threads
             Threads of the processor.
-        resume_from
-            A file for an unfinished training; None to keep none.
+        unfinished
+            Keeps an unfinished training: read if there is one, written now and then. None to keep
+            none.
         is_interrupted
             Asked between steps; if it says so, what is done is saved and KeyboardInterrupt raised.
         """
@@ -446,7 +448,7 @@ class _Network:
                 plan_epochs(
                     lengths, epochs=int(params["epochs"]), token_budget=words_of_batch, seed=seed
                 ),
-                resume_from=resume_from,
+                unfinished=unfinished,
                 every_seconds=self._checkpoint_seconds,
                 is_interrupted=is_interrupted,
             )

@@ -234,6 +234,23 @@ def _no_options() -> Mapping[str, Any]:
     return {}
 
 
+class Unfinished(Protocol):
+    """Where a model that can be stopped keeps a training; on what disk is not its business."""
+
+    @property
+    def name(self) -> str:
+        """What the training is kept as, for messages."""
+        ...
+
+    def read(self) -> bytes | None:
+        """Return what was written last, by this attempt or the one before; None if nothing was."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Keep the training as it is now, in place of what was kept before."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """What a family of models can do beyond the protocol :class:`Model`.
@@ -245,9 +262,9 @@ class Capabilities:
     saves
         Its classifiers have ``save(folder, label_names=...)``, which ``--keep-models`` calls.
     resumes
-        Its ``fit`` takes ``resume_from`` (a file where an unfinished training is kept, or None) and
-        ``is_interrupted`` (asked between steps; when it returns true, ``fit`` saves what it has and
-        raises KeyboardInterrupt).
+        Its ``fit`` takes ``unfinished`` (an :class:`Unfinished`, or None) and ``is_interrupted``
+        (asked between steps; when it returns true, ``fit`` keeps what it has and raises
+        KeyboardInterrupt).
     depends_on_threads
         The same arguments give another classifier for another ``n_threads``. The number of threads
         then belongs to the identity of its results.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import time
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from ietest_fast.models.batching import plan_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from ietest_fast.models.protocol import Unfinished
 
 # Of so many batches' worth of shuffled rows those of like length are put together.
 _BATCHES_SORTED_TOGETHER = 50
@@ -188,7 +190,7 @@ class Training:
         self,
         batches: Sequence[NDArray[np.int64]],
         *,
-        resume_from: Path | None,
+        unfinished: Unfinished | None,
         every_seconds: float,
         is_interrupted: Callable[[], bool],
     ) -> None:
@@ -198,10 +200,10 @@ class Training:
         ----------
         batches
             Rows, of all epochs.
-        resume_from
-            A file for an unfinished training: read if it is there, written now and then. If it was
-            written at all it is written at the end, too, for what comes behind may be killed; the
-            caller removes it when the classifier has done its work. None to keep none.
+        unfinished
+            Keeps the training: read if there is one, written now and then. If it was written at all
+            it is written at the end, too, for what comes behind may be killed; the caller removes
+            it when the classifier has done its work. None to keep none.
         every_seconds
             How often it is written.
         is_interrupted
@@ -210,27 +212,26 @@ class Training:
         Raises
         ------
         InputError
-            If the file cannot be read.
+            If what was kept cannot be read.
         KeyboardInterrupt
-            If it is interrupted; what is done is in the file then.
+            If it is interrupted; what is done is kept then.
         """
-        done = 0
-        if resume_from is not None and resume_from.is_file():
-            done = self._load(resume_from)
+        kept = None if unfinished is None else unfinished.read()
+        done = 0 if unfinished is None or kept is None else self._load(kept, unfinished.name)
         saved = time.monotonic()
         self.module.train()
         for step in range(done, len(batches)):
             if is_interrupted():
-                if resume_from is not None:
-                    self._save(resume_from, step)
+                if unfinished is not None:
+                    unfinished.write(self._pack(step))
                 raise KeyboardInterrupt
             self._step(batches[step], rate=self.schedule.rate(step, len(batches)))
-            if resume_from is not None and time.monotonic() - saved >= every_seconds:
-                self._save(resume_from, step + 1)
+            if unfinished is not None and time.monotonic() - saved >= every_seconds:
+                unfinished.write(self._pack(step + 1))
                 saved = time.monotonic()
         self.module.eval()
-        if resume_from is not None and done < len(batches) and resume_from.is_file():
-            self._save(resume_from, len(batches))
+        if unfinished is not None and done < len(batches) and unfinished.read() is not None:
+            unfinished.write(self._pack(len(batches)))
 
     def _step(self, rows: NDArray[np.int64], *, rate: float) -> None:
         torch = import_torch()
@@ -251,23 +252,26 @@ class Training:
             for weight, value in zip(self._weights(), values, strict=True):
                 weight.copy_(value)
 
-    def _save(self, path: Path, done: int) -> None:
+    def _pack(self, done: int) -> bytes:
+        """Return all that the training needs to be taken up again."""
         torch = import_torch()
-        from ietest_fast.atomic import write_file
+        file = io.BytesIO()
+        torch.save(
+            {
+                "done": done,
+                "weights": [weight.detach() for weight in self._weights()],
+                "optimizer": self.optimizer.state_dict(),
+                "torch": torch.get_rng_state(),
+                "cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
+            },
+            file,
+        )
+        return file.getvalue()
 
-        state = {
-            "done": done,
-            "weights": [weight.detach() for weight in self._weights()],
-            "optimizer": self.optimizer.state_dict(),
-            "torch": torch.get_rng_state(),
-            "cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
-        }
-        write_file(path, lambda file: torch.save(state, file))
-
-    def _load(self, path: Path) -> int:
+    def _load(self, data: bytes, name: str) -> int:
         torch = import_torch()
         try:
-            state = torch.load(path, map_location=self.device, weights_only=True)
+            state = torch.load(io.BytesIO(data), map_location=self.device, weights_only=True)
             self._set_weights(state["weights"])
             self.optimizer.load_state_dict(state["optimizer"])
             torch.set_rng_state(state["torch"].cpu())
@@ -276,6 +280,6 @@ class Training:
             return int(state["done"])
         except (OSError, RuntimeError, KeyError, ValueError, EOFError, UnpicklingError) as error:
             raise InputError(
-                f"this unfinished training cannot be read; delete it to begin anew: {error}",
-                path=path,
+                f"the unfinished training {name} cannot be read; delete this file to begin it "
+                f"anew: {error}"
             ) from error

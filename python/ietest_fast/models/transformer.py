@@ -46,6 +46,7 @@ from ietest_fast.models.protocol import (
     RowStore,
     SearchSpace,
     SplitTexts,
+    Unfinished,
     check_against_space,
     normalise_params,
 )
@@ -422,7 +423,7 @@ class Transformer:
         n_classes: int,
         seed: int,
         n_threads: int = 1,
-        resume_from: Path | None = None,
+        unfinished: Unfinished | None = None,
         is_interrupted: Callable[[], bool] = never,
     ) -> TransformerClassifier:
         """Fine-tune the checkpoint.
@@ -439,9 +440,9 @@ class Transformer:
             Of the head's weights, the order of batches and dropout.
         n_threads
             Threads of the processor.
-        resume_from
-            A file for an unfinished training: read if it is there, written now and then; the caller
-            removes it. None to keep none.
+        unfinished
+            Keeps an unfinished training: read if there is one, written now and then. None to keep
+            none.
         is_interrupted
             Asked between steps; if it says so, what is done is saved and KeyboardInterrupt raised.
         """
@@ -489,7 +490,7 @@ class Transformer:
                     token_budget=self._settings.token_budget,
                     seed=seed,
                 ),
-                resume_from=resume_from,
+                unfinished=unfinished,
                 every_seconds=self._checkpoint_seconds,
                 is_interrupted=is_interrupted,
             )

@@ -4,6 +4,7 @@ import contextlib
 import json
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -89,9 +90,24 @@ class _KilledError(Exception):
     pass
 
 
+class _Kept:
+    """An unfinished training in memory."""
+
+    name = "unfinished.pt"
+
+    def __init__(self, data=None):
+        self.data = data
+
+    def read(self):
+        return self.data
+
+    def write(self, data):
+        self.data = data
+
+
 @pytest.mark.parametrize(("stop_after", "lora_rank"), [(1, 0), (9, 0), (17, 0), (9, 4)])
-def test_a_killed_training_goes_on_to_the_same_end(  # noqa: PLR0917
-    checkpoint, split, tmp_path, monkeypatch, stop_after, lora_rank
+def test_a_killed_training_goes_on_to_the_same_end(
+    checkpoint, split, monkeypatch, stop_after, lora_rank
 ):
     from ietest_fast.models import training as module
 
@@ -105,33 +121,31 @@ def test_a_killed_training_goes_on_to_the_same_end(  # noqa: PLR0917
         steps.append(None)
         take(self, *args, **kwargs)
 
-    file = tmp_path / "unfinished.pt"
+    kept = _Kept()
     options = {"checkpoint_minutes": 0.0, "lora_rank": lora_rank}
     with monkeypatch.context() as patched:
         patched.setattr(module.Training, "_step", step)
         with pytest.raises(_KilledError):
-            _fit(checkpoint, split, resume_from=file, options=options)
-    assert file.is_file()
+            _fit(checkpoint, split, unfinished=kept, options=options)
+    assert kept.data is not None
     counted = []
     monkeypatch.setattr(
         module.Training, "_step", lambda self, *a, **k: (counted.append(1), take(self, *a, **k))
     )
-    assert (_fit(checkpoint, split, resume_from=file, options=options) == whole).all()
+    assert (_fit(checkpoint, split, unfinished=kept, options=options) == whole).all()
     # It did not begin anew.
     total = len(counted) + stop_after
     # Killed behind the training, before its result is safe, it has nothing left to do.
     counted.clear()
-    assert (_fit(checkpoint, split, resume_from=file, options=options) == whole).all()
+    assert (_fit(checkpoint, split, unfinished=kept, options=options) == whole).all()
     assert counted == []
     _fit(checkpoint, split, options={"lora_rank": lora_rank})
     assert len(counted) == total
 
 
-def test_a_damaged_unfinished_training_is_named(checkpoint, split, tmp_path):
-    file = tmp_path / "unfinished.pt"
-    file.write_bytes(b"no training")
-    with pytest.raises(InputError, match=r"unfinished\.pt.*delete it"):
-        _fit(checkpoint, split, resume_from=file)
+def test_a_damaged_unfinished_training_is_named(checkpoint, split):
+    with pytest.raises(InputError, match=r"unfinished\.pt.*delete this file"):
+        _fit(checkpoint, split, unfinished=_Kept(b"no training"))
 
 
 def test_checkpoints_that_cannot_be_had_are_told(tmp_path, monkeypatch):
@@ -323,6 +337,20 @@ def _run_arguments(checkpoint, *, n_jobs, checkpoint_minutes, **params):
     return arguments
 
 
+def _count_begun(out):
+    """Count the cells that a run has given out."""
+    path = out / "run.sqlite"
+    if not path.is_file():
+        return 0
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        try:
+            return database.execute(
+                "SELECT count(*) FROM executions WHERE (kind, event) = ('cell', 'started')"
+            ).fetchone()[0]
+        except sqlite3.OperationalError:  # it has just been made
+            return 0
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path, n_jobs):
     """Nothing is saved by the clock here: only the interruption itself can have done it."""
@@ -332,7 +360,8 @@ def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path, 
     process = subprocess.Popen(
         [*arguments, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    while not (out / "unfinished").is_dir():
+    # By then a process that has trained before is at the next cell, and can be interrupted.
+    while _count_begun(out) <= n_jobs:
         assert process.poll() is None
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
