@@ -17,11 +17,11 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.logits import softmax
 from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import (
+    Bounds,
     Capabilities,
     EncodedRows,
     EncodedSplit,
     FloatRange,
-    Interval,
     Params,
     RowStore,
     SearchSpace,
@@ -44,7 +44,7 @@ _PASSED_OVER = ("PUNCT", "SPACE", "SYM")
 N_KINDS = len(_KINDS) + 1
 
 _SEARCH_SPACE: SearchSpace = {"l2": FloatRange(low=1e-5, high=0.1)}
-_ALLOWED: Mapping[str, Interval] = {"l2": Interval(low=0)}
+_ALLOWED: Mapping[str, Bounds] = {"l2": Bounds(low=0)}
 _PRESETS: Mapping[str, Params] = {"default": {"l2": 1e-3}}
 
 # Pairs whose words are compared at once; their products fit into some 100 MB.

@@ -14,12 +14,12 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import (
+    Bounds,
     Capabilities,
     EncodedRows,
     EncodedSplit,
     FloatRange,
     IntegerRange,
-    Interval,
     Params,
     RowStore,
     SearchSpace,
@@ -50,14 +50,14 @@ _SEARCH_SPACE: SearchSpace = {
 }
 
 # What XGBoost can do with; the search keeps to a part of it.
-_ALLOWED: Mapping[str, Interval] = {
-    "n_estimators": Interval(low=1),
-    "max_depth": Interval(low=1),
-    "reg_alpha": Interval(low=0),
-    "gamma": Interval(low=0),
-    "learning_rate": Interval(low=0, high=1, low_included=False),
-    "subsample": Interval(low=0, high=1, low_included=False),
-    "colsample_bytree": Interval(low=0, high=1, low_included=False),
+_ALLOWED: Mapping[str, Bounds] = {
+    "n_estimators": Bounds(low=1),
+    "max_depth": Bounds(low=1),
+    "reg_alpha": Bounds(low=0),
+    "gamma": Bounds(low=0),
+    "learning_rate": Bounds(low=0, high=1, low_included=False),
+    "subsample": Bounds(low=0, high=1, low_included=False),
+    "colsample_bytree": Bounds(low=0, high=1, low_included=False),
 }
 
 _PRESETS: dict[str, Params] = {
@@ -319,7 +319,7 @@ class _BagOfWords:
 
     capabilities = Capabilities()
     _SPACE: ClassVar[SearchSpace]
-    _ALLOWED: ClassVar[Mapping[str, Interval]]
+    _ALLOWED: ClassVar[Mapping[str, Bounds]]
     _PRESETS: ClassVar[Mapping[str, Params]]
     _MAY_BE_EXACT: ClassVar[bool] = True
 
@@ -489,11 +489,11 @@ class BagOfWordsForest(_BagOfWords):
         "subsample": FloatRange(low=0.5, high=0.9, step=0.05),
         "colsample_bynode": FloatRange(low=0.05, high=0.5, step=0.05),
     }
-    _ALLOWED: ClassVar[Mapping[str, Interval]] = {
-        "n_estimators": Interval(low=1),
-        "max_depth": Interval(low=1),
-        "subsample": Interval(low=0, high=1, low_included=False),
-        "colsample_bynode": Interval(low=0, high=1, low_included=False),
+    _ALLOWED: ClassVar[Mapping[str, Bounds]] = {
+        "n_estimators": Bounds(low=1),
+        "max_depth": Bounds(low=1),
+        "subsample": Bounds(low=0, high=1, low_included=False),
+        "colsample_bynode": Bounds(low=0, high=1, low_included=False),
     }
     _PRESETS: ClassVar[Mapping[str, Params]] = {
         # A bootstrap sample holds 63% of the rows.

@@ -14,12 +14,12 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.batching import plan_batches
 from ietest_fast.models.logits import ScoringClassifier
 from ietest_fast.models.protocol import (
+    Bounds,
     Capabilities,
     EncodedRows,
     EncodedSplit,
     FloatRange,
     IntegerRange,
-    Interval,
     Params,
     RowStore,
     SearchSpace,
@@ -53,14 +53,14 @@ _WORDS_AT_ONCE = 8192
 # Longer texts lose their ends.
 _MOST_WORDS = 512
 
-_ALLOWED: Mapping[str, Interval] = {
-    "epochs": Interval(low=1),
-    "batch_size": Interval(low=1),
-    "learning_rate": Interval(low=0, high=1, low_included=False),
-    "embedding_size": Interval(low=1, high=4096),
-    "hidden_size": Interval(low=1, high=4096),
-    "n_layers": Interval(low=1, high=16),
-    "dropout": Interval(low=0, high=0.99),
+_ALLOWED: Mapping[str, Bounds] = {
+    "epochs": Bounds(low=1),
+    "batch_size": Bounds(low=1),
+    "learning_rate": Bounds(low=0, high=1, low_included=False),
+    "embedding_size": Bounds(low=1, high=4096),
+    "hidden_size": Bounds(low=1, high=4096),
+    "n_layers": Bounds(low=1, high=16),
+    "dropout": Bounds(low=0, high=0.99),
 }
 
 # Chapter 3 of the thesis searches sizes of 10 to 500, 1 to 6 layers, batches of 32 to 128, and

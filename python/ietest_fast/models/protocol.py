@@ -50,7 +50,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interval:
+class Bounds:
     """What a hyperparameter may be at all: numbers from `low` to `high`, which is included."""
 
     low: float
@@ -352,7 +352,7 @@ def check_against_space(
     params: Mapping[str, Any],
     space: SearchSpace,
     *,
-    allowed: Mapping[str, Interval] | None = None,
+    allowed: Mapping[str, Bounds] | None = None,
 ) -> list[str]:
     """Say which hyperparameters are missing, unknown or no numbers that may stand there.
 
@@ -380,17 +380,17 @@ def check_against_space(
                 choices = ", ".join(map(repr, domain.values))
                 problems.append(f"{name}: must be one of {choices}, not {value!r}")
         else:
-            interval = (allowed or {}).get(name, Interval(low=-_LARGEST))
-            if not _is_number(value, interval, whole=isinstance(domain, IntegerRange)):
+            bounds = (allowed or {}).get(name, Bounds(low=-_LARGEST))
+            if not _is_number(value, bounds, whole=isinstance(domain, IntegerRange)):
                 kind = "a whole number" if isinstance(domain, IntegerRange) else "a number"
-                size = f" {interval}" if allowed and name in allowed else " of ordinary size"
+                size = f" {bounds}" if allowed and name in allowed else " of ordinary size"
                 problems.append(f"{name}: must be {kind}{size}, not {_shorten(value)}")
     return problems
 
 
-def _is_number(value: Any, interval: Interval, *, whole: bool) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value not in interval:
-        return False  # what is not a number (NaN) is in no interval
+def _is_number(value: Any, bounds: Bounds, *, whole: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value not in bounds:
+        return False  # what is not a number (NaN) is within no bounds
     return not whole or value == int(value)
 
 

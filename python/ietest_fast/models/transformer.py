@@ -36,12 +36,12 @@ from ietest_fast.models.checkpoint import (
 from ietest_fast.models.logits import ScoringClassifier
 from ietest_fast.models.onnx import read_json
 from ietest_fast.models.protocol import (
+    Bounds,
     Capabilities,
     EncodedRows,
     EncodedSplit,
     FloatRange,
     IntegerRange,
-    Interval,
     Params,
     RowStore,
     SearchSpace,
@@ -81,13 +81,13 @@ _SEARCH_SPACE: SearchSpace = {
     "max_grad_norm": FloatRange(low=0.9, high=1.0),
 }
 
-_ALLOWED: Mapping[str, Interval] = {
-    "epochs": Interval(low=1),
-    "max_length": Interval(low=4),
-    "learning_rate": Interval(low=0, high=1, low_included=False),
-    "weight_decay": Interval(low=0, high=1),
-    "adam_epsilon": Interval(low=0, high=1, low_included=False),
-    "max_grad_norm": Interval(low=0, low_included=False),
+_ALLOWED: Mapping[str, Bounds] = {
+    "epochs": Bounds(low=1),
+    "max_length": Bounds(low=4),
+    "learning_rate": Bounds(low=0, high=1, low_included=False),
+    "weight_decay": Bounds(low=0, high=1),
+    "adam_epsilon": Bounds(low=0, high=1, low_included=False),
+    "max_grad_norm": Bounds(low=0, low_included=False),
 }
 
 
