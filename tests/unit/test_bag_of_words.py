@@ -239,6 +239,6 @@ def test_models_are_found_by_name_or_by_path():
 )
 def test_what_is_no_class_of_models_is_never_called(name, tmp_path):
     """A name may come from a configuration that somebody else wrote."""
-    with pytest.raises(InputError, match=r"no class of models|no model is called|does not name a model"):
+    with pytest.raises(InputError, match=r"no class of|no model is called|does not name a"):
         load_model(name, command=f"touch {tmp_path}/called", args=["touch", f"{tmp_path}/called"])
     assert list(tmp_path.iterdir()) == []

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.models.evaluation import Evaluation, TextClassifier
+    from ietest_fast.models import TextClassifier
+    from ietest_fast.models.evaluation import Evaluation
     from ietest_fast.models.predictions import Predictions
 
 _FILE = click.Path(path_type=Path)

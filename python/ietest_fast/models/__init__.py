@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ietest_fast.models.classifiers import Scores as Scores
+    from ietest_fast.models.classifiers import TextClassifier as TextClassifier
+    from ietest_fast.models.classifiers import as_classifier as as_classifier
     from ietest_fast.models.protocol import Bounds as Bounds
     from ietest_fast.models.protocol import Capabilities as Capabilities
     from ietest_fast.models.protocol import Choice as Choice
@@ -36,8 +39,11 @@ __all__ = [
     "Model",
     "Params",
     "RowStore",
+    "Scores",
     "SearchSpace",
     "SplitTexts",
+    "TextClassifier",
+    "as_classifier",
     "check_against_space",
     "load_model",
     "model_names",
@@ -57,8 +63,11 @@ __getattr__, __dir__ = lazy_names(
         "Model": "protocol",
         "Params": "protocol",
         "RowStore": "protocol",
+        "Scores": "classifiers",
         "SearchSpace": "protocol",
         "SplitTexts": "protocol",
+        "TextClassifier": "classifiers",
+        "as_classifier": "classifiers",
         "check_against_space": "protocol",
         "load_model": "registry",
         "model_names": "registry",

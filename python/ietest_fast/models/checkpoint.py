@@ -19,6 +19,7 @@ from ietest_fast.models.onnx import (
     read_labels,
     read_n_known,
 )
+from ietest_fast.models.token_classifier import TokenClassifier
 from ietest_fast.models.tokens import TextTokenizer
 from ietest_fast.models.training import (
     autocast,
@@ -243,7 +244,7 @@ def run_model(
     return scores
 
 
-class CheckpointClassifier:
+class CheckpointClassifier(TokenClassifier):
     """A finished classifier, run by PyTorch.
 
     Parameters

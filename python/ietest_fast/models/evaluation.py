@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,56 +14,18 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.label_map import check_against_data, match_labels
 from ietest_fast.models.logits import softmax
 from ietest_fast.models.pooling import pool_texts
-from ietest_fast.models.ragged import Ragged, find_offsets
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.signature import clean_field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.models.classifiers import TextClassifier
     from ietest_fast.models.label_map import LabelMap
-    from ietest_fast.models.tokens import TextTokenizer, TokenStore
-
-# Inputs that are tokenised together while those before them are run.
-_WINDOW = 4096
-
-
-class TextClassifier(Protocol):
-    """A finished model that takes tokens."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the model's labels, in the order of its outputs."""
-        ...
-
-    @property
-    def tokenizer(self) -> TextTokenizer:
-        """The model's tokenizer."""
-        ...
-
-    @property
-    def backend(self) -> str:
-        """What runs it, with its version."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Give a hash of its weights, settings and tokenizer."""
-        ...
-
-    def predict_logits(
-        self,
-        store: TokenStore,
-        rows: NDArray[np.int64],
-        *,
-        on_batch: Callable[[int], None] | None = None,
-    ) -> NDArray[np.float32]:
-        """Give the class scores of some rows, float32, shape (len(rows), n_labels)."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,9 +62,7 @@ def score_versions(
 ) -> VersionScores:
     """Run a model on both versions of a test set, each distinct input once.
 
-    Inputs are sorted by their length in bytes, the longest first, and tokenised in the background
-    a few thousand ahead of the model. What the transformation left alone, and what occurs twice, is
-    run once.
+    What the transformation left alone, and what occurs twice, is run once.
 
     Parameters
     ----------
@@ -123,6 +82,8 @@ def score_versions(
     InputError
         If a score is no number, or the model fails.
     """
+    import pyarrow as pa
+
     begin = time.perf_counter()
     texts, pooled = pool_texts(
         {"test": {"original": original, "transformed": transformed}}, text_columns
@@ -130,66 +91,20 @@ def score_versions(
     inputs = pooled["test"]
     if on_start is not None:
         on_start(len(inputs))
-    scores = np.empty((len(inputs), len(model.labels)), dtype=np.float32)
-    n_tokens = 0
-    for places, store in _tokenised_ahead(texts, inputs.codes, model.tokenizer):
-        rows = np.arange(len(store), dtype=np.int64)
-        scores[places] = model.predict_logits(store, rows, on_batch=on_batch)
-        n_tokens += int(store.offsets[-1])
-    n_wrong = int((~np.isfinite(scores).all(axis=1)).sum())
-    if n_wrong:
-        raise InputError(
-            f"the model's scores of {n_wrong:,} of {len(inputs):,} inputs are no numbers; are its "
-            "weights whole, and its precision enough?"
-        )
+    columns = {
+        name: texts.take(pa.array(codes))
+        for name, codes in zip(text_columns, inputs.codes, strict=True)
+    }
+    scores = model.score(pa.table(columns), on_batch=on_batch)
+    if scores.logits is None:
+        raise InputError("this classifier gives no class scores")
     return VersionScores(
-        original=scores[inputs.versions["original"]],
-        transformed=scores[inputs.versions["transformed"]],
+        original=scores.logits[inputs.versions["original"]],
+        transformed=scores.logits[inputs.versions["transformed"]],
         n_inputs=len(inputs),
-        n_tokens=n_tokens,
+        n_tokens=scores.n_tokens or 0,
         seconds=time.perf_counter() - begin,
     )
-
-
-def _windows(texts: pa.Array, codes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Give the inputs in the order in which they are run, some thousands at a time."""
-    import pyarrow.compute as pc
-
-    n_bytes = np.asarray(pc.binary_length(texts), dtype=np.int64)
-    order = np.argsort(-n_bytes[codes].sum(axis=0), kind="stable")
-    return [order[begin : begin + _WINDOW] for begin in range(0, len(order), _WINDOW)]
-
-
-def _tokenised_ahead(
-    texts: pa.Array, codes: NDArray[np.int64], tokenizer: TextTokenizer
-) -> Iterator[tuple[NDArray[np.int64], TokenStore]]:
-    """Give the inputs' places and tokens, one window being made while the one before is used."""
-    import pyarrow as pa
-
-    tokens: dict[int, NDArray[Any]] = {}
-
-    def prepare(places: NDArray[np.int64]) -> TokenStore:
-        chosen = codes[:, places]
-        needed, local = np.unique(chosen, return_inverse=True)
-        fresh = [code for code in needed.tolist() if code not in tokens]
-        # A window may have no text of its own; an empty list would have no type to take by.
-        made = tokenizer.tokenise(texts.take(pa.array(fresh, pa.int64())).to_pylist())
-        for place, code in enumerate(fresh):
-            tokens[code] = made.values[made.offsets[place] : made.offsets[place + 1]]
-        rows = [tokens[code] for code in needed.tolist()]
-        lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        here = Ragged(values=np.concatenate(rows), offsets=find_offsets(lengths))
-        return tokenizer.join([here] * len(chosen), list(local.reshape(chosen.shape)))
-
-    windows = _windows(texts, codes)
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokenise") as background:
-        ahead = [background.submit(prepare, window) for window in windows[:1]]
-        for place, window in enumerate(windows):
-            store = ahead.pop().result()
-            ahead.extend(
-                background.submit(prepare, each) for each in windows[place + 1 : place + 2]
-            )
-            yield window, store
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,6 +17,7 @@ from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import Padding, pad, plan_batches
 from ietest_fast.models.runners import open_runner
+from ietest_fast.models.token_classifier import TokenClassifier
 from ietest_fast.models.tokens import TextTokenizer
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def find_padding(
     )
 
 
-class OnnxClassifier:
+class OnnxClassifier(TokenClassifier):
     """A text classifier in an ONNX file.
 
     Parameters
