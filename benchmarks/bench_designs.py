@@ -14,7 +14,9 @@ import numpy as np
 
 from benchmarks.limits import machine_limits, words_note
 from benchmarks.timing import Comparison, interleaved, seconds
-from ietest_fast.stats import clustered_test, joint_test, paired_score_test
+from ietest_fast.stats import joint_test
+from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats.scores import paired_score_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable

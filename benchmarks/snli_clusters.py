@@ -17,7 +17,9 @@ from ietest_fast.experiment import check_config
 from ietest_fast.experiment.config import TransformationConfig
 from ietest_fast.experiment.data import plan_transformation, read_splits, transform_splits
 from ietest_fast.models import load_model
-from ietest_fast.stats import clustered_test, joint_test, paired_score_test
+from ietest_fast.stats import joint_test
+from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats.scores import paired_score_test
 
 RHOS = (0.0, 0.1, 0.25, 0.5, 1.0)
 S = 1_000_000

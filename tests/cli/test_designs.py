@@ -15,14 +15,14 @@ import pytest
 from ietest_fast.cli.main import main
 from ietest_fast.stats import (
     PairedCounts,
-    clustered_test,
     cochran_q_test,
     detectable_difference,
     estimate,
     joint_test,
-    paired_score_test,
     paired_test,
 )
+from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats.scores import paired_score_test
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -76,7 +76,7 @@ def test_scores_are_found_by_their_values(
     status, out, err = run(capsys, "test", path, *SCORES, *options, "--json")
     assert status == 0, err
     expected = paired_score_test(
-        data["score"], data["reworded"], n_resamples=999, seed=3, quantiles=(0.025, 0.975)
+        data["score"], data["reworded"], n_resamples=999, rng=3, quantiles=(0.025, 0.975)
     )
     given = json.loads(out)
     assert given["p_value"] == expected.p_value

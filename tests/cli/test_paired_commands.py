@@ -460,7 +460,7 @@ def test_eval_gives_estimates_and_a_verdict(
     [
         ["test", "--counts", "50,20,10,20"],
         ["power", "--delta", "0.1", "--discordance", "0.3"],
-        ["calibrate", "--n", "50", "--psi", "0.2"],
+        ["simulate", "--n", "50", "--psi", "0.2"],
     ],
 )
 def test_more_threads_than_any_machine_has_are_a_usage_error(

@@ -144,9 +144,9 @@ def test_mistakes_are_told_before_anything_is_computed(arguments, complaint, cap
         (["--transformed", "C"], "--transformed names columns of a file"),
     ],
 )
-def test_calibrations_beyond_any_machine_are_refused(arguments, complaint, capsys):
+def test_simulations_beyond_any_machine_are_refused(arguments, complaint, capsys):
     with pytest.raises(SystemExit) as stop:
-        main(["calibrate", "--n", "50", "--psi", "0.2", *arguments])
+        main(["simulate", "--n", "50", "--psi", "0.2", *arguments])
     assert stop.value.code == 2
     assert complaint in capsys.readouterr().err
 
@@ -163,6 +163,6 @@ def test_calibrations_beyond_any_machine_are_refused(arguments, complaint, capsy
 def test_options_that_do_not_fit_the_file_are_refused(tmp_path, arguments, complaint, capsys):
     path = tmp_path / "data.csv"
     path.write_text("A,B\n1,0\n0,1\n")
-    status, out, err = run(capsys, "calibrate", path, *arguments)
+    status, out, err = run(capsys, "simulate", path, *arguments)
     assert (status, out) == (2, "")
     assert complaint in err

@@ -28,7 +28,7 @@ def test_examples_of_docstrings(name: str) -> None:
 
 def test_public_functions_that_test_have_examples() -> None:
     finder = doctest.DocTestFinder(recurse=False)
-    for name in ("paired_test", "power", "sample_size", "detectable_difference", "calibrate"):
+    for name in ("paired_test", "power", "sample_size", "detectable_difference", "simulate"):
         function = getattr(ietest_fast.stats, name)
         assert any(found.examples for found in finder.find(function, name)), name
 

@@ -90,7 +90,7 @@ def test_engines_agree_with_the_exact_law(method: str) -> None:
         rng = np.random.default_rng(seed)
         table = (rng.random((int(rng.integers(8, 60)), 3)) < 0.6).astype(int)
         exact = cochran_q_test(table, method="exact")
-        drawn = cochran_q_test(table, method=method, n_resamples=s, seed=seed)  # type: ignore[arg-type]
+        drawn = cochran_q_test(table, method=method, n_resamples=s, rng=seed)  # type: ignore[arg-type]
         above = round(drawn.p_paper * s)
         ties = round(drawn.p_value * (s + 1) - 1) - above
         observed = np.array([above, ties, s - above - ties])
@@ -156,7 +156,7 @@ def test_monte_carlo_p_values_count_the_drawn_replicates() -> None:
     _core.cochran.multinomial_tails(
         levels, spread, weight, n_replicates=s, key=philox_key(7), q_replicates=q
     )
-    result = cochran_q_test(table, n_resamples=s, seed=7)
+    result = cochran_q_test(table, n_resamples=s, rng=7)
     assert result.p_paper == (q > result.statistic * (1 + 1e-12)).sum() / s
     assert result.p_value == ((q > result.statistic * (1 - 1e-12)).sum() + 1) / (s + 1)
 
@@ -169,7 +169,7 @@ def test_size_under_h0() -> None:
     for seed in range(n_tables):
         ease = rng.beta(2, 1, 120)
         table = rng.random((120, 3)) < ease[:, None]
-        rejected += cochran_q_test(table, n_resamples=199, seed=seed).p_value <= 0.05
+        rejected += cochran_q_test(table, n_resamples=199, rng=seed).p_value <= 0.05
     assert abs(rejected / n_tables - 0.05) < 3 * math.sqrt(0.05 * 0.95 / n_tables) + 0.005
 
 
@@ -199,13 +199,13 @@ def test_no_mixed_text_is_no_evidence(method: str) -> None:
 @pytest.mark.peer
 def test_tables_of_any_library_are_taken() -> None:
     table = random_table(30, 3, 2)
-    expected = cochran_q_test(table, versions=["x", "y", "z"], seed=4)
+    expected = cochran_q_test(table, versions=["x", "y", "z"], rng=4)
     frame = pd.DataFrame(table, columns=["x", "y", "z"])
-    assert cochran_q_test(frame, seed=4) == expected
-    assert cochran_q_test(pa.Table.from_pandas(frame), seed=4) == expected
-    assert cochran_q_test({name: frame[name].tolist() for name in frame}, seed=4) == expected
+    assert cochran_q_test(frame, rng=4) == expected
+    assert cochran_q_test(pa.Table.from_pandas(frame), rng=4) == expected
+    assert cochran_q_test({name: frame[name].tolist() for name in frame}, rng=4) == expected
     pl = pytest.importorskip("polars")
-    assert cochran_q_test(pl.DataFrame(frame.to_dict("list")), seed=4) == expected
+    assert cochran_q_test(pl.DataFrame(frame.to_dict("list")), rng=4) == expected
 
 
 def test_what_is_left_out_is_no_evidence() -> None:

@@ -16,12 +16,12 @@ from ietest_fast.stats import (
     Verdict,
     equivalence_test,
     joint_test,
-    paired_score_test,
     paired_test,
     pairs_to_decide,
     tango_interval,
     tango_score,
 )
+from ietest_fast.stats.scores import paired_score_test
 from reference import interval_oracle
 
 TABLES = [

@@ -9,15 +9,8 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats import (
-    MatchedSample,
-    PairedCounts,
-    clustered_test,
-    equivalence_test,
-    joint_test,
-    paired_score_test,
-    paired_test,
-)
+from ietest_fast.stats import MatchedSample, PairedCounts, equivalence_test, joint_test, paired_test
+from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.inputs import (
     MAX_SCORE,
     as_clusters,
@@ -27,6 +20,7 @@ from ietest_fast.stats.inputs import (
     is_outcomes,
 )
 from ietest_fast.stats.result import Result, plain
+from ietest_fast.stats.scores import paired_score_test
 
 
 def _makers():

@@ -100,7 +100,7 @@ def test_monte_carlo_agrees_with_the_exact_law(
 ) -> None:
     exact = mcnemar_test(PairedCounts(*table))
     s = 40_000
-    drawn = mcnemar_test(PairedCounts(*table), method=method, n_resamples=s, seed=11)  # type: ignore[arg-type]
+    drawn = mcnemar_test(PairedCounts(*table), method=method, n_resamples=s, rng=11)  # type: ignore[arg-type]
     assert (drawn.n_resamples, drawn.seed) == (s, 11)
     for got, p in ((drawn.p_value, exact.p_value), (drawn.p_paper, exact.p_paper)):
         assert abs(got - p) < 4.5 * math.sqrt(p * (1 - p) / s) + 2 / s
@@ -110,7 +110,7 @@ def test_monte_carlo_agrees_with_the_exact_law(
 def test_threads_change_nothing(method: str) -> None:
     counts = PairedCounts(70, 12, 7, 11)
     results = [
-        mcnemar_test(counts, method=method, n_resamples=30_000, seed=0, n_threads=t)  # type: ignore[arg-type]
+        mcnemar_test(counts, method=method, n_resamples=30_000, rng=0, n_threads=t)  # type: ignore[arg-type]
         for t in (1, 2, 3, 7)
     ]
     assert all(result == results[0] for result in results)

@@ -61,9 +61,9 @@ ENGINES = {
     "McNemar, resample": "stats.mcnemar_test(counts, method='resample', **options)",
     "Cochran, multinomial": "stats.cochran_q_test(versions, method='multinomial', **options)",
     "Cochran, resample": "stats.cochran_q_test(versions, method='resample', **options)",
-    "clustered outcomes": "stats.clustered_test(right, rephrased, threes, **options)",
-    "scores": "stats.paired_score_test(before, after, **options)",
-    "clustered scores": "stats.paired_score_test(before, after, clusters=twos, **options)",
+    "clustered outcomes": "stats.paired_test(right, rephrased, clusters=threes, **options)",
+    "scores": "stats.paired_test(before, after, **options)",
+    "clustered scores": "stats.paired_test(before, after, clusters=twos, **options)",
     "max-t": "stats.joint_test(many_before, many_after, min_p=False, **options)",
     "max-t, clustered": (
         "stats.joint_test(many_before, many_after, clusters=twos, min_p=False, **options)"
@@ -71,7 +71,7 @@ ENGINES = {
 }
 # What they keep or collect is bounded: 8 MB of replicates, of counters or of candidates.
 BOUNDED = {
-    "quantiles": "stats.paired_score_test(before, after, quantiles=(0.1, 0.9), **options)",
+    "quantiles": "stats.paired_test(before, after, quantiles=(0.1, 0.9), **options)",
     "min-p": "stats.joint_test(many_before, many_after, **options)",
     "min-p, clustered": "stats.joint_test(many_before, many_after, clusters=twos, **options)",
 }
@@ -104,7 +104,5 @@ def test_peak_memory_of_order_statistics_has_a_bound(name: str) -> None:
 
 def test_replicates_that_are_kept_take_their_bytes() -> None:
     """And so would be seen where they must not be."""
-    few, many = _rises(
-        "stats.paired_score_test(before, after, keep_replicates=True, **options)", 20_000
-    )
+    few, many = _rises("stats.paired_test(before, after, keep_replicates=True, **options)", 20_000)
     assert 15_000 < many - few < 17_500

@@ -10,7 +10,6 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.stats import (
     PairedCounts,
-    calibrate,
     cochran_q_test,
     detectable_difference,
     draw_t_replicates,
@@ -20,8 +19,9 @@ from ietest_fast.stats import (
     power,
     power_curve,
     sample_size,
+    simulate,
 )
-from ietest_fast.stats.calibration import draw_null_differences
+from ietest_fast.stats.simulation import draw_null_differences
 
 COUNTS = PairedCounts(30, 9, 4, 7)
 TABLE = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1], [1, 0, 1]] * 5)
@@ -31,7 +31,7 @@ MONTE_CARLO = {
     "replicates": lambda **options: draw_t_replicates(COUNTS, **options),
     "mcnemar": lambda **options: mcnemar_test(COUNTS, method="resample", **options),
     "cochran": lambda **options: cochran_q_test(TABLE, **options),
-    "calibrate": lambda **options: calibrate(20, 0.2, **{"n_tables": 2, **options}),
+    "simulate": lambda **options: simulate(20, 0.2, **{"n_tables": 2, **options}),
 }
 THREADED = {
     "exact": lambda **options: paired_test(COUNTS, **options),
@@ -46,9 +46,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"n_resamples": True}, "n_resamples must be an integer"),
     ({"n_resamples": 0}, "n_resamples must be at least 1"),
     ({"n_resamples": 2**63}, "n_resamples must be at least 1 and at most"),
-    ({"seed": 1.5}, "seed must be an integer, not 1.5"),
-    ({"seed": "1"}, "seed must be an integer, not '1'"),
-    ({"seed": -1}, "seed must be 0 or more"),
+    ({"rng": 1.5}, "rng must be an integer, a SeedSequence, a Generator or None, not 1.5"),
+    ({"rng": "1"}, "rng must be an integer"),
+    ({"rng": -1}, "rng must be 0 or more"),
 ]
 WRONG_THREADS: list[tuple[dict[str, Any], str]] = [
     ({"n_threads": 0}, "n_threads must be at least 1, not 0"),
@@ -74,7 +74,7 @@ def test_threads_are_checked(name: str, options: dict[str, Any], message: str) -
 
 @pytest.mark.parametrize("name", MONTE_CARLO)
 def test_integers_of_numpy_are_integers(name: str) -> None:
-    options = {"n_resamples": 20, "seed": 3, "n_threads": 2}
+    options = {"n_resamples": 20, "rng": 3, "n_threads": 2}
     one = MONTE_CARLO[name](**options)
     two = MONTE_CARLO[name](**{key: np.int64(value) for key, value in options.items()})
     if isinstance(one, np.ndarray):
@@ -92,15 +92,15 @@ def test_integers_of_numpy_are_integers(name: str) -> None:
         ({"n_classifiers": 1.5}, "n_classifiers must be an integer"),
     ],
 )
-def test_amounts_of_a_calibration_are_integers(options: dict[str, Any], message: str) -> None:
+def test_amounts_of_a_simulation_are_integers(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        calibrate(**{"n": 20, "discordance": 0.2, **options})
+        simulate(**{"n": 20, "discordance": 0.2, **options})
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"seed": 0.5}, "seed must be an integer"),
+        ({"rng": 0.5}, "rng must be an integer"),
         ({"table": -1}, "table must be 0 or more"),
         ({"n_classifiers": 0}, "n_classifiers must be 1 or more"),
     ],

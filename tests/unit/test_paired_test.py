@@ -176,7 +176,7 @@ def test_rare_outcomes_are_as_rare_as_they_should_be(d: int) -> None:
 
 def test_laws_without_rare_outcomes_are_drawn() -> None:
     """One pair gives D = 1 or -1, each with one half."""
-    t = draw_t_replicates(PairedCounts(0, 1, 0, 0), n_resamples=40_000, seed=2)
+    t = draw_t_replicates(PairedCounts(0, 1, 0, 0), n_resamples=40_000, rng=2)
     assert set(np.sign(t)) == {-1.0, 1.0}
     assert abs((t > 0).mean() - 0.5) < 4.5 * 0.5 / 200
 
@@ -185,7 +185,7 @@ def test_wide_laws_are_drawn_by_binomials_with_the_same_result() -> None:
     """Above some thousand discordant pairs no table is used; the law stays the same."""
     counts = PairedCounts(60_000, 20_150, 19_850, 0)
     s = 40_000
-    t = draw_t_replicates(counts, n_resamples=s, seed=3)
+    t = draw_t_replicates(counts, n_resamples=s, rng=3)
     assert abs(t.mean()) < 4.5 / math.sqrt(s)
     assert abs(t.std() - 1) < 4.5 / math.sqrt(2 * s) + 1e-3
     _, above, *_ = _core.stats.exact_tails(counts.n11, counts.n10, counts.n01, counts.n00)
@@ -203,7 +203,7 @@ def test_threads_change_no_replicate(method: str, k: int) -> None:
             counts,
             method=method,  # type: ignore[arg-type]
             n_resamples=n_resamples,
-            seed=5,
+            rng=5,
             n_threads=n_threads,
         )
         for n_threads in THREADS
@@ -215,8 +215,8 @@ def test_threads_change_no_replicate(method: str, k: int) -> None:
 def test_monte_carlo_p_values_count_the_drawn_resamples() -> None:
     counts = PairedCounts(70, 12, 7, 11)
     s = 20_000
-    t = draw_t_replicates(counts, n_resamples=s, seed=0)
-    result = paired_test(counts, method="multinomial", n_resamples=s, seed=0)
+    t = draw_t_replicates(counts, n_resamples=s, rng=0)
+    result = paired_test(counts, method="multinomial", n_resamples=s, rng=0)
     # Equal values of (D, K) give equal doubles here, so comparing floats is safe for ties.
     at_most, at_least = (t <= counts.t).sum(), (t >= counts.t).sum()
     assert result.p_value == min(1, 2 * (min(at_most, at_least) + 1) / (s + 1))
@@ -405,7 +405,7 @@ def test_a_wrong_number_of_replicates_is_told(function, n_resamples: int) -> Non
 @pytest.mark.parametrize("method", ["exact", "multinomial", "resample"])
 def test_a_negative_seed_is_told(method: str) -> None:
     with pytest.raises(InputError, match="seed must be 0 or more, not -1"):
-        paired_test(PairedCounts(5, 3, 2, 1), method=method, seed=-1)  # type: ignore[arg-type]
+        paired_test(PairedCounts(5, 3, 2, 1), method=method, rng=-1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

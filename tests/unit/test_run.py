@@ -20,14 +20,8 @@ from ietest_fast.experiment.run import run
 from ietest_fast.experiment.schema import ClusteredRecord, EquivalenceRecord
 from ietest_fast.experiment.store import RunStore
 from ietest_fast.report.summary import summary_lines
-from ietest_fast.stats import (
-    PairedCounts,
-    clustered_test,
-    equivalence_test,
-    paired_test,
-    power,
-    signal_to_noise,
-)
+from ietest_fast.stats import PairedCounts, equivalence_test, paired_test, power, signal_to_noise
+from ietest_fast.stats.clustered import clustered_test
 from toys import QUICK, Swap, toy_splits
 
 CONFIG = {
@@ -131,7 +125,7 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
                 matched["original_correct"],
                 matched["transformed_correct"],
                 premises,
-                seed=bootstrap_seed(0, rho=cell.rho, m=cell.m),
+                rng=bootstrap_seed(0, rho=cell.rho, m=cell.m),
             )
             assert cell.clustered == ClusteredRecord.of(again)
             assert cell.p_value == again.p_value

@@ -19,8 +19,10 @@ from scipy import stats as scipy_stats
 from ietest_fast import _core
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
-from ietest_fast.stats import clustered_test, joint_test, paired_score_test, paired_test, scores
+from ietest_fast.stats import joint_test, paired_test, scores
+from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.resampling import sort_into_types, sum_clusters
+from ietest_fast.stats.scores import paired_score_test
 from reference import scores_oracle as oracle
 
 THREADS = (1, 2, 3, 7)
@@ -84,7 +86,7 @@ def test_tiny_samples_have_the_law_of_all_resamples(texts: list[str]) -> None:
             [0.1] * len(texts),
             alternative=alternative,  # type: ignore[arg-type]
             n_resamples=s,
-            seed=4,
+            rng=4,
         )
         assert _is_consistent(result.p_value, float(expected), s)
         assert _is_consistent(result.p_symmetric, float(beyond), s)
@@ -161,7 +163,7 @@ def test_pairs_that_are_clusters_of_their_own_follow_the_exact_law() -> None:
         n = int(rng.integers(20, 4000))
         a = rng.random(n) < 0.8
         b = np.where(rng.random(n) < 0.1, rng.random(n) < 0.75, a)
-        result = clustered_test(a, b, np.arange(n), n_resamples=s, seed=seed, alternative="greater")
+        result = clustered_test(a, b, np.arange(n), n_resamples=s, rng=seed, alternative="greater")
         exact = result.p_independent
         assert result.t == pytest.approx(result.t_independent, rel=1e-13)
         assert result.design_effect is None or result.design_effect == pytest.approx(1)
@@ -230,7 +232,7 @@ def test_replicates_do_not_depend_on_how_many_there_are() -> None:
     assert few is not None
     assert many is not None
     assert (few == many[:10]).all()
-    other = paired_score_test(a, b, n_resamples=10, seed=1, keep_replicates=True).replicates
+    other = paired_score_test(a, b, n_resamples=10, rng=1, keep_replicates=True).replicates
     assert other is not None
     assert not (few == other).any()
 
@@ -359,7 +361,7 @@ def test_quantiles_beside_infinite_replicates_are_numbers(n_resamples: int) -> N
     levels = np.linspace(0, 1, 33)
     seen = set()
     for seed in range(20):
-        options: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
+        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": seed}
         result = paired_score_test(
             [1.5] * 2, [1.25] * 2, quantiles=levels, keep_replicates=True, **options
         )
@@ -500,10 +502,10 @@ def test_clusters_keep_the_level_that_pairs_do_not() -> None:
     rejected = dict.fromkeys(names, 0)
     for table in range(n_tables):
         a, b, clusters = _clustered_null_table(rng, 150)
-        binary = clustered_test(a, b, clusters, n_resamples=399, seed=table, n_threads=1)
+        binary = clustered_test(a, b, clusters, n_resamples=399, rng=table, n_threads=1)
         shift = rng.standard_normal(150)[clusters]
         d = np.sqrt(0.3) * shift + np.sqrt(0.7) * rng.standard_normal(clusters.size)
-        options: dict[str, Any] = {"n_resamples": 399, "seed": table, "n_threads": 1}
+        options: dict[str, Any] = {"n_resamples": 399, "rng": table, "n_threads": 1}
         zero = np.zeros(d.size)
         found = (
             binary.p_value,
@@ -531,7 +533,7 @@ def test_few_clusters_keep_the_level_too(n_clusters: int) -> None:
     rejected = {"binary": 0, "scores": 0}
     for table in range(n_tables):
         a, b, clusters = _clustered_null_table(rng, n_clusters)
-        options: dict[str, Any] = {"n_resamples": 399, "seed": table, "n_threads": 1}
+        options: dict[str, Any] = {"n_resamples": 399, "rng": table, "n_threads": 1}
         rejected["binary"] += clustered_test(a, b, clusters, **options).p_value <= 0.05
         d = np.sqrt(0.3) * rng.standard_normal(n_clusters)[clusters]
         d += np.sqrt(0.7) * rng.standard_normal(clusters.size)
@@ -559,7 +561,7 @@ def test_few_clusters_keep_the_level_too(n_clusters: int) -> None:
         ({"n_resamples": 0}, "at least 1"),
         ({"n_resamples": 2**63}, "at most"),
         ({"n_resamples": 1.5}, "must be an integer"),
-        ({"seed": -1}, "seed must be 0 or more"),
+        ({"rng": -1}, "rng must be 0 or more"),
         ({"n_threads": 0}, "n_threads must be at least 1"),
         ({"quantiles": [1.5]}, r"\[0, 1\]"),
         ({"quantiles": [math.nan]}, r"\[0, 1\]"),
@@ -593,7 +595,7 @@ def test_wrong_outcomes_are_told(change: dict[str, Any], message: str) -> None:
 MEMORY = """
 import resource, sys
 import numpy as np
-from ietest_fast.stats import paired_score_test
+from ietest_fast.stats.scores import paired_score_test
 a, b = np.random.default_rng(0).random((2, 30))
 paired_score_test(a, b, n_resamples=1000, quantiles=(0.1,), n_threads=2)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

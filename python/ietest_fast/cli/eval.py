@@ -224,7 +224,8 @@ def command(
             f"a paired test needs at least two rows, not {len(given.sample)}",
             path=predictions or test,
         )
-    engine = {name: options[name] for name in ("n_resamples", "seed", "alternative", "n_threads")}
+    engine = {name: options[name] for name in ("n_resamples", "alternative", "n_threads")}
+    engine["rng"] = options["seed"]
     result = paired_test(given.sample, method=options["method"] or "exact", **engine)
     decision = decide([result.p_value], alpha=alpha)
     signature = sign_test(result, **_identify(given))

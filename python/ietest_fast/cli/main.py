@@ -18,7 +18,7 @@ COMMANDS = {
     "export": ("export", "Write a fine-tuned classifier as an ONNX folder, and check it."),
     "test": ("test", "The paired test alone, from two outcome columns or four counts."),
     "power": ("power", "Plan a paired test: power, sample size, detectable difference."),
-    "calibrate": ("calibrate", "Simulate null tables: which test keeps its level on such data?"),
+    "simulate": ("simulate", "Simulate null tables: which test keeps its level on such data?"),
     "transform": ("transform", "Rephrase the texts of a file by synonyms."),
     "report": ("report", "Show finished runs: one page with figures, tables and examples."),
     "annotate": ("annotate", "Mark a sample of rephrased texts as sound or not, and sum it up."),

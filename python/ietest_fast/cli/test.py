@@ -166,7 +166,7 @@ def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
     return {
         "alternative": options["alternative"],
         "n_resamples": options["n_resamples"] or DEFAULT_N_RESAMPLES,
-        "seed": options["seed"],
+        "rng": options["seed"],
         "n_threads": options["n_threads"],
     }
 
@@ -181,7 +181,7 @@ def _test_counts(
         method=options["method"] or "exact",
         alternative=options["alternative"],
         n_resamples=options["n_resamples"],
-        seed=options["seed"],
+        rng=options["seed"],
         n_threads=options["n_threads"],
     )
     reject = decide([result.p_value], alpha=alpha).reject
@@ -209,7 +209,7 @@ def _test_columns(
             given.columns,
             method=options["method"] or "multinomial",
             n_resamples=options["n_resamples"],
-            seed=options["seed"],
+            rng=options["seed"],
             n_threads=options["n_threads"],
         )
         return result, stats.decide([result.p_value], alpha=alpha).reject, {}
@@ -228,20 +228,29 @@ def _test_columns(
         return result, any(result.reject), {}
     a, b = columns
     if given.are_scores:
-        result = stats.paired_score_test(
+        result = stats.paired_test(
             a,
             b,
+            scores=True,
             clusters=given.clusters,
             quantiles=options["quantiles"],
             **_monte_carlo(options, "scores"),
         )
         if options["margin"] is not None:
             extra["equivalence"] = _verdict(
-                a, b, clusters=given.clusters, margin=options["margin"], alpha=alpha, scores=True
+                a,
+                b,
+                clusters=given.clusters,
+                margin=options["margin"],
+                alpha=alpha,
+                scores=True,
+                p_difference=result.p_value,
             )
     elif given.clusters is not None:
-        result = stats.clustered_test(a, b, given.clusters, **_monte_carlo(options, "clusters"))
-        extra = _beside_clusters(given, alpha=alpha, options=options)
+        result = stats.paired_test(
+            a, b, clusters=given.clusters, **_monte_carlo(options, "clusters")
+        )
+        extra = _beside_clusters(given, result.p_value, alpha=alpha, options=options)
     else:
         check_resamples(options)
         counts = stats.PairedCounts.from_outcomes(a, b)
@@ -249,7 +258,9 @@ def _test_columns(
     return result, stats.decide([result.p_value], alpha=alpha).reject, extra
 
 
-def _beside_clusters(given: Measurements, *, alpha: float, options: Mapping[str, Any]) -> Extra:
+def _beside_clusters(
+    given: Measurements, p_difference: float, *, alpha: float, options: Mapping[str, Any]
+) -> Extra:
     """Say of clustered outcomes what :func:`beside` says of independent ones, but for the power."""
     from ietest_fast.stats import estimate
 
@@ -257,7 +268,12 @@ def _beside_clusters(given: Measurements, *, alpha: float, options: Mapping[str,
     extra: Extra = {"estimate": _intervals(estimate(a, b, clusters=given.clusters))}
     if options["margin"] is not None or options["alternative"] == "two-sided":
         extra["equivalence"] = _verdict(
-            a, b, clusters=given.clusters, margin=options["margin"], alpha=alpha
+            a,
+            b,
+            clusters=given.clusters,
+            margin=options["margin"],
+            alpha=alpha,
+            p_difference=p_difference,
         )
     return extra
 
@@ -273,7 +289,9 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
     extra: Extra = {"estimate": _intervals(estimate(result.counts))}
     extra["detectable_difference"] = _detectable(result, alpha=alpha)
     if margin is not None or result.alternative == "two-sided":
-        extra["equivalence"] = _verdict(result.counts, margin=margin, alpha=alpha)
+        extra["equivalence"] = _verdict(
+            result.counts, margin=margin, alpha=alpha, p_difference=result.p_value
+        )
     return extra
 
 

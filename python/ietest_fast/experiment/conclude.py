@@ -30,12 +30,12 @@ from ietest_fast.experiment.schema import (
 from ietest_fast.experiment.signature import sign
 from ietest_fast.stats import (
     MatchedSample,
-    clustered_test,
     equivalence_test,
     is_collapsed,
     paired_test,
     power,
 )
+from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.power import difference_beside_test
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _test_cell(plan: Plan, store: RunStore, record: CellRecord) -> CellResult:
             sample.transformed_correct,
             clusters,
             n_resamples=cast("int", config.used_resamples),
-            seed=seed,
+            rng=seed,
             n_threads=config.n_threads,
         )
     return CellResult.of(
@@ -179,7 +179,7 @@ def _test_cell(plan: Plan, store: RunStore, record: CellRecord) -> CellResult:
             sample,
             method=config.used_method if clusters is None else "exact",
             n_resamples=config.used_resamples if clusters is None else None,
-            seed=seed,
+            rng=seed,
             n_threads=config.n_threads,
         ),
         clustered=clustered,

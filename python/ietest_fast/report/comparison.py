@@ -10,7 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.tables import Column, MeanSd, PValue, Table
-from ietest_fast.stats import PairedCounts, decide, paired_score_test, paired_test
+from ietest_fast.stats import PairedCounts, decide, paired_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,7 +146,7 @@ def _compare(
         for m in range(first.shape[1]):
             if quantity == "loss":
                 lost = [own[:, m, 0].astype(np.float64) - own[:, m, 1] for own in (first, second)]
-                p_values.append(paired_score_test(*lost, n_resamples=N_REPLICATES).p_value)
+                p_values.append(paired_test(*lost, scores=True, n_resamples=N_REPLICATES).p_value)
                 values.append([float(own.mean()) for own in lost])
             else:
                 version = ("original", "transformed").index(quantity)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.words import count_words
 from ietest_fast.experiment.data import NORMALISING_RULE
 from ietest_fast.report.tables import Column, MeanSd, Table
-from ietest_fast.stats import adjust_p_values
+from ietest_fast.stats import holm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -237,7 +237,7 @@ def flip_table(
     tested = np.flatnonzero(n_rows >= LEAST_ROWS)
     population, all_flips = int(reworded.sum()), int((flips & reworded).sum())
     p_values = hypergeom.sf(n_flips[tested] - 1, population, all_flips, n_rows[tested])
-    adjusted = adjust_p_values([min(1.0, float(p)) for p in p_values]) if len(tested) else []
+    adjusted = holm([min(1.0, float(p)) for p in p_values]) if len(tested) else []
     order = sorted(range(len(tested)), key=lambda place: (p_values[place], tested[place]))
     rows = []
     for place in order[:n_shown]:

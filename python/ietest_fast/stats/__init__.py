@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from ietest_fast.stats.calibration import (
-    CalibrationResult,
-    TestSize,
-    calibrate,
-    draw_null_differences,
-    draw_null_scores,
-    intra_cluster_correlation,
-)
-from ietest_fast.stats.clustered import ClusteredTestResult, clustered_test
+from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
-from ietest_fast.stats.decision import Decision, decide
+from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import (
     EstimateResult,
-    Interval,
     estimate,
     tango_interval,
     tango_score,
     wilson_interval,
 )
-from ietest_fast.stats.joint import JointTestResult, adjust_p_values, joint_test
+from ietest_fast.stats.families import CombinedResult, combine
+from ietest_fast.stats.intervals import Interval
+from ietest_fast.stats.joint import JointTestResult, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
-from ietest_fast.stats.paired import (
+from ietest_fast.stats.multiple import CORRECTIONS, Correction, Decision, bonferroni, decide, holm
+from ietest_fast.stats.null_law import NullHistogram, bin_edges, count_replicates, null_law_of
+from ietest_fast.stats.outcomes import (
     DEFAULT_N_RESAMPLES,
     FEW_DISCORDANT,
     METHODS,
     PairedTestResult,
     draw_t_replicates,
-    paired_test,
 )
+from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.paired_result import PairedResult
 from ietest_fast.stats.power import (
     PowerCurve,
     PowerPlan,
@@ -54,16 +50,26 @@ from ietest_fast.stats.robustness import (
     robustness,
     signal_to_noise,
 )
-from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
+from ietest_fast.stats.scores import ScoreTestResult
+from ietest_fast.stats.simulation import (
+    SimulationResult,
+    TestSize,
+    draw_null_differences,
+    draw_null_scores,
+    intra_cluster_correlation,
+    simulate,
+)
 
 __all__ = [
+    "CORRECTIONS",
     "DEFAULT_N_RESAMPLES",
     "FEW_DISCORDANT",
     "METHODS",
-    "CalibrationResult",
     "ClusteredTestResult",
     "CochranResult",
     "Collapse",
+    "CombinedResult",
+    "Correction",
     "Decision",
     "EquivalenceResult",
     "EstimateResult",
@@ -71,7 +77,9 @@ __all__ = [
     "JointTestResult",
     "MatchedSample",
     "McNemarResult",
+    "NullHistogram",
     "PairedCounts",
+    "PairedResult",
     "PairedTestResult",
     "PairwiseComparison",
     "PowerCurve",
@@ -79,13 +87,16 @@ __all__ = [
     "RobustnessResult",
     "ScoreTestResult",
     "SignalToNoise",
+    "SimulationResult",
     "TestSize",
     "Verdict",
-    "adjust_p_values",
-    "calibrate",
+    "bin_edges",
+    "bonferroni",
     "chance_limit",
-    "clustered_test",
+    "check_cost",
     "cochran_q_test",
+    "combine",
+    "count_replicates",
     "decide",
     "detectable_difference",
     "draw_null_differences",
@@ -94,11 +105,12 @@ __all__ = [
     "equivalence_test",
     "estimate",
     "find_collapse",
+    "holm",
     "intra_cluster_correlation",
     "is_collapsed",
     "joint_test",
     "mcnemar_test",
-    "paired_score_test",
+    "null_law_of",
     "paired_test",
     "pairs_to_decide",
     "plan",
@@ -107,6 +119,7 @@ __all__ = [
     "robustness",
     "sample_size",
     "signal_to_noise",
+    "simulate",
     "tango_interval",
     "tango_score",
     "verdict_probability",

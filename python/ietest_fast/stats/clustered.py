@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+import math
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.runtime import core
+from ietest_fast.stats.costs import check_cost
+from ietest_fast.stats.estimates import invert_tango
 from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_lengths
+from ietest_fast.stats.intervals import Clustering, Differences, upper_level
 from ietest_fast.stats.matched import PairedCounts, format_t
+from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, outcome_test
+from ietest_fast.stats.paired_result import PairedResult
 from ietest_fast.stats.resampling import (
     FEW_UNITS,
     Alternative,
@@ -18,12 +23,18 @@ from ietest_fast.stats.resampling import (
     sort_into_types,
     sum_clusters,
 )
-from ietest_fast.stats.result import Result, format_p
-from ietest_fast.stats.scores import run_score_test
+from ietest_fast.stats.result import format_p
+from ietest_fast.stats.scores import histogram_of_types, run_score_test
+from ietest_fast.stats.seeds import Rng, seed_of
+
+if TYPE_CHECKING:
+    from ietest_fast.stats.intervals import Interval
+    from ietest_fast.stats.null_law import NullHistogram
+    from ietest_fast.stats.resampling import UnitTypes
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusteredTestResult(Result):
+class ClusteredTestResult(PairedResult):
     """Outcome of :func:`clustered_test`.
 
     Attributes
@@ -54,6 +65,10 @@ class ClusteredTestResult(Result):
         Above 1 the test on independent pairs rejects too often. None if there is no variance.
     alternative, n_resamples, seed
         As asked for.
+    variance_factor
+        What the interval's variance is multiplied by: the design effect, at least 1.
+    types
+        What replicates are drawn of.
     """
 
     counts: PairedCounts
@@ -70,6 +85,8 @@ class ClusteredTestResult(Result):
     alternative: Alternative
     n_resamples: int
     seed: int
+    variance_factor: float
+    types: UnitTypes = field(repr=False, compare=False)
 
     title = "Paired bootstrap t-test by clusters"
 
@@ -95,8 +112,9 @@ class ClusteredTestResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        del fields["counts"]
+        hidden = ("counts", "variance_factor", "types")
+        names = [name for name in self.__dataclass_fields__ if name not in hidden]
+        fields = {name: getattr(self, name) for name in names}
         return {
             "n": self.n,
             **asdict(self.counts),
@@ -114,15 +132,32 @@ class ClusteredTestResult(Result):
             ("accuracy, transformed", f"{self.counts.accuracy_transformed:.4f}"),
             ("delta", f"{self.delta:+.4f}"),
             ("t", format_t(self.t)),
-            (f"p ({self.alternative})", format_p(self.p_value)),
+            (f"p ({self.alternative})", format_p(self.p_value, floor=self.p_floor)),
             ("p, as if independent", format_p(self.p_independent)),
             ("design effect", effect),
             ("resamples", f"{self.n_resamples:,} (seed {self.seed})"),
         ]
 
-    def remarks(self) -> list[str]:
-        """Give the warning, if there is one."""
-        return [] if self.warning is None else [f"Warning: {self.warning}."]
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Return Tango's interval of delta with the variance of clusters (Rao and Scott 1992).
+
+        Student's quantile with C - 1 degrees of freedom; one-sided where the alternative is.
+
+        Parameters
+        ----------
+        confidence_level
+            In (0, 1).
+        """
+        from scipy.special import stdtrit
+
+        level = upper_level(confidence_level, self.alternative)
+        quantile = max(0.0, float(stdtrit(self.n_clusters - 1, level)))
+        interval = invert_tango(self.counts, quantile * math.sqrt(self.variance_factor))
+        return interval.one_sided(self.alternative, 1.0)
+
+    def null_law(self) -> NullHistogram:
+        """Return the law of t under H0 in bins, of up to 100,000 of the same replicates."""
+        return histogram_of_types(self.types, n_resamples=self.n_resamples, seed=self.seed)
 
 
 def clustered_test(
@@ -131,11 +166,11 @@ def clustered_test(
     clusters: Any,
     *,
     alternative: Alternative = "two-sided",
-    n_resamples: int = 10_000,
-    seed: int = 0,
+    n_resamples: int = DEFAULT_N_RESAMPLES,
+    rng: Rng = 0,
     n_threads: int | None = None,
 ) -> ClusteredTestResult:
-    """Test whether a classifier is equally often right on two versions, with clustered texts.
+    """Test clustered outcomes; the inside of :func:`ietest_fast.stats.paired_test`.
 
     Texts that share a premise, an annotator or a document are right and wrong together more often
     than others. Drawing single pairs overlooks that and rejects too often. Here whole clusters
@@ -155,8 +190,8 @@ def clustered_test(
         ``two-sided``; ``greater``: the original fares better; ``less``: it fares worse.
     n_resamples
         S.
-    seed
-        0 or more. Results depend on it and on nothing else.
+    rng
+        See :func:`ietest_fast.stats.paired_test`.
     n_threads
         Threads; None for all cores. No result depends on it.
 
@@ -173,7 +208,7 @@ def clustered_test(
     Examples
     --------
     >>> import numpy as np
-    >>> from ietest_fast.stats import clustered_test
+    >>> from ietest_fast.stats.clustered import clustered_test
     >>> premise = np.repeat(np.arange(100), 3)
     >>> original = np.ones(300, dtype=bool)
     >>> rephrased = premise % 10 != 0  # wrong on all three texts of every tenth premise
@@ -181,14 +216,17 @@ def clustered_test(
     >>> round(result.t, 3), round(result.t_independent, 3), round(result.design_effect, 2)
     (3.333, 5.774, 3.02)
     """
-    check_options(alternative=alternative, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
+    check_options(alternative=alternative, n_resamples=n_resamples, n_threads=n_threads)
+    seed = seed_of(rng)
     a = as_outcomes(original, "original")
     b = as_outcomes(transformed, "transformed")
     n = check_lengths(original=a, transformed=b)
     codes, n_clusters = as_clusters(clusters, n)
+    check_cost(n_clusters, n_resamples, method="resample", has_exact_law=False)
     counts = PairedCounts.from_outcomes(a, b)
     before, after = (outcomes.astype(np.float64)[:, None] for outcomes in (a, b))
     types = sort_into_types(sum_clusters(before, after, codes, n_clusters))
+    clustering = Clustering.of_codes(Differences.of((before - after)[:, 0]), codes, n_clusters)
     outcome = run_score_test(
         types,
         alternative=alternative,
@@ -208,19 +246,11 @@ def clustered_test(
         p_value=outcome["p_value"],
         p_paper=outcome["p_paper"],
         p_symmetric=outcome["p_symmetric"],
-        p_independent=_exact_p(counts, alternative),
+        p_independent=outcome_test(counts, alternative=alternative).p_value,
         design_effect=design_effect((before - after)[:, 0], codes, n_clusters),
         alternative=alternative,
         n_resamples=n_resamples,
         seed=seed,
+        variance_factor=clustering.design_effect,
+        types=types,
     )
-
-
-def _exact_p(counts: PairedCounts, alternative: Alternative) -> float:
-    four = (counts.n11, counts.n10, counts.n01, counts.n00)
-    if alternative == "two-sided":
-        p: float = core.stats.exact_p_values(*four)[0]
-        return p
-    at_least, above, *_ = core.stats.exact_tails(*four)  # beyond abs(t); the law is symmetric
-    is_ahead = counts.d >= 0 if alternative == "greater" else counts.d <= 0
-    return float(at_least) if is_ahead else 1 - float(above)

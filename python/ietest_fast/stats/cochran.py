@@ -13,12 +13,14 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
+from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.inputs import as_outcomes, check_lengths
-from ietest_fast.stats.joint import adjust_p_values
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import mcnemar_test
-from ietest_fast.stats.paired import Method, check_engine
+from ietest_fast.stats.multiple import holm
+from ietest_fast.stats.outcomes import Method, check_engine
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +105,11 @@ class CochranResult(Result):
     p_asymptotic: float
     pairwise: tuple[PairwiseComparison, ...]
 
+    @property
+    def pvalue(self) -> float:
+        """The p-value that decides, as SciPy calls it."""
+        return self.p_value
+
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
         return {
@@ -135,6 +142,7 @@ class CochranResult(Result):
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""
         engine = self.method if self.n_resamples is None else f"{self.method}, {self.n_resamples:,}"
+        least = None if self.n_resamples is None else 1 / (self.n_resamples + 1)
         return [
             ("texts", f"{self.n:,}, {self.n_mixed:,} of them mixed"),
             *(
@@ -142,7 +150,7 @@ class CochranResult(Result):
                 for name, right in zip(self.versions, self.n_right, strict=True)
             ),
             ("Q", f"{self.statistic:.4f} (df {self.df})"),
-            (f"p, bootstrap ({engine})", format_p(self.p_value)),
+            (f"p, bootstrap ({engine})", format_p(self.p_value, floor=least)),
             ("p, bootstrap, ties out", format_p(self.p_paper)),
             ("p, asymptotic", format_p(self.p_asymptotic)),
             *(
@@ -161,7 +169,7 @@ def cochran_q_test(
     versions: Sequence[str] | None = None,
     method: Method = "multinomial",
     n_resamples: int | None = None,
-    seed: int = 0,
+    rng: Rng = 0,
     n_threads: int | None = None,
 ) -> CochranResult:
     r"""Test whether a classifier is right equally often on v versions of the same texts.
@@ -190,8 +198,8 @@ def cochran_q_test(
         versions it gives no p-value below 1e-30 (three) or 1e-18 (more).
     n_resamples
         S, for Monte Carlo methods only; 10,000 if not given.
-    seed
-        Seed of a Monte Carlo method, 0 or more.
+    rng
+        Of a Monte Carlo method; see :func:`ietest_fast.stats.paired_test`.
     n_threads
         Threads; None for all cores. No result depends on it.
 
@@ -216,7 +224,8 @@ def cochran_q_test(
     >>> round(result.statistic, 4), round(result.p_value, 5), round(result.p_asymptotic, 5)
     (17.2, 5e-05, 0.00018)
     """
-    used = check_engine(method, n_resamples, seed=seed, n_threads=n_threads)
+    used = check_engine(method, n_resamples, n_threads=n_threads)
+    seed = seed_of(rng)
     names, table = _as_table(outcomes, versions)
     n, v = table.shape
     if v > 255 or n * v > core.cochran.MAX_OUTCOMES:
@@ -226,6 +235,8 @@ def cochran_q_test(
     levels, n_right, row_levels, spread, weight = core.cochran.count_versions(table)
     n_mixed = n - levels[0] - levels[v]
     p_value = p_paper = 1.0
+    if used is not None:
+        check_cost(n, used, method=method, has_exact_law=False)
     if n_mixed:
         if method == "exact":
             p_value, p_paper = _exact(levels, spread, weight)
@@ -297,9 +308,7 @@ def _pairwise(names: tuple[str, ...], table: NDArray[np.bool_]) -> tuple[Pairwis
         PairwiseComparison(
             first=names[a], second=names[b], counts=c, p_value=p, p_adjusted=adjusted
         )
-        for (a, b), c, p, adjusted in zip(
-            pairs, counts, p_values, adjust_p_values(p_values), strict=True
-        )
+        for (a, b), c, p, adjusted in zip(pairs, counts, p_values, holm(p_values), strict=True)
     )
 
 

@@ -13,28 +13,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.estimates import Interval, invert_tango, outcome_columns, tango_score
+from ietest_fast.stats.estimates import invert_tango, outcome_columns, tango_score
 from ietest_fast.stats.inputs import (
-    as_clusters,
     as_scores,
     check_lengths,
     is_outcomes,
 )
+from ietest_fast.stats.intervals import Clustering, Differences, Interval
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
-from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.power import MAX_PLANNED_PAIRS, first_reaching, pairs_to_decide
 from ietest_fast.stats.resampling import (
     RELATIVE_ROUNDING,
-    design_effect,
-    have_no_spread,
-    to_squarable,
 )
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
 
 #: The probability of a verdict that ``n_to_decide`` aims at.
 POWER_TO_DECIDE = 0.8
@@ -81,8 +77,8 @@ class EquivalenceResult(Result):
     p_value
         The larger of the two: the p-value of "the difference is at least the margin".
     p_difference
-        Two-sided p-value of H0: delta = 0: of the exact paired test, of Student's paired t-test
-        for scores, of the statistic at 0 with clusters.
+        p-value of H0: delta = 0: the one that was given, or two-sided that of the exact paired
+        test, of Student's paired t-test for scores, of the statistic at 0 with clusters.
     standard_error
         Of delta; with divisor n for outcomes and n - 1 for scores, times the root of the design
         effect.
@@ -195,6 +191,16 @@ class EquivalenceResult(Result):
             return f"{said} More pairs may decide; how many cannot be said from these."
         return f"{said} Not even {MAX_PLANNED_PAIRS:,} pairs like these would decide (power 80%)."
 
+    @property
+    def statistic(self) -> float:
+        """The statistic of the one-sided test that decides, the one with the larger p-value."""
+        return self.statistic_lower if self.p_lower >= self.p_upper else self.statistic_upper
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of "the difference is at least the margin", as SciPy calls it."""
+        return self.p_value
+
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, and the verdict."""
         return {
@@ -250,6 +256,7 @@ def equivalence_test(
     margin: float = 0.01,
     alpha: float = 0.05,
     scores: bool = False,
+    p_difference: float | None = None,
 ) -> EquivalenceResult:
     r"""Test whether the difference of two versions is smaller than a margin (TOST).
 
@@ -281,6 +288,10 @@ def equivalence_test(
         In (0, 0.5).
     scores
         Take the columns for scores even if they hold nothing but 0 and 1.
+    p_difference
+        The p-value of a test of delta = 0 that you report beside this one, such as
+        ``paired_test(...).pvalue``: the verdict then goes by it, and no second p-value of the same
+        hypothesis appears. Computed if not given.
 
     Returns
     -------
@@ -303,71 +314,29 @@ def equivalence_test(
     """
     if not 0 < alpha < 0.5:
         raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    if p_difference is not None and not 0 <= p_difference <= 1:
+        raise InputError(f"p_difference must lie in [0, 1], not {p_difference}")
     if not 0 < margin <= sys.float_info.max:
         raise InputError(f"the margin must be a positive number, not {margin}")
     if isinstance(sample, (PairedCounts, MatchedSample)) or transformed is None:
         if clusters is None:
-            return _test_counts(counts_of(sample, transformed), None, margin, alpha)
+            return _test_counts(counts_of(sample, transformed), None, margin, alpha, p_difference)
         sample, transformed = outcome_columns(sample, transformed)
     a, b = as_scores(sample, "original"), as_scores(transformed, "transformed")
     check_lengths(original=a, transformed=b)
-    differences = _Differences.of(a - b)
-    clustering = None if clusters is None else _Clustering.of(differences, clusters)
+    differences = Differences.of(a - b)
+    clustering = None if clusters is None else Clustering.of(differences, clusters)
     if is_outcomes(a) and is_outcomes(b) and not scores:
-        return _test_counts(counts_of(a, b), clustering, margin, alpha)
-    return _test_scores(differences, clustering, margin, alpha)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Differences:
-    """Differences in a unit in which their squares are neither infinite nor 0.
-
-    Attributes
-    ----------
-    values
-        Shape (n,).
-    exponent
-        They are 2**exponent times as large as their values; a power of 2 rounds nothing.
-    mean
-        Of the values.
-    spread
-        Sum of the squares of their distances to the mean; 0 if that is nothing but rounding errors.
-    """
-
-    values: NDArray[np.float64]
-    exponent: int
-    mean: float
-    spread: float
-
-    @classmethod
-    def of(cls, differences: NDArray[np.float64]) -> _Differences:
-        values, exponent = to_squarable(differences)
-        if np.ptp(values) == 0:  # the mean of equal numbers may be off by rounding
-            return cls(values=values, exponent=exponent, mean=float(values[0]), spread=0.0)
-        mean = float(values.mean())
-        spread = float(np.square(values - mean).sum())
-        if have_no_spread(spread, float(np.square(values).sum())):
-            spread = 0.0
-        return cls(values=values, exponent=exponent, mean=mean, spread=spread)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Clustering:
-    n: int
-    design_effect: float
-
-    @classmethod
-    def of(cls, differences: _Differences, clusters: Any) -> _Clustering:
-        values = differences.values
-        codes, n = as_clusters(clusters, values.size)
-        effect = None if differences.spread == 0 else design_effect(values, codes, n)
-        if effect is None:  # then pairs may be alike within a cluster
-            effect = float((np.bincount(codes) ** 2).sum()) / values.size
-        return cls(n=n, design_effect=max(1.0, effect))
+        return _test_counts(counts_of(a, b), clustering, margin, alpha, p_difference)
+    return _test_scores(differences, clustering, margin, alpha, p_difference)
 
 
 def _test_counts(
-    counts: PairedCounts, clustering: _Clustering | None, margin: float, alpha: float
+    counts: PairedCounts,
+    clustering: Clustering | None,
+    margin: float,
+    alpha: float,
+    p_difference: float | None,
 ) -> EquivalenceResult:
     if margin >= 1:
         raise InputError(f"the margin of a difference of accuracies lies below 1, not at {margin}")
@@ -385,9 +354,9 @@ def _test_counts(
 
     lower, upper = (tango_score(counts, side * margin) / root for side in (-1, 1))
     p_lower, p_upper = tail(lower), tail(-upper)
-    if clustering is None:
-        p_difference = paired_test(counts).p_value
-    else:
+    if p_difference is None and clustering is None:
+        p_difference = outcome_test(counts).p_value
+    elif p_difference is None:
         p_difference = min(1.0, 2 * tail(abs(tango_score(counts, 0.0)) / root))
     return EquivalenceResult(
         n=counts.n,
@@ -409,17 +378,18 @@ def _test_counts(
 
 
 def _test_scores(
-    differences: _Differences, clustering: _Clustering | None, margin: float, alpha: float
+    differences: Differences,
+    clustering: Clustering | None,
+    margin: float,
+    alpha: float,
+    p_difference: float | None,
 ) -> EquivalenceResult:
     from scipy.special import stdtr, stdtrit
 
     n = differences.values.size
     mean, exponent = differences.mean, differences.exponent
-    error = math.sqrt(differences.spread / (n - 1)) / math.sqrt(n)
-    df = n - 1
-    if clustering is not None:
-        df = clustering.n - 1
-        error *= math.sqrt(clustering.design_effect)
+    error = differences.standard_error(clustering)
+    df = (n if clustering is None else clustering.n) - 1
     with np.errstate(over="ignore"):  # differences of 1e-310 are nothing beside any margin
         edge = float(np.ldexp(margin, -exponent))
 
@@ -438,6 +408,8 @@ def _test_scores(
 
     lower, upper = t_at(-edge), t_at(edge)
     p_lower, p_upper = tail(lower), tail(-upper)
+    if p_difference is None:
+        p_difference = min(1.0, 2 * tail(abs(t_at(0.0))))
     half = -float(stdtrit(df, alpha)) * error
     with np.errstate(over="ignore"):  # an interval may be infinite where a score may not
         low, delta, high, error_of_delta = np.ldexp(
@@ -457,7 +429,7 @@ def _test_scores(
         p_lower=p_lower,
         p_upper=p_upper,
         p_value=max(p_lower, p_upper),
-        p_difference=min(1.0, 2 * tail(abs(t_at(0.0)))),
+        p_difference=p_difference,
         standard_error=error_of_delta,
     )
 

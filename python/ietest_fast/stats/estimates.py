@@ -12,6 +12,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_lengths
+from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.result import Result
 
@@ -26,24 +27,6 @@ MOST_LISTED_CLUSTERS = 9
 
 # Log of a probability that is left out at the border of a grid.
 _LOG_NOTHING = 42.0
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A closed interval from ``low`` to ``high``."""
-
-    low: float
-    high: float
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, (int, float)) and self.low <= value <= self.high
-
-    def __str__(self) -> str:
-        largest, width = max(abs(self.low), abs(self.high)), self.high - self.low
-        form = ".4f" if 0.01 <= largest < 1e6 else ".3g"
-        if largest >= 1e6 and 0 < width < largest / 10:  # enough digits to tell the ends apart
-            form = f".{min(17, 3 + math.ceil(math.log10(largest / width)))}g"
-        return f"[{self.low:{form}}, {self.high:{form}}]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +168,7 @@ def estimate(
     discordance k/n          0.1366
       95%, Wilson            [0.0920, 0.1982]
     """
-    _check_level(confidence_level)
+    check_level(confidence_level)
     if clusters is None:
         counts = counts_of(sample, transformed)
         n_clusters = None
@@ -307,7 +290,7 @@ def tango_interval(counts: PairedCounts, *, confidence_level: float = 0.95) -> I
     InputError
         If the confidence level is not in (0, 1).
     """
-    _check_level(confidence_level)
+    check_level(confidence_level)
     return invert_tango(counts, NormalDist().inv_cdf((1 + confidence_level) / 2))
 
 
@@ -349,7 +332,7 @@ def wilson_interval(successes: int, n: int, *, confidence_level: float = 0.95) -
     InputError
         If the counts are impossible or the confidence level is not in (0, 1).
     """
-    _check_level(confidence_level)
+    check_level(confidence_level)
     if not 0 <= successes <= n or n < 1:
         raise InputError(f"{successes} of {n} is no proportion")
     z = NormalDist().inv_cdf((1 + confidence_level) / 2)
@@ -360,11 +343,6 @@ def wilson_interval(successes: int, n: int, *, confidence_level: float = 0.95) -
         0.0 if successes == 0 else max(0.0, centre - half),
         1.0 if successes == n else min(1.0, centre + half),
     )
-
-
-def _check_level(confidence_level: float) -> None:
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must lie between 0 and 1, not {confidence_level}")
 
 
 def outcome_columns(sample: Any, transformed: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
+from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.inputs import as_clusters, as_scores, check_lengths
 from ietest_fast.stats.matched import format_t
+from ietest_fast.stats.multiple import bonferroni, check_alpha, holm
 from ietest_fast.stats.resampling import (
     Alternative,
     UnitTypes,
@@ -21,60 +22,12 @@ from ietest_fast.stats.resampling import (
     sum_clusters,
 )
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
-
-Adjustment = Literal["bonferroni", "holm"]
-ADJUSTMENTS: tuple[Adjustment, ...] = get_args(Adjustment)
-
-
-def adjust_p_values(p_values: Sequence[float], *, method: Adjustment = "holm") -> list[float]:
-    """Adjust the p-values of M tests so that each may be compared with the level of them all.
-
-    Parameters
-    ----------
-    p_values
-        Shape (M,), in [0, 1].
-    method
-        ``bonferroni``: ``min(1, M p)``. ``holm``: with p in ascending order, the running maximum
-        of ``min(1, (M - i) p_i)``, i = 0, 1, ... (Holm 1979); never larger than Bonferroni's, and
-        like it right under any dependence.
-
-    Returns
-    -------
-    list of float, length M
-
-    Raises
-    ------
-    InputError
-        Without p-values, if one is NaN or outside [0, 1], or on an unknown method.
-
-    Examples
-    --------
-    >>> from ietest_fast.stats import adjust_p_values
-    >>> adjust_p_values([0.01, 0.04, 0.03], method="holm")
-    [0.03, 0.06, 0.06]
-    """
-    if method not in ADJUSTMENTS:
-        raise InputError(f"method must be one of {', '.join(ADJUSTMENTS)}, not {method!r}")
-    values = [float(p) for p in p_values]
-    if not values:
-        raise InputError("there is no p-value to adjust")
-    for p in values:
-        if math.isnan(p) or not 0 <= p <= 1:
-            raise InputError(f"a p-value must lie in [0, 1], not {p}")
-    m = len(values)
-    if method == "bonferroni":
-        return [min(1.0, m * p) for p in values]
-    adjusted = [0.0] * m
-    largest = 0.0
-    for place, index in enumerate(sorted(range(m), key=values.__getitem__)):
-        largest = max(largest, min(1.0, (m - place) * values[index]))
-        adjusted[index] = largest
-    return adjusted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +89,32 @@ class JointTestResult(Result):
         """For which classifiers invariance is rejected: ``p_adjusted < alpha``."""
         return tuple(p < self.alpha for p in self.p_adjusted)
 
+    @property
+    def statistic(self) -> tuple[float, ...]:
+        """The paired t of each classifier, as SciPy calls it."""
+        return self.t
+
+    @property
+    def pvalue(self) -> tuple[float, ...]:
+        """The adjusted p-values that decide, as SciPy calls them."""
+        return self.p_adjusted
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row for each classifier."""
+        nothing = (None,) * len(self.names)
+        columns = {
+            "name": self.names,
+            "delta": self.delta,
+            "t": self.t,
+            "p_value": self.p_value,
+            "p_bonferroni": self.p_bonferroni,
+            "p_holm": self.p_holm,
+            "p_max_t": self.p_max_t,
+            "p_min_p": self.p_min_p or nothing,
+            "reject": self.reject,
+        }
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -145,14 +124,16 @@ class JointTestResult(Result):
         """Give one line for each classifier, and what they have in common."""
         clusters = "" if self.n_clusters is None else f" in {self.n_clusters:,} clusters"
         lines = [("pairs", f"{self.n:,}{clusters}")]
+        least = 1 / (self.n_resamples + 1)
         kind = "max-t" if self.p_min_p is None else "min-p"
         for i, name in enumerate(self.names):
             adjusted = (
-                f"adjusted {format_p(self.p_adjusted[i])} ({kind}; Holm "
+                f"adjusted {format_p(self.p_adjusted[i], floor=least)} ({kind}; Holm "
                 f"{format_p(self.p_holm[i])}, Bonferroni {format_p(self.p_bonferroni[i])})"
             )
             estimate = f"delta {self.delta[i]:+.4g}, t {format_t(self.t[i])}"
-            lines.append((name, f"{estimate}, p {format_p(self.p_value[i])}, {adjusted}"))
+            p_value = format_p(self.p_value[i], floor=least)
+            lines.append((name, f"{estimate}, p {p_value}, {adjusted}"))
         lines.append(("resamples", f"{self.n_resamples:,} (seed {self.seed})"))
         return lines
 
@@ -171,7 +152,7 @@ def joint_test(
     clusters: Any = None,
     alternative: Alternative = "two-sided",
     n_resamples: int = 10_000,
-    seed: int = 0,
+    rng: Rng = 0,
     alpha: float = 0.05,
     min_p: bool = True,
     n_threads: int | None = None,
@@ -200,8 +181,8 @@ def joint_test(
         ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
     n_resamples
         S.
-    seed
-        0 or more. Results depend on it and on nothing else.
+    rng
+        See :func:`ietest_fast.stats.paired_test`.
     alpha
         The family-wise level that :attr:`JointTestResult.reject` refers to.
     min_p
@@ -232,9 +213,9 @@ def joint_test(
     >>> result.reject
     (False, True, True)
     """
-    check_options(alternative=alternative, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
+    check_options(alternative=alternative, n_resamples=n_resamples, n_threads=n_threads)
+    seed = seed_of(rng)
+    check_alpha(alpha)
     a, names = _as_matrix(original, "original")
     b, names_transformed = _as_matrix(transformed, "transformed")
     if a.shape[1] != b.shape[1]:
@@ -250,6 +231,7 @@ def joint_test(
         codes, n_clusters = as_clusters(clusters, n)
         units = sum_clusters(a, b, codes, n_clusters)
     types = sort_into_types(units)
+    check_cost(units.shape[0], n_resamples, method="resample", has_exact_law=False)
     engine = _JointEngine(types, alternative, n_resamples, philox_key(seed), n_threads)
     p_value = engine.marginal_p()
     return JointTestResult(
@@ -259,8 +241,8 @@ def joint_test(
         delta=tuple((units.sum(axis=0) / n).tolist()),
         t=tuple(types.t.tolist()),
         p_value=tuple(p_value),
-        p_bonferroni=tuple(adjust_p_values(p_value, method="bonferroni")),
-        p_holm=tuple(adjust_p_values(p_value, method="holm")),
+        p_bonferroni=tuple(bonferroni(p_value)),
+        p_holm=tuple(holm(p_value)),
         p_max_t=tuple(engine.max_t()),
         p_min_p=tuple(engine.min_p()) if min_p else None,
         alternative=alternative,

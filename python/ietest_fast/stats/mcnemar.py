@@ -9,13 +9,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
 
-from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
+from ietest_fast.stats.costs import check_cost
+from ietest_fast.stats.estimates import invert_tango
+from ietest_fast.stats.intervals import upper_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
-from ietest_fast.stats.paired import Method, check_engine
+from ietest_fast.stats.outcomes import (
+    Method,
+    check_engine,
+    exact_tail,
+    mcnemar_tail,
+    one_tail,
+    run_engine,
+)
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.seeds import Rng, seed_of
+
+if TYPE_CHECKING:
+    from ietest_fast.stats.intervals import Interval
+    from ietest_fast.stats.resampling import Alternative
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +43,8 @@ class McNemarResult(Result):
         The four counts that were tested.
     method
         How the bootstrap p-values were found: ``exact``, ``multinomial`` or ``resample``.
+    alternative
+        ``two-sided``, ``greater`` or ``less``.
     n_resamples
         S of a Monte Carlo method, None for ``exact``.
     seed
@@ -38,8 +55,10 @@ class McNemarResult(Result):
         Bootstrap, ``P(stat* >= stat)``: ties count. (c + 1) / (S + 1) for Monte Carlo methods.
         Decisions use it. The exact value equals that of the two-sided paired t-test, whose
         statistic is the signed root.
+        With a one-sided alternative it is a tail of the signed root.
     p_paper
-        Bootstrap as the paper has it, ``P(stat* > stat)``; c / S for Monte Carlo methods.
+        Bootstrap as the paper has it, ``P(stat* > stat)``; c / S for Monte Carlo methods. None
+        with a one-sided alternative.
     p_conditional
         Conditional exact test, ``min(1, 2 P(Binomial(k, 1/2) <= min(n10, n01)))``.
     p_mid
@@ -48,17 +67,21 @@ class McNemarResult(Result):
         Upper tail of chi-square with one degree of freedom.
     p_corrected
         The same with Edwards' continuity correction, ``max(0, abs(d) - 1)**2 / k``.
+
+    With a one-sided alternative ``p_conditional`` and ``p_mid`` are the binomial tail of its side,
+    ``p_asymptotic`` and ``p_corrected`` the normal tail of ``d / sqrt(k)``.
     """
 
     title = "McNemar's test"
 
     counts: PairedCounts
     method: Method
+    alternative: Alternative
     n_resamples: int | None
     seed: int | None
     statistic: float
     p_value: float
-    p_paper: float
+    p_paper: float | None
     p_conditional: float
     p_mid: float
     p_asymptotic: float
@@ -77,6 +100,7 @@ class McNemarResult(Result):
             "p_mid": self.p_mid,
             "p_asymptotic": self.p_asymptotic,
             "p_corrected": self.p_corrected,
+            "alternative": self.alternative,
             "method": self.method,
             "n_resamples": self.n_resamples,
             "seed": self.seed,
@@ -86,18 +110,34 @@ class McNemarResult(Result):
         """Give names and formatted values in reading order."""
         c = self.counts
         engine = self.method if self.n_resamples is None else f"{self.method}, {self.n_resamples:,}"
-        return [
+        least = None if self.n_resamples is None else 1 / (self.n_resamples + 1)
+        side = "" if self.alternative == "two-sided" else f", {self.alternative}"
+        rows = [
             ("pairs", f"{c.n:,}"),
             ("discordant", f"{c.k:,} ({c.n10:,} / {c.n01:,})"),
             ("delta", f"{c.delta:+.4f}"),
             ("statistic d²/k", f"{self.statistic:.4f}"),
-            (f"p, bootstrap ({engine})", format_p(self.p_value)),
-            ("p, bootstrap, ties out", format_p(self.p_paper)),
+            (f"p, bootstrap ({engine}{side})", format_p(self.p_value, floor=least)),
+        ]
+        if self.p_paper is not None:
+            rows.append(("p, bootstrap, ties out", format_p(self.p_paper)))
+        return [
+            *rows,
             ("p, conditional exact", format_p(self.p_conditional)),
             ("p, mid-p", format_p(self.p_mid)),
             ("p, asymptotic", format_p(self.p_asymptotic)),
             ("p, corrected", format_p(self.p_corrected)),
         ]
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value that decides, as SciPy calls it."""
+        return self.p_value
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Return Tango's (1998) score interval of delta; see :class:`PairedTestResult`."""
+        z = NormalDist().inv_cdf(upper_level(confidence_level, self.alternative))
+        return invert_tango(self.counts, max(z, 0.0)).one_sided(self.alternative, 1.0)
 
 
 def mcnemar_test(
@@ -105,13 +145,14 @@ def mcnemar_test(
     transformed: Any = None,
     *,
     method: Method = "exact",
+    alternative: Alternative = "two-sided",
     n_resamples: int | None = None,
-    seed: int = 0,
+    rng: Rng = 0,
     n_threads: int | None = None,
 ) -> McNemarResult:
     """Test by McNemar's statistic whether two versions are answered rightly equally often.
 
-    H0: delta = 0, against any difference.
+    H0: delta = 0. One-sided alternatives use the statistic's signed root, ``d / sqrt(k)``.
 
     Parameters
     ----------
@@ -122,10 +163,12 @@ def mcnemar_test(
     method
         ``exact`` (default) gives the bootstrap p-value in the limit of large S, ``multinomial``
         and ``resample`` draw S bootstrap samples; see ``docs/statistics.md``.
+    alternative
+        ``two-sided``; ``greater``: the original is right more often; ``less``: less often.
     n_resamples
         S, for Monte Carlo methods only; 10,000 if not given.
-    seed
-        Seed of a Monte Carlo method, 0 or more.
+    rng
+        Of a Monte Carlo method; see :func:`ietest_fast.stats.paired_test`.
     n_threads
         Threads; None for all cores. No result depends on it.
 
@@ -138,8 +181,9 @@ def mcnemar_test(
     Raises
     ------
     InputError
-        If the columns hold no outcomes or differ in length, the method is unknown, n_resamples
-        does not fit it, or n_resamples, the seed or n_threads is no integer in its range.
+        If the columns hold no outcomes or differ in length, the method or the alternative is
+        unknown, n_resamples does not fit the method, or n_resamples, rng or n_threads is no
+        integer in its range.
 
     Examples
     --------
@@ -148,42 +192,46 @@ def mcnemar_test(
     >>> round(result.statistic, 4), round(result.p_conditional, 4), round(result.p_mid, 4)
     (4.5455, 0.0525, 0.0347)
     """
-    used = check_engine(method, n_resamples, seed=seed, n_threads=n_threads)
+    used = check_engine(method, n_resamples, n_threads=n_threads, alternative=alternative)
+    seed = seed_of(rng)
     counts = counts_of(sample, transformed)
     four = (counts.n11, counts.n10, counts.n01, counts.n00)
+    two_sided = alternative == "two-sided"
+    p_paper: float | None
+    if used is not None:
+        check_cost(counts.n, used, method=method, has_exact_law=True)
     if counts.k == 0:
         p_value = p_paper = 1.0
     elif used is None:
         at_least, above, *_ = core.stats.exact_tails(*four)
         p_value = 1.0 if counts.d == 0 else min(1.0, 2 * at_least)
+        if not two_sided:
+            p_value = exact_tail(counts, alternative)
         p_paper = 2 * above
     else:
-        options: dict[str, Any] = {
-            "n_replicates": used,
-            "key": philox_key(seed),
-            "n_threads": n_threads,
-        }
-        if method == "multinomial":
-            _, tails = core.stats.multinomial_test(*four, **options)
-        else:
-            _, tails = core.stats.resample_test(counts.differences(), **options)
-        _, _, beyond, outside, s = tails
+        _, tails = run_engine(counts, method, n_resamples=used, seed=seed, n_threads=n_threads)
+        at_most, reached, beyond, outside, s = tails
         p_value = (beyond + 1) / (s + 1)
+        if not two_sided:
+            p_value = (one_tail(at_most, reached, alternative) + 1) / (s + 1)
         p_paper = outside / s
     return McNemarResult(
         counts=counts,
         method=method,
+        alternative=alternative,
         n_resamples=used,
         seed=None if used is None else seed,
         statistic=counts.mcnemar_statistic,
         p_value=p_value,
-        p_paper=p_paper,
-        **classical_p_values(counts),
+        p_paper=p_paper if two_sided else None,
+        **classical_p_values(counts, alternative=alternative),
     )
 
 
-def classical_p_values(counts: PairedCounts) -> dict[str, float]:
-    """Give the p-values of McNemar's test that need no bootstrap.
+def classical_p_values(
+    counts: PairedCounts, *, alternative: Alternative = "two-sided"
+) -> dict[str, float]:
+    """Return the p-values of McNemar's test that need no bootstrap.
 
     Returns
     -------
@@ -192,10 +240,29 @@ def classical_p_values(counts: PairedCounts) -> dict[str, float]:
         :class:`McNemarResult` has them.
     """
     four = (counts.n11, counts.n10, counts.n01, counts.n00)
+    if alternative != "two-sided":
+        return _one_sided_p_values(counts, alternative)
     corrected = max(0, abs(counts.d) - 1) ** 2 / counts.k if counts.k else 0.0
     return {
         "p_conditional": core.stats.mcnemar_exact_p(*four),
         "p_mid": core.stats.mcnemar_mid_p(*four),
         "p_asymptotic": math.erfc(math.sqrt(counts.mcnemar_statistic / 2)),
         "p_corrected": math.erfc(math.sqrt(corrected / 2)),
+    }
+
+
+def _one_sided_p_values(counts: PairedCounts, alternative: Alternative) -> dict[str, float]:
+    if counts.k == 0:
+        return dict.fromkeys(("p_conditional", "p_mid", "p_asymptotic", "p_corrected"), 1.0)
+    from scipy.special import bdtrc, ndtr
+
+    more = counts.n10 if alternative == "greater" else counts.n01
+    at_least = mcnemar_tail(counts, alternative)
+    above = float(bdtrc(more, counts.k, 0.5)) if more < counts.k else 0.0
+    gap, root = 2 * more - counts.k, math.sqrt(counts.k)
+    return {
+        "p_conditional": at_least,
+        "p_mid": (at_least + above) / 2,
+        "p_asymptotic": float(ndtr(-gap / root)),
+        "p_corrected": float(ndtr(-(gap - 1) / root)),
     }

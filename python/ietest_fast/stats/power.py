@@ -770,7 +770,7 @@ def _refuse_too_many(n: int) -> None:
 
 
 def _level(alpha: float, n_tests: int, n_threads: int | None = None) -> float:
-    check_options(alternative="two-sided", n_resamples=1, seed=0, n_threads=n_threads)
+    check_options(alternative="two-sided", n_resamples=1, n_threads=n_threads)
     if not 0 < alpha < 1:
         raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
     if isinstance(n_tests, bool) or not isinstance(n_tests, (int, np.integer)) or n_tests < 1:

@@ -231,9 +231,7 @@ def _paired_t(column: NDArray[np.float64], total: float, squares: float, *, exac
     return total * math.sqrt(n) / math.sqrt(spread)
 
 
-def check_options(
-    *, alternative: str, n_resamples: int, seed: int, n_threads: int | None = None
-) -> None:
+def check_options(*, alternative: str, n_resamples: int, n_threads: int | None = None) -> None:
     """Refuse options that no resampling test understands.
 
     Raises
@@ -245,15 +243,13 @@ def check_options(
         raise InputError(
             f"alternative must be one of {', '.join(ALTERNATIVES)}, not {alternative!r}"
         )
-    for name, value in (("n_resamples", n_resamples), ("seed", seed), ("n_threads", n_threads)):
+    for name, value in (("n_resamples", n_resamples), ("n_threads", n_threads)):
         if value is None and name == "n_threads":
             continue
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             raise InputError(f"{name} must be an integer, not {value!r}")
     if not 1 <= n_resamples <= MAX_RESAMPLES:
         raise InputError(f"n_resamples must be at least 1 and at most 2**63 - 1, not {n_resamples}")
-    if seed < 0:
-        raise InputError(f"a seed must be 0 or more, not {seed}")
     if n_threads is not None and n_threads < 1:
         raise InputError(f"n_threads must be at least 1, not {n_threads}")
 

@@ -1,4 +1,4 @@
-"""What every result of this package can do: print itself, and become a dictionary, JSON or HTML."""
+"""What every result can do: print itself, and become a dictionary, JSON, HTML or a data frame."""
 
 from __future__ import annotations
 
@@ -34,19 +34,44 @@ class Result:
     title: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give every number of the result by name, in Python's own types."""
+        """Return every number of the result by name, in Python's own types."""
         raise NotImplementedError
 
     def rows(self) -> list[tuple[str, str]]:
-        """Give names and formatted values in reading order."""
+        """Return names and formatted values in reading order."""
         raise NotImplementedError
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return the rows of :meth:`to_frame`: one, unless the result is of several things."""
+        return [{name: value for name, value in self.to_dict().items() if _fits_a_cell(value)}]
+
+    def to_frame(self) -> Any:
+        """Return the result as a data frame, for tables and for joining many results.
+
+        One row with the numbers of :meth:`to_dict`; results of several tests have a row for each.
+        What is itself a list or a table is left out.
+
+        Returns
+        -------
+        pandas.DataFrame or pyarrow.Table
+            A pandas frame if pandas is installed, otherwise an Arrow table, which polars and
+            others read without copying.
+        """
+        import pyarrow as pa
+
+        table = pa.Table.from_pylist(self.records())
+        try:
+            import pandas as pd  # noqa: F401
+        except ModuleNotFoundError:
+            return table
+        return table.to_pandas()
+
     def remarks(self) -> list[str]:
-        """Give whole sentences that belong below the rows: warnings, the verdict."""
+        """Return whole sentences that belong below the rows: warnings, the verdict."""
         return []
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """Give :meth:`to_dict` as strict JSON; see :func:`plain` for what JSON lacks."""
+        """Return :meth:`to_dict` as strict JSON; see :func:`plain` for what JSON lacks."""
         return json.dumps(plain(self.to_dict()), indent=indent, allow_nan=False)
 
     def __str__(self) -> str:
@@ -66,6 +91,20 @@ class Result:
         return f"<table>{caption}<tbody>{cells}</tbody></table>{below}"
 
 
-def format_p(p: float) -> str:
-    """Write a p-value for people."""
-    return f"{p:.4g}"
+def _fits_a_cell(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def format_p(p: float, *, floor: float | None = None) -> str:
+    """Write a p-value for people.
+
+    Parameters
+    ----------
+    p
+        In [0, 1].
+    floor
+        The smallest p-value that the number of replicates allows, if it is a Monte Carlo one: a p
+        that small is only known not to be larger, and is marked so.
+    """
+    mark = "≤ " if floor is not None and p <= floor * (1 + 1e-9) and p < 1 else ""
+    return f"{mark}{p:.4g}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.estimates import Interval
+from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:

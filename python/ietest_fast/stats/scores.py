@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
+from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.inputs import as_clusters, as_scores, check_lengths
+from ietest_fast.stats.intervals import Clustering, Differences, Interval, upper_level
 from ietest_fast.stats.matched import format_t
+from ietest_fast.stats.null_law import SPAN, NullHistogram, count_replicates, lattice_edges
+from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
+from ietest_fast.stats.paired_result import PairedResult
 from ietest_fast.stats.resampling import (
     FEW_UNITS,
     Alternative,
@@ -22,7 +27,8 @@ from ietest_fast.stats.resampling import (
     sort_into_types,
     sum_clusters,
 )
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import format_p
+from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +37,12 @@ if TYPE_CHECKING:
 
 # Up to here the replicates are held for their quantiles (8 MB), beyond they are drawn again.
 _MAX_HELD = 1 << 20
+# So many replicates are drawn again for a figure.
+_MOST_SHOWN = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ScoreTestResult(Result):
+class ScoreTestResult(PairedResult):
     """Outcome of :func:`paired_score_test`.
 
     Attributes
@@ -47,6 +55,8 @@ class ScoreTestResult(Result):
         Mean scores.
     delta
         Their difference, original minus transformed.
+    standard_error
+        Of delta, with divisor n - 1, times the root of the design effect of clusters.
     t
         Eq. 12 and 13 over the units (pairs, or sums over clusters); 0 if every unit's difference
         is 0, infinite if all are the same otherwise.
@@ -71,6 +81,8 @@ class ScoreTestResult(Result):
         infinite and a finite replicate lies the infinite one, between -inf and inf the nearer.
     replicates
         All t*, shape (n_resamples,), if they were to be kept, else None.
+    types
+        What replicates are drawn of.
     """
 
     n: int
@@ -78,6 +90,7 @@ class ScoreTestResult(Result):
     mean_original: float
     mean_transformed: float
     delta: float
+    standard_error: float
     t: float
     p_value: float
     p_paper: float | None
@@ -90,13 +103,14 @@ class ScoreTestResult(Result):
     replicate_mean: float | None
     replicate_deviation: float | None
     quantiles: dict[float, float]
-    replicates: NDArray[np.float64] | None = None
+    replicates: NDArray[np.float64] | None = field(default=None, repr=False)
+    types: UnitTypes = field(repr=False)
 
     title = "Paired bootstrap t-test on scores"
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, the replicates left out."""
-        names = [name for name in self.__dataclass_fields__ if name != "replicates"]
+        names = [name for name in self.__dataclass_fields__ if name not in ("replicates", "types")]
         return {name: getattr(self, name) for name in names} | {"warning": self.warning}
 
     def rows(self) -> list[tuple[str, str]]:
@@ -108,7 +122,7 @@ class ScoreTestResult(Result):
             ("mean, transformed", f"{self.mean_transformed:.6g}"),
             ("delta", f"{self.delta:+.6g}"),
             ("t", format_t(self.t)),
-            (f"p ({self.alternative})", format_p(self.p_value)),
+            (f"p ({self.alternative})", format_p(self.p_value, floor=self.p_floor)),
         ]
         if self.p_paper is not None:
             lines.append(("p, eq. 14", format_p(self.p_paper)))
@@ -116,9 +130,26 @@ class ScoreTestResult(Result):
         lines += [(f"t*, {level:g} quantile", f"{q:.4f}") for level, q in self.quantiles.items()]
         return lines
 
-    def remarks(self) -> list[str]:
-        """Give the warning, if there is one."""
-        return [] if self.warning is None else [f"Warning: {self.warning}."]
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Return Student's interval of delta, one-sided where the alternative is.
+
+        One degree of freedom less than there are units (pairs or clusters).
+
+        Parameters
+        ----------
+        confidence_level
+            In (0, 1).
+        """
+        from scipy.special import stdtrit
+
+        units = self.n if self.n_clusters is None else self.n_clusters
+        quantile = float(stdtrit(units - 1, upper_level(confidence_level, self.alternative)))
+        half = 0.0 if self.standard_error == 0 else quantile * self.standard_error
+        return Interval(self.delta - half, self.delta + half).one_sided(self.alternative, math.inf)
+
+    def null_law(self) -> NullHistogram:
+        """Return the law of t under H0 in bins, of up to 100,000 of the same replicates."""
+        return histogram_of_types(self.types, n_resamples=self.n_resamples, seed=self.seed)
 
     @property
     def warning(self) -> str | None:
@@ -138,13 +169,13 @@ def paired_score_test(
     *,
     clusters: Any = None,
     alternative: Alternative = "two-sided",
-    n_resamples: int = 10_000,
-    seed: int = 0,
+    n_resamples: int = DEFAULT_N_RESAMPLES,
+    rng: Rng = 0,
     quantiles: Sequence[float] = (),
     keep_replicates: bool = False,
     n_threads: int | None = None,
 ) -> ScoreTestResult:
-    """Test whether scores on two versions of the same texts have the same mean.
+    """Test real-valued scores; the inside of :func:`ietest_fast.stats.paired_test`.
 
     Scores may be any numbers, such as the probability of the gold label or the log-loss. Under H0
     pairs are drawn with replacement and swapped with probability 1/2 (Konietschke and Pauly
@@ -163,8 +194,8 @@ def paired_score_test(
         ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
     n_resamples
         S.
-    seed
-        0 or more. Results depend on it and on nothing else.
+    rng
+        See :func:`ietest_fast.stats.paired_test`.
     quantiles
         Levels in [0, 1] at which quantiles of t* are wanted. They are exact. Above 2**20
         replicates these are drawn again two or three times rather than held.
@@ -186,24 +217,30 @@ def paired_score_test(
 
     Examples
     --------
-    >>> from ietest_fast.stats import paired_score_test
+    >>> from ietest_fast.stats.scores import paired_score_test
     >>> original = [0.91, 0.85, 0.77, 0.64, 0.93, 0.88, 0.71, 0.95]
     >>> rephrased = [0.90, 0.71, 0.79, 0.55, 0.90, 0.80, 0.66, 0.94]
     >>> result = paired_score_test(original, rephrased, n_resamples=100_000)
     >>> round(result.delta, 4), round(result.t, 3)
     (0.0487, 2.823)
     """
-    check_options(alternative=alternative, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
+    check_options(alternative=alternative, n_resamples=n_resamples, n_threads=n_threads)
+    seed = seed_of(rng)
     levels = check_quantiles(quantiles)
     a = as_scores(original, "original")
     b = as_scores(transformed, "transformed")
     n = check_lengths(original=a, transformed=b)
     units = (a - b)[:, None]
     n_clusters: int | None = None
+    differences, clustering = Differences.of(a - b), None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
+        clustering = Clustering.of_codes(differences, codes, n_clusters)
         units = sum_clusters(a[:, None], b[:, None], codes, n_clusters)
+    check_cost(units.shape[0], n_resamples, method="resample", has_exact_law=False)
     types = sort_into_types(units)
+    with np.errstate(over="ignore"):  # of differences near the largest that a float holds
+        error = float(np.ldexp(differences.standard_error(clustering), differences.exponent))
     outcome = run_score_test(
         types,
         alternative=alternative,
@@ -219,12 +256,14 @@ def paired_score_test(
         mean_original=float(a.mean()),
         mean_transformed=float(b.mean()),
         delta=float(units.sum()) / n,
+        standard_error=error,
         t=float(types.t[0]),
         alternative=alternative,
         n_resamples=n_resamples,
         seed=seed,
         n_types=types.n_types,
         n_nonzero=types.n_nonzero,
+        types=types,
         **outcome,
     )
 
@@ -285,6 +324,35 @@ def run_score_test(
         ),
         "replicates": replicates if keep_replicates else None,
     }
+
+
+def histogram_of_types(types: UnitTypes, *, n_resamples: int, seed: int) -> NullHistogram:
+    """Return the histogram of the first 100,000 replicates of t, or of all if they are fewer."""
+    n_drawn = min(n_resamples, _MOST_SHOWN)
+    replicates = np.empty(n_drawn, dtype=np.float64)
+    core.scores.score_test(
+        types.values,
+        types.weights,
+        n_units=types.n_units,
+        sums=types.sums,
+        exact=types.exact,
+        n_replicates=n_drawn,
+        key=philox_key(seed),
+        t_replicates=replicates,
+        n_threads=None,
+    )
+    edges = np.linspace(-SPAN, SPAN, 62)
+    if types.exact and types.n_types:  # sums of whole numbers: a discrete law
+        values = types.values[0].astype(np.int64)
+        step = int(np.gcd.reduce(values))
+        is_even = types.n_nonzero == types.n_units and bool((values // step % 2 == 1).all())
+        edges = lattice_edges(
+            math.sqrt(types.sums[0, 1]),
+            n=types.n_units,
+            step=2 * step if is_even else step,
+            holds_zero=not is_even or types.n_units % 2 == 0,
+        )
+    return count_replicates(replicates, edges)
 
 
 def _find_quantiles(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import ietest_fast
 
 if TYPE_CHECKING:
-    from ietest_fast.stats.paired import PairedTestResult
+    from ietest_fast.stats.outcomes import PairedTestResult
 
 
 def clean_field(text: object) -> str:

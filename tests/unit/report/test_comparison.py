@@ -16,7 +16,8 @@ from ietest_fast.report.comparison import (
 )
 from ietest_fast.report.contents import gather
 from ietest_fast.report.runs import read_run
-from ietest_fast.stats import PairedCounts, paired_score_test, paired_test
+from ietest_fast.stats import PairedCounts, paired_test
+from ietest_fast.stats.scores import paired_score_test
 from toys import toy_splits
 
 

@@ -20,7 +20,7 @@ from ietest_fast.report.effects import (
     spread_table,
 )
 from ietest_fast.report.runs import Versions, read_run
-from ietest_fast.stats import adjust_p_values
+from ietest_fast.stats import holm
 from ietest_fast.transform import EDIT_SCHEMA
 
 
@@ -134,7 +134,7 @@ def test_flips_are_tested_as_scipy_does():
         assert rows[name][3] == pytest.approx((own & is_flip).sum() / own.sum())
         assert rows[name][4] == pytest.approx((others & is_flip).sum() / others.sum())
         assert rows[name][5] == pytest.approx(expected[name])
-    adjusted = adjust_p_values(list(expected.values()))
+    adjusted = holm(list(expected.values()))
     for name, p in zip(expected, adjusted, strict=True):
         assert rows[name][6] == pytest.approx(p)
     assert next(iter(rows)) == "boy → lad"

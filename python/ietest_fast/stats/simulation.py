@@ -38,9 +38,11 @@ from ietest_fast.stats.estimates import wilson_interval
 from ietest_fast.stats.inputs import as_clusters, as_column
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
-from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.multiple import check_alpha
+from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.resampling import check_options, to_squarable
 from ietest_fast.stats.result import Result
+from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,6 +56,12 @@ _INDEPENDENT, _DEPENDENT, _TESTS, _SCORES = 48, 49, 50, 51
 DEFAULT_DF = 3.0
 #: The fewest: nearer to 2, where the variance ends, correlations are no longer what was asked for.
 MIN_DF = 2.1
+
+#: A test is said to keep its level if its size is shown to lie below so many times the level.
+MOST_EXCESS = 1.5
+#: What a normal variable exceeds by three standard deviations with.
+THREE_ERRORS = 0.00135
+_WORDS = {True: "keeps its level", False: "TOO LARGE", None: "too few tables to say"}
 
 # Draws of a test that are too few to be worth a meeting of several threads.
 _FEW_DRAWS = 10**7
@@ -94,6 +102,10 @@ class TestSize:
         95% Wilson interval of the true size.
     excess
         How many standard errors the share lies above the level; negative below.
+    keeps_level
+        False if a test that keeps its level would reject so many tables with a probability below
+        0.135% (three standard errors). True if not, and the interval ends below one and a half
+        times the level. None if the tables are too few to say.
     """
 
     __test__ = False  # no test case of pytest's
@@ -104,15 +116,11 @@ class TestSize:
     low: float
     high: float
     excess: float
-
-    @property
-    def keeps_level(self) -> bool:
-        """Whether the share is below the level or within three standard errors of it."""
-        return self.excess <= 3
+    keeps_level: bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationResult(Result):
+class SimulationResult(Result):
     """Sizes of several tests on simulated null tables.
 
     Attributes
@@ -199,7 +207,7 @@ class CalibrationResult(Result):
             rows.append(("classifiers", f"{self.n_classifiers} (correlation {r:.3g}); {family}"))
         rows.append(("nominal level", f"{self.alpha:.2%}"))
         for line in self.sizes:
-            word = "keeps its level" if line.keeps_level else "TOO LARGE"
+            word = _WORDS[line.keeps_level]
             name = TESTS[line.test]
             rows.append(
                 (name, f"{line.size:6.2%}  [{line.low:.2%}, {line.high:.2%}]  {word}"),
@@ -208,13 +216,21 @@ class CalibrationResult(Result):
 
     def remarks(self) -> list[str]:
         """Say what to do."""
-        liberal = [TESTS[line.test] for line in self.sizes if not line.keeps_level]
-        if not liberal:
-            return ["Every test keeps its level on such data."]
-        return [f"Do not use on such data: {'; '.join(liberal)}."]
+        liberal = [TESTS[line.test] for line in self.sizes if line.keeps_level is False]
+        open_ = [TESTS[line.test] for line in self.sizes if line.keeps_level is None]
+        said = []
+        if liberal:
+            said.append(f"Do not use on such data: {'; '.join(liberal)}.")
+        if open_:
+            which = "any test" if len(open_) == len(self.sizes) else "; ".join(open_)
+            said.append(
+                f"{self.n_tables:,} {'table is' if self.n_tables == 1 else 'tables are'} too few "
+                f"to say whether {which} keeps its level: simulate more tables."
+            )
+        return said or ["Every test keeps its level on such data."]
 
 
-def calibrate(
+def simulate(
     n: int,
     discordance: float,
     *,
@@ -228,10 +244,10 @@ def calibrate(
     alpha: float = 0.05,
     n_tables: int = 10_000,
     n_resamples: int = 1_000,
-    seed: int = 0,
+    rng: Rng = 0,
     n_threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> CalibrationResult:
+) -> SimulationResult:
     """Simulate null tables and report how often each test rejects them.
 
     A test's size is the share of tables with equal accuracies that it rejects at level alpha. The
@@ -269,8 +285,9 @@ def calibrate(
         How many tables.
     n_resamples
         S of the Monte Carlo tests. With (c + 1) / (S + 1) any S keeps a level.
-    seed
-        Results depend on it and on nothing else.
+    rng
+        A seed of 0 or more, a ``SeedSequence``, a ``Generator`` or None, see
+        :func:`ietest_fast.stats.paired_test`.
     n_threads
         Threads; None for all cores. No result depends on it.
     progress
@@ -278,7 +295,7 @@ def calibrate(
 
     Returns
     -------
-    CalibrationResult
+    SimulationResult
 
     Raises
     ------
@@ -287,8 +304,8 @@ def calibrate(
 
     Examples
     --------
-    >>> from ietest_fast.stats import calibrate
-    >>> result = calibrate(1_000, 0.1, n_tables=2_000)
+    >>> from ietest_fast.stats import simulate
+    >>> result = simulate(1_000, 0.1, n_tables=2_000)
     >>> result.size_of("paired").keeps_level
     True
     """
@@ -297,13 +314,12 @@ def calibrate(
         discordance,
         icc,
         classifier_correlation,
-        seed=seed,
         n_classifiers=n_classifiers,
         n_tables=n_tables,
     )
-    check_options(alternative="two-sided", n_resamples=n_resamples, seed=seed, n_threads=n_threads)
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
+    check_options(alternative="two-sided", n_resamples=n_resamples, n_threads=n_threads)
+    seed = seed_of(rng)
+    check_alpha(alpha)
     codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
     if codes is None and icc > 0:
         raise InputError("a correlation within clusters needs clusters")
@@ -352,7 +368,7 @@ def calibrate(
             rejected[name] += smallest < alpha
         if progress is not None:
             progress(table + 1)
-    return CalibrationResult(
+    return SimulationResult(
         n=n,
         discordance=discordance,
         df=float(df) if scores else None,
@@ -376,17 +392,17 @@ def draw_null_differences(
     icc: float = 0.0,
     n_classifiers: int = 1,
     classifier_correlation: float = 0.0,
-    seed: int = 0,
+    rng: Rng = 0,
     table: int = 0,
 ) -> NDArray[np.int8]:
     """Draw the differences A - B of one null table.
 
     Parameters
     ----------
-    n, discordance, clusters, icc, n_classifiers, classifier_correlation, seed
-        As for :func:`calibrate`.
+    n, discordance, clusters, icc, n_classifiers, classifier_correlation, rng
+        As for :func:`simulate`.
     table
-        Which table; it depends on this and on the seed only.
+        Which table; it depends on this and on ``rng`` only, if that is a number.
 
     Returns
     -------
@@ -403,10 +419,10 @@ def draw_null_differences(
         discordance,
         icc,
         classifier_correlation,
-        seed=seed,
         n_classifiers=n_classifiers,
         table=table,
     )
+    seed = seed_of(rng)
     codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
     return _draw(
         (n, n_classifiers),
@@ -428,17 +444,17 @@ def draw_null_scores(
     icc: float = 0.0,
     n_classifiers: int = 1,
     classifier_correlation: float = 0.0,
-    seed: int = 0,
+    rng: Rng = 0,
     table: int = 0,
 ) -> NDArray[np.float64]:
     """Draw the differences of the scores of one null table.
 
     Parameters
     ----------
-    n, discordance, df, clusters, icc, n_classifiers, classifier_correlation, seed
-        As for :func:`calibrate`.
+    n, discordance, df, clusters, icc, n_classifiers, classifier_correlation, rng
+        As for :func:`simulate`.
     table
-        Which table; it depends on this and on the seed only.
+        Which table; it depends on this and on ``rng`` only, if that is a number.
 
     Returns
     -------
@@ -455,10 +471,10 @@ def draw_null_scores(
         discordance,
         icc,
         classifier_correlation,
-        seed=seed,
         n_classifiers=n_classifiers,
         table=table,
     )
+    seed = seed_of(rng)
     codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
     law = _ScoreLaw(discordance, df)
     return law.draw(
@@ -642,7 +658,7 @@ def _discordant_pairs(drawn: NDArray[Any]) -> list[tuple[int, int]]:
     return [(int((d > 0).sum()), int((d < 0).sum())) for d in drawn.T]
 
 
-def _check_range(n: int, psi: float, icc: float, r: float, *, seed: int, **counts: int) -> None:
+def _check_range(n: int, psi: float, icc: float, r: float, **counts: int) -> None:
     for name, count in (("n", n), *counts.items()):
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
             raise InputError(f"{name} must be an integer, not {count!r}")
@@ -659,7 +675,7 @@ def _check_range(n: int, psi: float, icc: float, r: float, *, seed: int, **count
     ):
         if not 0 <= value <= 1:
             raise InputError(f"{name} must lie between 0 and 1, not {value}")
-    check_options(alternative="two-sided", n_resamples=1, seed=seed)
+    check_options(alternative="two-sided", n_resamples=1)
 
 
 def _choose(
@@ -691,7 +707,7 @@ def _p_values(n: int, n10: int, n01: int) -> dict[str, float]:
     counts = PairedCounts(n - n10 - n01, n10, n01, 0)
     classical = classical_p_values(counts)
     return {
-        "paired": paired_test(counts).p_value,
+        "paired": outcome_test(counts).p_value,
         "mcnemar_exact": classical["p_conditional"],
         "mcnemar_mid": classical["p_mid"],
         "mcnemar_asymptotic": classical["p_asymptotic"],
@@ -719,7 +735,7 @@ def _smallest_p(
     seed = int(philox_key([*key, _TESTS])[0])
     options: dict[str, Any] = {
         "n_resamples": n_resamples,
-        "seed": seed,
+        "rng": seed,
         "n_threads": threads,
     }
     if name == "clustered":
@@ -738,7 +754,7 @@ def _smallest_p(
     from ietest_fast.stats.joint import joint_test
 
     clusters = codes if name == "joint_clustered" else None
-    # Max-|t| is what is calibrated; min-p would cost more.
+    # Max-|t| is what is simulated; min-p would cost more.
     result = joint_test(original, transformed, clusters=clusters, min_p=False, **options)
     return float(np.min(result.p_max_t))
 
@@ -746,6 +762,13 @@ def _smallest_p(
 def _summarise(name: str, n_rejected: int, n_tables: int, alpha: float) -> TestSize:
     size = n_rejected / n_tables
     interval = wilson_interval(n_rejected, n_tables)
+    from scipy.special import bdtrc
+
+    keeps_level: bool | None = None
+    if n_rejected and bdtrc(n_rejected - 1, n_tables, alpha) < THREE_ERRORS:
+        keeps_level = False
+    elif interval.high <= MOST_EXCESS * alpha:
+        keeps_level = True
     return TestSize(
         test=name,
         n_rejected=n_rejected,
@@ -753,4 +776,5 @@ def _summarise(name: str, n_rejected: int, n_tables: int, alpha: float) -> TestS
         low=interval.low,
         high=interval.high,
         excess=(size - alpha) / math.sqrt(alpha * (1 - alpha) / n_tables),
+        keeps_level=keeps_level,
     )

@@ -1,4 +1,4 @@
-"""``ietest-fast calibrate``: the tests' levels on simulated tables like the user's."""
+"""``ietest-fast simulate``: the tests' levels on simulated tables like the user's."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MOST_CLASSIFIERS = 1_000
 _MOST_TABLES = 10_000_000
 
 
-@click.command(name="calibrate")
+@click.command(name="simulate")
 @click.argument("file", required=False, type=click.Path())
 @click.option(
     "--original", type=NAMES, default="A", show_default=True, help="Columns, as for `test`."
@@ -92,7 +92,7 @@ _MOST_TABLES = 10_000_000
 @click.option(
     "--alpha", type=SignificanceLevel(), default=0.05, show_default=True, help="Nominal level."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", "rng", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -138,11 +138,11 @@ def command(
         _check_usage_of_columns(original, transformed, clusters, icc, correlation)
         setting = _estimate(file, original, transformed, clusters, scores=scores)
 
-    from ietest_fast.stats import calibrate
-    from ietest_fast.stats.calibration import DEFAULT_DF
+    from ietest_fast.stats import simulate
+    from ietest_fast.stats.simulation import DEFAULT_DF
 
     with _progress(options["n_tables"]) as progress:
-        result = calibrate(
+        result = simulate(
             setting.n,
             setting.discordance if discordance is None else discordance,
             scores=scores,

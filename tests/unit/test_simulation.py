@@ -7,14 +7,14 @@ from scipy import stats as scipy_stats
 from ietest_fast.errors import InputError
 from ietest_fast.stats import (
     PairedCounts,
-    calibrate,
     draw_null_differences,
     draw_null_scores,
     intra_cluster_correlation,
     mcnemar_test,
     power,
+    simulate,
 )
-from ietest_fast.stats import calibration as module
+from ietest_fast.stats import simulation as module
 
 SIZES = np.resize(np.arange(1, 7), 600)
 CLUSTERS = np.repeat(np.arange(600), SIZES)
@@ -22,7 +22,7 @@ CLUSTERS = np.repeat(np.arange(600), SIZES)
 
 def test_sizes_are_those_that_enumeration_gives() -> None:
     n, psi, s = 800, 0.1, 20_000
-    result = calibrate(n, psi, n_tables=s)
+    result = simulate(n, psi, n_tables=s)
     line = result.size_of("paired")
     expected = power(n, psi, 0.0)
     assert abs(line.size - expected) < 4 * np.sqrt(expected / s)
@@ -65,7 +65,7 @@ def test_p_values_are_those_of_the_tests_themselves() -> None:
 
 
 def test_independence_is_missed_where_there_are_clusters() -> None:
-    result = calibrate(
+    result = simulate(
         CLUSTERS.size, 0.1, clusters=CLUSTERS, icc=0.3, tests=("paired",), n_tables=2_000
     )
     assert result.n_clusters == 600
@@ -75,7 +75,7 @@ def test_independence_is_missed_where_there_are_clusters() -> None:
 
 
 def test_bonferroni_holds_the_level_of_a_family() -> None:
-    result = calibrate(
+    result = simulate(
         1_000,
         0.2,
         n_classifiers=5,
@@ -97,7 +97,7 @@ def test_differences_have_the_law_and_the_correlations_asked_for() -> None:
         icc=0.3,
         n_classifiers=3,
         classifier_correlation=0.5,
-        seed=1,
+        rng=1,
     )
     assert drawn.shape == (clusters.size, 3)
     x = drawn.astype(float)
@@ -111,14 +111,14 @@ def test_differences_have_the_law_and_the_correlations_asked_for() -> None:
 
 def test_a_table_depends_on_the_seed_and_its_number() -> None:
     options = {"clusters": CLUSTERS, "icc": 0.5}
-    one = draw_null_differences(CLUSTERS.size, 0.5, seed=3, table=7, **options)  # type: ignore[arg-type]
-    again = draw_null_differences(CLUSTERS.size, 0.5, seed=3, table=7, **options)  # type: ignore[arg-type]
-    other = draw_null_differences(CLUSTERS.size, 0.5, seed=3, table=8, **options)  # type: ignore[arg-type]
+    one = draw_null_differences(CLUSTERS.size, 0.5, rng=3, table=7, **options)  # type: ignore[arg-type]
+    again = draw_null_differences(CLUSTERS.size, 0.5, rng=3, table=7, **options)  # type: ignore[arg-type]
+    other = draw_null_differences(CLUSTERS.size, 0.5, rng=3, table=8, **options)  # type: ignore[arg-type]
     assert (one == again).all()
     assert (one != other).any()
-    sizes = [calibrate(300, 0.2, n_tables=500, seed=2, n_threads=t).sizes for t in (1, 2, 3, 7)]
+    sizes = [simulate(300, 0.2, n_tables=500, rng=2, n_threads=t).sizes for t in (1, 2, 3, 7)]
     assert sizes[1:] == sizes[:-1]
-    assert calibrate(300, 0.2, n_tables=500, seed=4).sizes != sizes[0]
+    assert simulate(300, 0.2, n_tables=500, rng=4).sizes != sizes[0]
 
 
 def test_full_correlation_makes_one_of_many() -> None:
@@ -141,12 +141,12 @@ def test_the_analysis_of_variance_by_hand() -> None:
 
 def test_every_table_is_told_of() -> None:
     told: list[int] = []
-    calibrate(50, 0.5, n_tables=3, progress=told.append)
+    simulate(50, 0.5, n_tables=3, progress=told.append)
     assert told == [1, 2, 3]
 
 
 def test_results_print_and_become_json() -> None:
-    result = calibrate(50, 0.5, n_tables=100)
+    result = simulate(50, 0.5, n_tables=100)
     given = result.to_dict()
     assert [line["test"] for line in given["sizes"]] == [
         "paired",
@@ -173,7 +173,7 @@ def test_results_print_and_become_json() -> None:
         ({"n_tables": 0}, "n_tables"),
         ({"n_resamples": 0}, "n_resamples"),
         ({"alpha": 1}, "alpha"),
-        ({"seed": -1}, "seed"),
+        ({"rng": -1}, "rng"),
         ({"tests": ("magic",)}, "there is no test 'magic'"),
         ({"tests": ("clustered",)}, "does not fit"),
     ],
@@ -181,11 +181,11 @@ def test_results_print_and_become_json() -> None:
 def test_impossible_settings_are_explained(arguments: dict[str, object], message: str) -> None:
     given = {"n": 20, "discordance": 0.3, "n_tables": 5, **arguments}
     with pytest.raises(InputError, match=message):
-        calibrate(**given)  # type: ignore[arg-type]
+        simulate(**given)  # type: ignore[arg-type]
 
 
 def test_the_test_for_independent_pairs_keeps_its_level_on_them() -> None:
-    result = calibrate(CLUSTERS.size, 0.1)
+    result = simulate(CLUSTERS.size, 0.1)
     assert all(line.keeps_level for line in result.sizes)
     assert result.size_of("paired").excess > -3
 
@@ -193,9 +193,7 @@ def test_the_test_for_independent_pairs_keeps_its_level_on_them() -> None:
 @pytest.mark.slow
 def test_the_test_for_clusters_keeps_its_level_on_them() -> None:
     """Clusters of 1 to 6 observations, correlation 0.3."""
-    result = calibrate(
-        CLUSTERS.size, 0.1, clusters=CLUSTERS, icc=0.3, tests=("paired", "clustered")
-    )
+    result = simulate(CLUSTERS.size, 0.1, clusters=CLUSTERS, icc=0.3, tests=("paired", "clustered"))
     assert result.size_of("clustered").keeps_level
     assert result.size_of("clustered").excess > -3
     assert result.size_of("paired").size > 0.14
@@ -206,7 +204,7 @@ def test_the_joint_test_keeps_the_level_of_the_family(clustered: bool) -> None:
     """Five classifiers, correlation 0.5; docs/statistics.md has 10,000 larger tables."""
     name = "joint_clustered" if clustered else "joint"
     codes = CLUSTERS[:420]
-    result = calibrate(
+    result = simulate(
         codes.size,
         0.3,
         clusters=codes if clustered else None,
@@ -224,7 +222,7 @@ def test_the_joint_test_keeps_the_level_of_the_family(clustered: bool) -> None:
 
 @pytest.mark.parametrize(("psi", "df"), [(1.0, 3.0), (0.4, 3.0), (0.1, 8.0)])
 def test_differences_of_scores_are_zeros_and_students(psi: float, df: float) -> None:
-    drawn = draw_null_scores(200_000, psi, df=df, seed=1)
+    drawn = draw_null_scores(200_000, psi, df=df, rng=1)
     assert drawn.shape == (200_000, 1)
     assert (drawn != 0).mean() == pytest.approx(psi, abs=0.005)
     assert scipy_stats.kstest(drawn[drawn != 0], scipy_stats.t(df).cdf).pvalue > 1e-3
@@ -261,7 +259,7 @@ def test_scores_have_the_correlations_asked_for() -> None:
         icc=0.3,
         n_classifiers=3,
         classifier_correlation=0.5,
-        seed=2,
+        rng=2,
     )
     assert drawn.var() == pytest.approx(0.5 * 8 / 6, rel=0.02)
     assert np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1] == pytest.approx(0.5, abs=0.015)
@@ -280,13 +278,13 @@ def test_scores_have_the_correlations_asked_for() -> None:
 def test_a_table_of_scores_depends_on_the_seed_and_its_number() -> None:
     options = {"clusters": CLUSTERS, "icc": 0.5}
     one, again, other = (
-        draw_null_scores(CLUSTERS.size, 0.5, seed=3, table=table, **options)  # type: ignore[arg-type]
+        draw_null_scores(CLUSTERS.size, 0.5, rng=3, table=table, **options)  # type: ignore[arg-type]
         for table in (7, 7, 8)
     )
     assert (one == again).all()
     assert (one != other).any()
     results = [
-        calibrate(200, 0.5, scores=True, n_tables=50, n_resamples=99, n_threads=t, seed=2)
+        simulate(200, 0.5, scores=True, n_tables=50, n_resamples=99, n_threads=t, rng=2)
         for t in (1, 2, 3, 7)
     ]
     assert {result.to_json() for result in results} == {results[0].to_json()}
@@ -294,14 +292,14 @@ def test_a_table_of_scores_depends_on_the_seed_and_its_number() -> None:
 
 def test_scores_by_pairs_keep_their_level_unless_there_are_clusters() -> None:
     options = {"scores": True, "n_tables": 1_500, "n_resamples": 199}
-    alone = calibrate(300, 0.5, **options)  # type: ignore[arg-type]
+    alone = simulate(300, 0.5, **options)  # type: ignore[arg-type]
     assert [line.test for line in alone.sizes] == ["scores"]
     assert alone.size_of("scores").keeps_level
     assert alone.size_of("scores").size > 0.02
     assert "300 pairs of scores, 0.5 different (Student's t, df 3)" in str(alone)
-    assert (alone.df, calibrate(50, 0.5, n_tables=2).df) == (3.0, None)
+    assert (alone.df, simulate(50, 0.5, n_tables=2).df) == (3.0, None)
     clusters = CLUSTERS[CLUSTERS < 150]
-    result = calibrate(clusters.size, 0.5, clusters=clusters, icc=0.3, df=5, **options)  # type: ignore[arg-type]
+    result = simulate(clusters.size, 0.5, clusters=clusters, icc=0.3, df=5, **options)  # type: ignore[arg-type]
     assert [line.test for line in result.sizes] == ["scores", "scores_clustered"]
     assert result.size_of("scores").size > 0.1
     assert result.size_of("scores_clustered").keeps_level
@@ -313,7 +311,7 @@ def test_scores_by_pairs_keep_their_level_unless_there_are_clusters() -> None:
 def test_scores_of_several_classifiers_are_tested_together() -> None:
     several = {"n_classifiers": 3, "classifier_correlation": 0.5}
     options = {"scores": True, "n_tables": 600, "n_resamples": 99}
-    result = calibrate(100, 0.5, clusters=np.repeat(np.arange(50), 2), **several, **options)  # type: ignore[arg-type]
+    result = simulate(100, 0.5, clusters=np.repeat(np.arange(50), 2), **several, **options)  # type: ignore[arg-type]
     assert [line.test for line in result.sizes] == ["joint", "joint_clustered"]
     assert all(line.keeps_level and line.size > 0.02 for line in result.sizes)
 
@@ -332,4 +330,4 @@ def test_scores_of_several_classifiers_are_tested_together() -> None:
 )
 def test_what_does_not_fit_scores_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        calibrate(**({"n": 20, "discordance": 0.5, "scores": True, "n_tables": 1} | change))  # type: ignore[arg-type]
+        simulate(**({"n": 20, "discordance": 0.5, "scores": True, "n_tables": 1} | change))  # type: ignore[arg-type]

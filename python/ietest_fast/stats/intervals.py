@@ -1,0 +1,136 @@
+"""Intervals: what they are, and the spread of a difference that they are made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.inputs import as_clusters
+from ietest_fast.stats.resampling import design_effect, have_no_spread, to_squarable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ietest_fast.stats.resampling import Alternative
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A closed interval from ``low`` to ``high``."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, (int, float)) and self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        largest, width = max(abs(self.low), abs(self.high)), self.high - self.low
+        form = ".4f" if 0.01 <= largest < 1e6 else ".3g"
+        if largest >= 1e6 and 0 < width < largest / 10:  # enough digits to tell the ends apart
+            form = f".{min(17, 3 + math.ceil(math.log10(largest / width)))}g"
+        return f"[{self.low:{form}}, {self.high:{form}}]"
+
+    def one_sided(self, alternative: Alternative, bound: float) -> Interval:
+        """Open the side that a one-sided alternative does not bound, up to ±bound."""
+        if alternative == "greater":
+            return Interval(self.low, bound)
+        if alternative == "less":
+            return Interval(-bound, self.high)
+        return self
+
+
+def check_level(confidence_level: float) -> None:
+    """Refuse a confidence level outside (0, 1), as an :class:`InputError`."""
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must lie between 0 and 1, not {confidence_level}")
+
+
+def upper_level(confidence_level: float, alternative: Alternative) -> float:
+    """Return the level of the quantile that one end of an interval takes.
+
+    Raises
+    ------
+    InputError
+        If the confidence level is not in (0, 1).
+    """
+    check_level(confidence_level)
+    return (1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Differences:
+    """Differences in a unit in which their squares are neither infinite nor 0.
+
+    Attributes
+    ----------
+    values
+        Shape (n,).
+    exponent
+        They are 2**exponent times as large as their values; a power of 2 rounds nothing.
+    mean
+        Of the values.
+    spread
+        Sum of the squares of their distances to the mean; 0 if that is nothing but rounding errors.
+    """
+
+    values: NDArray[np.float64]
+    exponent: int
+    mean: float
+    spread: float
+
+    @classmethod
+    def of(cls, differences: NDArray[np.float64]) -> Differences:
+        """Bring differences, shape (n,), into such a unit."""
+        values, exponent = to_squarable(differences)
+        if np.ptp(values) == 0:  # the mean of equal numbers may be off by rounding
+            return cls(values=values, exponent=exponent, mean=float(values[0]), spread=0.0)
+        mean = float(values.mean())
+        spread = float(np.square(values - mean).sum())
+        if have_no_spread(spread, float(np.square(values).sum())):
+            spread = 0.0
+        return cls(values=values, exponent=exponent, mean=mean, spread=spread)
+
+    def standard_error(self, clustering: Clustering | None) -> float:
+        """Return the standard error of the mean, divisor n - 1, in the unit of ``values``."""
+        n = self.values.size
+        error = math.sqrt(self.spread / (n - 1)) / math.sqrt(n)
+        return error if clustering is None else error * math.sqrt(clustering.design_effect)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clustering:
+    """Clusters, and what they do to the variance of a mean.
+
+    Attributes
+    ----------
+    n
+        Number of clusters.
+    design_effect
+        At least 1; the largest there can be where no difference varies.
+    """
+
+    n: int
+    design_effect: float
+
+    @classmethod
+    def of(cls, differences: Differences, clusters: Any) -> Clustering:
+        """Find the design effect of clusters given by labels, shape (n,)."""
+        values = differences.values
+        codes, n = as_clusters(clusters, values.size)
+        return cls.of_codes(differences, codes, n)
+
+    @classmethod
+    def of_codes(
+        cls, differences: Differences, codes: NDArray[np.int64], n_clusters: int
+    ) -> Clustering:
+        """Find the design effect of numbered clusters, shape (n,)."""
+        values = differences.values
+        effect = None if differences.spread == 0 else design_effect(values, codes, n_clusters)
+        if effect is None:  # then pairs may be alike within a cluster
+            effect = float((np.bincount(codes) ** 2).sum()) / values.size
+        return cls(n=n_clusters, design_effect=max(1.0, effect))

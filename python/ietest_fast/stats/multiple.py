@@ -1,0 +1,211 @@
+"""From M p-values to adjusted ones, and to one decision (section 3.3 of the paper)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Correction = Literal["bonferroni", "holm", "maxt", "minp"]
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+
+#: The corrections that need the samples, because they learn the dependence of the tests.
+JOINT_CORRECTIONS: tuple[Correction, ...] = ("maxt", "minp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """Whether invariance is rejected, and by what.
+
+    Attributes
+    ----------
+    reject
+        True if at least one p-value lies below the threshold.
+    alpha
+        Significance level of the whole test.
+    threshold
+        What the smallest p-value was held to: alpha / M, or alpha for ``maxt`` and ``minp``, whose
+        p-values are adjusted.
+    p_min
+        The smallest p-value; for ``maxt`` and ``minp`` the smallest adjusted one.
+    n_tests
+        M.
+    correction
+        How the M p-values were combined.
+    """
+
+    reject: bool
+    alpha: float
+    threshold: float
+    p_min: float
+    n_tests: int
+    correction: Correction = "bonferroni"
+
+
+def bonferroni(p_values: Sequence[float]) -> list[float]:
+    """Return Bonferroni's adjusted p-values, ``min(1, M p)``.
+
+    Parameters
+    ----------
+    p_values
+        Shape (M,), in [0, 1].
+
+    Returns
+    -------
+    list of float, length M
+
+    Raises
+    ------
+    InputError
+        Without p-values, or if one is NaN or outside [0, 1].
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import bonferroni
+    >>> bonferroni([0.01, 0.04, 0.5])
+    [0.03, 0.12, 1.0]
+    """
+    values = _check_p_values(p_values)
+    return [min(1.0, len(values) * p) for p in values]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return Holm's (1979) adjusted p-values.
+
+    With p in ascending order, the i-th is the running maximum of ``min(1, (M - i) p_i)``, i = 0,
+    1, ...; never larger than Bonferroni's, and like it valid under any dependence.
+
+    Parameters
+    ----------
+    p_values
+        Shape (M,), in [0, 1].
+
+    Returns
+    -------
+    list of float, length M
+
+    Raises
+    ------
+    InputError
+        Without p-values, or if one is NaN or outside [0, 1].
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import holm
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    values = _check_p_values(p_values)
+    m = len(values)
+    adjusted = [0.0] * m
+    largest = 0.0
+    for place, index in enumerate(_ascending(values)):
+        largest = max(largest, min(1.0, (m - place) * values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def thresholds_of(
+    p_values: Sequence[float], *, correction: Correction, alpha: float
+) -> tuple[float, ...]:
+    """Return the level that each p-value is held to, by Bonferroni's or Holm's rule.
+
+    Parameters
+    ----------
+    p_values
+        Shape (M,), in [0, 1].
+    correction
+        ``bonferroni``: alpha / M for all. ``holm``: alpha / (M - i) for the i-th smallest, i = 0,
+        1, ...; a test rejects if its p-value and all smaller ones lie below theirs.
+    alpha
+        In (0, 1).
+
+    Returns
+    -------
+    tuple of float, length M
+
+    Raises
+    ------
+    InputError
+        As for :func:`holm`, and if alpha is not in (0, 1) or the correction is another.
+    """
+    check_alpha(alpha)
+    values = _check_p_values(p_values)
+    m = len(values)
+    if correction == "bonferroni":
+        return (alpha / m,) * m
+    if correction != "holm":
+        raise InputError(f"correction must be bonferroni or holm, not {correction!r}")
+    held = [0.0] * m
+    for place, index in enumerate(_ascending(values)):
+        held[index] = alpha / (m - place)
+    return tuple(held)
+
+
+def rejections(p_values: Sequence[float], thresholds: Sequence[float]) -> tuple[bool, ...]:
+    """Say which tests reject, stepping down from the smallest p-value to the first that does not.
+
+    Equality does not reject. With equal thresholds (Bonferroni) stepping changes nothing.
+    """
+    rejected = [False] * len(p_values)
+    for index in _ascending(list(p_values)):
+        if not p_values[index] < thresholds[index]:
+            break
+        rejected[index] = True
+    return tuple(rejected)
+
+
+def decide(p_values: Sequence[float], *, alpha: float = 0.05) -> Decision:
+    """Combine the p-values of M classifiers by Bonferroni's rule, the paper's.
+
+    H0 is rejected if p_m < alpha / M for at least one m (Algorithm 1, step 4); equality does not
+    reject. :func:`ietest_fast.stats.combine` has the other rules.
+
+    Parameters
+    ----------
+    p_values
+        One for each classifier, in [0, 1].
+    alpha
+        In (0, 1).
+
+    Raises
+    ------
+    InputError
+        Without p-values, or if one is NaN or outside [0, 1], or alpha is outside (0, 1).
+    """
+    check_alpha(alpha)
+    values = _check_p_values(p_values)
+    threshold = alpha / len(values)
+    p_min = min(values)
+    return Decision(
+        reject=p_min < threshold,
+        alpha=alpha,
+        threshold=threshold,
+        p_min=p_min,
+        n_tests=len(values),
+    )
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse a level outside (0, 1), as an :class:`InputError`."""
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
+
+
+def _check_p_values(p_values: Sequence[float]) -> list[float]:
+    values = [float(p) for p in p_values]
+    if not values:
+        raise InputError("there is no p-value; at least one is needed")
+    for p in values:
+        if math.isnan(p) or not 0 <= p <= 1:
+            raise InputError(f"a p-value must lie in [0, 1], not {p}")
+    return values
+
+
+def _ascending(values: Sequence[float]) -> list[int]:
+    return sorted(range(len(values)), key=values.__getitem__)
