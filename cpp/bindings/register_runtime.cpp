@@ -33,6 +33,7 @@ void register_runtime(py::module_& module) {
         facts["sanitizer"] =
             config.sanitizer.empty() ? py::object(py::none()) : py::str(config.sanitizer);
         facts["openmp"] = config.openmp;
+        facts["unicode"] = config.unicode;
         facts["instruction_set"] = config.instruction_set;
         return facts;
     });

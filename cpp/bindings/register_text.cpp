@@ -9,7 +9,7 @@
 
 #include "arrow_capsule.hpp"
 #include "execution.hpp"
-#include "ietest/text/articles.hpp"
+#include "ietest/text/english.hpp"
 #include "ietest/text/substitution.hpp"
 #include "instruction_set.hpp"
 #include "registers.hpp"

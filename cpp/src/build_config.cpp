@@ -2,6 +2,7 @@
 
 #include "ietest/cpu.hpp"
 #include "ietest/parallel.hpp"
+#include "ietest/text/word_boundaries.hpp"
 
 namespace ietest {
 
@@ -26,6 +27,7 @@ BuildConfig build_config() {
     config.sanitizer = "thread";
 #endif
     config.openmp = has_openmp();
+    config.unicode = text::unicode_version();
     config.instruction_set = name_of(chosen_instruction_set());
     return config;
 }

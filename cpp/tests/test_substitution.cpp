@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ietest/text/arrow_interface.hpp"
-#include "ietest/text/articles.hpp"
+#include "ietest/text/english.hpp"
 #include "ietest/text/substitution.hpp"
 #include "ietest/text/word_boundaries.hpp"
 

@@ -63,7 +63,8 @@ def build_config() -> dict[str, str | bool | int | None]:
     Returns
     -------
     dict
-        ``version``, ``compiler``, ``build_type``, ``sanitizer``, ``openmp``, ``instruction_set``
+        ``version``, ``compiler``, ``build_type``, ``sanitizer``, ``openmp``, ``unicode``
+        (version of the table of word boundaries), ``instruction_set``
         (what the kernels use: the best that the processor has, or what the environment variable
         ``IETEST_CPU`` says) and ``n_threads`` (the number of threads used by default).
     """

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ietest_fast._core import runtime
@@ -97,6 +97,35 @@ def test_all_instruction_sets_find_the_same_words_in_any_text(texts, mapping):
         for name in runtime.instruction_sets()
     ]
     assert all(result == results[0] for result in results)
+
+
+# Letters, digits, marks and signs of many scripts, but for what has rules of its own in the annex
+# that the core leaves out: Hebrew, Katakana, emoji, flags, and blanks other than U+0020.
+SCRIPTS = st.text(
+    alphabet=st.one_of(
+        st.sampled_from("ab1_ .,':;\u2019\u00b7\u00ad\u0301\u203f\u2024\uff0e\u0660\u0969"),
+        st.characters(exclude_categories=["Cs", "Cn", "Zs", "So", "Sk"]).filter(
+            lambda c: not ("\u0590" <= c <= "\u05ff" or "\ufb1d" <= c <= "\ufb4f")
+        ),
+    ),
+    max_size=40,
+)
+
+
+@pytest.mark.peer
+@given(text=SCRIPTS)
+def test_words_of_all_scripts_are_those_of_the_annex(text):
+    wordbreak = pytest.importorskip("uniseg.wordbreak")
+    pieces = list(wordbreak.words(text))
+    kinds = [wordbreak.word_break(c).name for c in text]
+    assume(not any(kind in ("KATAKANA", "REGIONAL_INDICATOR", "ZWJ") for kind in kinds))
+    starts = ("ALETTER", "NUMERIC", "EXTENDNUMLET")
+    words = {piece for piece in pieces if wordbreak.word_break(piece[0]).name in starts}
+    for word in words:
+        expected = "".join("#" if piece == word else piece for piece in pieces)
+        assert WordSubstitution(mapping={word: "#"}).replace(pa.array([text])).to_pylist() == [
+            expected
+        ]
 
 
 @pytest.mark.filterwarnings("default")

@@ -11,6 +11,7 @@ struct BuildConfig {
     std::string build_type;  // "release" or "debug", by NDEBUG
     std::string sanitizer;   // "", "address" or "thread"
     bool openmp;
+    std::string unicode;          // version of the table of word boundaries
     std::string instruction_set;  // that kernels use
 };
 

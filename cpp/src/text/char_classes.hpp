@@ -46,7 +46,8 @@ constexpr CharClass ascii_class_of(std::uint32_t c) {
     }
 }
 
-// Of any code point; kIllFormed is none.
+// Of any code point, by Unicode's property Word_Break (tools/make_word_classes.py); what is no code
+// point stands alone.
 CharClass class_of(std::uint32_t code);
 
 inline bool is_word_class(CharClass c) {

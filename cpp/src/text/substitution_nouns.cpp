@@ -3,19 +3,12 @@
 #include <stdexcept>
 
 #include "chunks.hpp"
-#include "ietest/text/articles.hpp"
 #include "ietest/text/substitution.hpp"
 #include "ietest/text/utf8.hpp"
 #include "ietest/text/word_boundaries.hpp"
 
 namespace ietest::text {
 namespace {
-
-std::string folded_ascii(std::string_view text) {
-    std::string folded(text);
-    std::transform(folded.begin(), folded.end(), folded.begin(), ascii_lower);
-    return folded;
-}
 
 std::uint64_t word_hash(std::string_view word) {
     std::uint64_t hash = 0xCBF29CE484222325ULL;
@@ -58,35 +51,6 @@ bool is_ascii_word(char c) {
 }
 bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-bool is_all_capitals(std::string_view piece) {
-    const auto n_upper = std::count_if(piece.begin(), piece.end(), is_upper);
-    return n_upper >= 2 && std::none_of(piece.begin(), piece.end(), is_lower);
-}
-
-// Boy -> Lad, BOYS -> LADS, Ice Cream -> Frozen Dessert, Ice cream -> Frozen dessert.
-std::string with_capitals_of(std::string_view piece, std::string_view value) {
-    std::string result(value);
-    if (is_all_capitals(piece)) {
-        std::transform(result.begin(), result.end(), result.begin(), ascii_upper);
-        return result;
-    }
-    if (!is_upper(piece.front()) || result.empty()) return result;
-    bool title = false;
-    bool every_word = true;
-    for (std::size_t i = 1; i < piece.size(); ++i) {
-        if (piece[i - 1] != ' ') continue;
-        title = title || is_upper(piece[i]);
-        every_word = every_word && is_upper(piece[i]);
-    }
-    result[0] = ascii_upper(result[0]);
-    if (title && every_word) {
-        for (std::size_t i = 1; i < result.size(); ++i) {
-            if (result[i - 1] == ' ') result[i] = ascii_upper(result[i]);
-        }
-    }
-    return result;
 }
 
 // One key, standing in a text.
@@ -134,8 +98,7 @@ class NounReplacer {
     void read(std::size_t c, std::int64_t row) {
         RowText& here = texts_[c];
         here.text = columns_[c].is_valid(row) ? columns_[c][row] : std::string_view{};
-        here.folded.assign(here.text);
-        std::transform(here.folded.begin(), here.folded.end(), here.folded.begin(), ascii_lower);
+        table_.language().fold(here.text, here.folded);
         find_runs(here.folded, here.runs);
         here.occurrences.clear();
         const TokenSpans& spans = tokens_[c];
@@ -202,7 +165,7 @@ class NounReplacer {
             if (spans.pos[t] == codes_.proper_noun) return -1;
         }
         if (is_joined(text, found)) return -1;
-        if (is_upper(text[found.begin])) {
+        if (table_.language().is_capitalised(text.substr(found.begin))) {
             const bool name_before = head > first && spans.pos[head - 1] == codes_.proper_noun &&
                                      begin - spans.end[head - 1] <= 1;
             const bool name_after = tail + 1 < last && spans.pos[tail + 1] == codes_.proper_noun &&
@@ -305,9 +268,9 @@ class NounReplacer {
             }
             const NounTable::Entry& entry = table_.entry(found.entry);
             const std::string_view piece = here.text.substr(found.begin, found.end - found.begin);
-            const std::string value = with_capitals_of(piece, entry.value);
+            const std::string value = table_.language().with_capitals_of(piece, entry.value);
             if (value == piece) continue;
-            repair_article(here, done, found.begin, entry.value, is_all_capitals(piece), edit);
+            adapt_word_before(here, done, found.begin, piece, entry.value, edit);
             edit(found.begin, found.end, value, entry.rule);
         }
         chunk.text.insert(chunk.text.end(), here.text.begin() + static_cast<std::ptrdiff_t>(done),
@@ -316,8 +279,10 @@ class NounReplacer {
         chunk.changed.push_back(changed ? 1 : 0);
     }
 
-    static void repair_article(const RowText& here, std::size_t done, std::size_t word_begin,
-                               std::string_view value, bool capitals, const auto& edit) {
+    // The word before a replacement, where it depends on what follows it.
+    void adapt_word_before(const RowText& here, std::size_t done, std::size_t word_begin,
+                           std::string_view replaced, std::string_view value,
+                           const auto& edit) const {
         std::size_t at = word_begin;
         while (at > done &&
                std::string_view("\"'([").find(here.text[at - 1]) != std::string_view::npos) {
@@ -334,18 +299,9 @@ class NounReplacer {
             std::string_view("-'.&").find(here.text[run->begin - 1]) != std::string_view::npos) {
             return;
         }
-        const std::string_view article = here.text.substr(run->begin, run->end - run->begin);
-        const std::string_view folded =
-            std::string_view(here.folded).substr(run->begin, run->end - run->begin);
-        if (folded != "a" && folded != "an") return;
-        const bool an = takes_an(value);
-        if (an == (folded == "an")) return;
-        const bool upper = is_upper(article.front());
-        const std::string_view repaired = !an ? (upper ? "A" : "a")
-                                              : (!upper     ? "an"
-                                                 : capitals ? "AN"
-                                                            : "An");
-        edit(run->begin, run->end, repaired, Rule::article);
+        const std::string_view word = here.text.substr(run->begin, run->end - run->begin);
+        const auto adapted = table_.language().adapted(word, replaced, value);
+        if (adapted.has_value()) edit(run->begin, run->end, *adapted, Rule::article);
     }
 
     std::span<const StringColumn> columns_;
@@ -362,7 +318,8 @@ class NounReplacer {
 
 NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
                      std::span<const std::int8_t> number, std::span<const std::int32_t> group,
-                     RuleCodes rules) {
+                     RuleCodes rules, const Language& language)
+    : language_(&language) {
     const auto n = static_cast<std::size_t>(keys.length);
     if (values.length != keys.length || number.size() != n || group.size() != n ||
         (rules.size() != n && rules.size() != 1)) {
@@ -379,7 +336,7 @@ NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
         if (number[i] < 0 || number[i] > 2)
             throw std::invalid_argument(which + ": number is not 0, 1 or 2");
         if (group[i] < 0) throw std::invalid_argument(which + ": group is negative");
-        const std::string key = folded_ascii(keys[at]);
+        const std::string key = language.folded(keys[at]);
         find_runs(key, runs);
         if (runs.empty() || runs.front().begin != 0) {
             throw std::invalid_argument(which + " does not begin with a letter or digit");
@@ -400,7 +357,7 @@ NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
         const auto size = static_cast<std::uint32_t>(key.size());
         first.value = first.value == KeyIndex::kNoValue ? size : std::max(first.value, size);
 
-        Entry entry{std::string(values[at]), folded_ascii(values[at]), 0, group[i],
+        Entry entry{std::string(values[at]), language.folded(values[at]), 0, group[i],
                     static_cast<Rule>(rules[rules.size() == 1 ? 0 : i])};
         find_runs(entry.folded_value, runs);
         if (runs.empty() || runs.front().begin != 0) {

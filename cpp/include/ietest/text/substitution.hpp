@@ -12,6 +12,7 @@
 #include "ietest/cpu.hpp"
 #include "ietest/parallel.hpp"
 #include "ietest/text/edits.hpp"
+#include "ietest/text/english.hpp"
 #include "ietest/text/key_index.hpp"
 #include "ietest/text/string_column.hpp"
 
@@ -147,7 +148,9 @@ class NounTable {
   public:
     NounTable(const StringColumn& keys, const StringColumn& values,
               std::span<const std::int8_t> number, std::span<const std::int32_t> group,
-              RuleCodes rules);
+              RuleCodes rules, const Language& language = english());
+
+    const Language& language() const { return *language_; }
 
     struct Entry {
         std::string value;
@@ -172,6 +175,7 @@ class NounTable {
     std::uint32_t longest_from(std::string_view folded_first_word) const;
 
   private:
+    const Language* language_;
     KeyIndex surface_index_;
     KeyIndex first_word_index_;
     std::vector<Surface> surfaces_;
@@ -192,7 +196,8 @@ struct SubstitutedColumns {
 // - a group is left alone in the whole row when one of its forms stands there and cannot be
 //   replaced, when one of its values stands there already, or when another group of the row has
 //   the same value;
-// - the replacement takes over the capitalisation, and "a" or "an" before it is repaired.
+// - the replacement takes over the capitalisation, and the word before it is adapted to it ("a" or
+//   "an"), as the table's language has it.
 // All columns and spans have the same number of rows. Throws std::invalid_argument when a span
 // does not fit its text.
 SubstitutedColumns replace_nouns(std::span<const StringColumn> columns,

@@ -2,8 +2,10 @@
 //
 // The boundaries are those of Unicode Standard Annex 29 on ASCII text, exactly (so they are
 // flashtext2's): letters, digits and underscores stick together; . ' : join two letters; . ' , ;
-// join two digits; a run of blanks and CR LF are one piece; all else stands alone. Beyond ASCII a
-// short list of ranges replaces the annex's tables: see class_of() in the source.
+// join two digits; a run of blanks and CR LF are one piece; all else stands alone. Beyond ASCII the
+// annex's classes of characters are used, made from its table by tools/make_word_classes.py, but
+// not all of its rules: a quotation mark between Hebrew letters, Katakana beside other letters,
+// joined emoji, flags and blanks other than U+0020 get none of their own.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +22,9 @@ struct Segment {
 // The segment that begins at `begin`, which must be a boundary of `text` and before its end.
 // Ill-formed UTF-8 is taken byte by byte, each byte a piece of its own.
 Segment next_segment(std::string_view text, std::size_t begin);
+
+// Of the table of classes, such as "16.0.0".
+std::string_view unicode_version();
 
 // True for letters, digits, underscores and what belongs to the character before (accents).
 bool is_word_character(std::uint32_t code);

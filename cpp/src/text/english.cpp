@@ -1,4 +1,4 @@
-#include "ietest/text/articles.hpp"
+#include "ietest/text/english.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,12 @@ namespace {
 
 bool is_letter(char c) {
     return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
+}
+bool is_upper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
 }
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -54,7 +60,64 @@ bool u_sounds_like_you(std::string_view word) {
     return begins_with_one_of(word, kPrefixes);
 }
 
+bool is_all_capitals(std::string_view piece) {
+    const auto n_upper = std::count_if(piece.begin(), piece.end(), is_upper);
+    return n_upper >= 2 && std::none_of(piece.begin(), piece.end(), is_lower);
+}
+
+class English final : public Language {
+  public:
+    void fold(std::string_view text, std::string& folded) const override {
+        folded.assign(text);
+        std::transform(folded.begin(), folded.end(), folded.begin(), ascii_lower);
+    }
+
+    bool is_capitalised(std::string_view piece) const override { return is_upper(piece.front()); }
+
+    // Boy -> Lad, BOYS -> LADS, Ice Cream -> Frozen Dessert, Ice cream -> Frozen dessert.
+    std::string with_capitals_of(std::string_view piece, std::string_view value) const override {
+        std::string result(value);
+        if (is_all_capitals(piece)) {
+            std::transform(result.begin(), result.end(), result.begin(), ascii_upper);
+            return result;
+        }
+        if (!is_upper(piece.front()) || result.empty()) return result;
+        bool title = false;
+        bool every_word = true;
+        for (std::size_t i = 1; i < piece.size(); ++i) {
+            if (piece[i - 1] != ' ') continue;
+            title = title || is_upper(piece[i]);
+            every_word = every_word && is_upper(piece[i]);
+        }
+        result[0] = ascii_upper(result[0]);
+        if (title && every_word) {
+            for (std::size_t i = 1; i < result.size(); ++i) {
+                if (result[i - 1] == ' ') result[i] = ascii_upper(result[i]);
+            }
+        }
+        return result;
+    }
+
+    std::optional<std::string_view> adapted(std::string_view word, std::string_view replaced,
+                                            std::string_view value) const override {
+        if (word.size() > 2) return std::nullopt;
+        const std::string article = folded(word);
+        if (article != "a" && article != "an") return std::nullopt;
+        const bool an = takes_an(value);
+        if (an == (article == "an")) return std::nullopt;
+        const bool upper = is_upper(word.front());
+        if (!an) return std::string_view(upper ? "A" : "a");
+        if (!upper) return std::string_view("an");
+        return std::string_view(is_all_capitals(replaced) ? "AN" : "An");
+    }
+};
+
 }  // namespace
+
+const Language& english() {
+    static const English language;
+    return language;
+}
 
 bool takes_an(std::string_view phrase) {
     std::size_t size = 0;
