@@ -144,9 +144,9 @@ def test_two_classes_meet_three(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give a file of PREDICTIONS, or a model"),
+        ([], "give LOGs of predictions, or a model"),
         (["--onnx", "m"], "--test FILE"),
-        (["p.csv", "--onnx", "m", "--test", "t"], "PREDICTIONS are of one that has been run"),
+        (["p.csv", "--onnx", "m", "--test", "t"], "LOGs are of one that has been run"),
         (["p.csv", "--rules", "paper"], "--rules is for a model"),
         (["p.csv", "--input", "premise"], "--input is for a model"),
         (["--onnx", "m", "--test", "t", "--gold", "g"], "--gold is for predictions"),
@@ -255,9 +255,9 @@ def test_many_pairs_of_few_texts_are_run_in_several_windows(
     tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Later windows have no text that was not tokenised before."""
-    from ietest_fast.models import evaluation
+    from ietest_fast.models import token_classifier
 
-    monkeypatch.setattr(evaluation, "_WINDOW", 16)
+    monkeypatch.setattr(token_classifier, "_WINDOW", 16)
     rows = [(f"the {p} boy", f"a {h} dog") for p in WORDS[:20] for h in WORDS[:20]]
     table = pa.table(
         {
@@ -271,7 +271,7 @@ def test_many_pairs_of_few_texts_are_run_in_several_windows(
     given = ",".join(f"{label}={label}" for label in LABELS)
     status, said, err = run(capsys, *arguments, "--label-map", given)
     assert status == 0, err
-    monkeypatch.setattr(evaluation, "_WINDOW", 100_000)
+    monkeypatch.setattr(token_classifier, "_WINDOW", 100_000)
     _, whole, _ = run(capsys, *arguments, "--label-map", given)
     names = ("n11", "n10", "n01", "n00", "inputs_run")
     assert [json.loads(said)[name] for name in names] == [json.loads(whole)[name] for name in names]

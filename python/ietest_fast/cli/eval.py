@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ietest_fast.cli.options import (
+    NAMES,
     CommaList,
     OpenShare,
     check_margin,
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.reading import ReadLogs
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.evaluation import Evaluation
-    from ietest_fast.models.predictions import Predictions
 
 _FILE = click.Path(path_type=Path)
 
@@ -65,7 +66,20 @@ _OF_MODELS = (
 # Of one kind of model only.
 _OF_ONNX = ("tokenizer", "provider", "runtime")
 # And of predictions made elsewhere.
-_OF_PREDICTIONS = ("gold", "gold-column", "original-column", "transformed-column", "labels")
+_OF_PREDICTIONS = (
+    "reader",
+    "logs-are",
+    "gold",
+    "gold-column",
+    "original-column",
+    "transformed-column",
+    "prediction-columns",
+    "correct-columns",
+    "filter",
+    "unparsed",
+    "labels",
+    "clusters",
+)
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,12 +157,63 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says how logs are read."""
+    options = [
+        click.option(
+            "--reader",
+            metavar="NAME",
+            help="Format of the logs: lm-eval, inspect, helm, table, or one that a package adds.  "
+            "[default: told by their content]",
+        ),
+        click.option(
+            "--logs-are",
+            type=click.Choice(["versions", "models"]),
+            help="What several logs are: versions of the same items, or classifiers on the same "
+            "items.  [default: models, if their texts are the same]",
+        ),
+        click.option(
+            "--prediction-columns",
+            "-P",
+            type=NAMES,
+            help="Columns of answers: one for each version in a table, or one for each log. A name "
+            "such as doc.label leads into objects.",
+        ),
+        click.option(
+            "--correct-columns",
+            "-C",
+            type=NAMES,
+            help="Instead of answers: columns that say which are right, likewise; in logs of "
+            "lm-eval a metric, of Inspect a scorer.",
+        ),
+        click.option("--filter", metavar="NAME", help="Of lm-eval's logs.  [default: the first]"),
+        click.option(
+            "--unparsed",
+            type=click.Choice(["wrong", "drop", "error"]),
+            help="What an answer is that is missing or no label; drop leaves its item out.  "
+            "[default: wrong in logs that mark answers, error in tables]",
+        ),
+        click.option("--id-column", help="Match rows by this column instead of by their order."),
+        click.option(
+            "--clusters",
+            metavar="COLUMN",
+            help="Items with equal values in this column belong together (premise, annotator).",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command(name="eval")
-@click.argument("predictions", required=False, type=click.Path())
-@click.argument("transformed", required=False, type=click.Path())
+@click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path())
 @model_options
-@click.option("--gold", type=click.Path(), help="File of the gold labels.  [default: PREDICTIONS]")
-@click.option("--gold-column", default="label", show_default=True, help="Column of gold labels.")
+@log_options
+@click.option("--gold", type=click.Path(), help="File of the gold labels.  [default: the logs]")
+@click.option(
+    "--gold-column",
+    help="Column of gold labels.  [default: label in tables; lm-eval's and Inspect's target]",
+)
 @click.option(
     "--original-column",
     help="Column of predictions on the original texts.  [default: original; prediction if there "
@@ -159,7 +224,6 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Column of predictions on the transformed texts.  [default: transformed; prediction if "
     "there are two files]",
 )
-@click.option("--id-column", help="Match rows by this column instead of by their order.")
 @click.option(
     "--labels",
     metavar="A,B,...",
@@ -174,8 +238,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @test_options
 def command(
     *,
-    predictions: str | None,
-    transformed: str | None,
+    logs: tuple[str, ...],
     onnx: Path | None,
     model: str | None,
     test: Path | None,
@@ -187,48 +250,50 @@ def command(
 ) -> int:
     """Compare a model's answers on the original and the transformed version of a test set.
 
-    With --test and --onnx or --model the model is run. Otherwise PREDICTIONS holds the predictions
-    on the original texts, TRANSFORMED those on the transformed texts; or one file holds both. Files
-    are CSV, TSV, JSONL or Parquet; labels are names or numbers.
+    With --test and --onnx or --model the model is run. Otherwise each LOG holds answers: of
+    lm-evaluation-harness (--log_samples), of Inspect (.eval, .json), of HELM (scenario_state.json),
+    or a table (CSV, TSV, JSONL, Parquet) of labels by name or number. Several logs are versions of
+    the same items, the original first, or classifiers on the same items; one table holds a column
+    for each version.
     """
     check_margin(margin, alpha=alpha)
     check_resamples(options)
 
+    if onnx is None and model is None:
+        if not logs:
+            raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
+        check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
+        from ietest_fast.cli.comparing import compare_logs
+
+        return compare_logs(
+            _read(logs, options),
+            options=options,
+            margin=margin,
+            alpha=alpha,
+            as_json=as_json,
+            fail_on_reject=fail_on_reject,
+        )
+    if logs:
+        raise click.UsageError("--onnx and --model run a model; LOGs are of one that has been run")
+    if onnx is not None and model is not None:
+        raise click.UsageError("--onnx or --model, not both")
+    if test is None:
+        raise click.UsageError("a model needs a file of labelled texts: --test FILE")
+    check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
+    if options["transformed_test"] is not None:
+        check_not_given(*_OF_RULES, because="is for texts transformed here")
+    _check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
+    given = _run(_load(onnx, model, options), test, options)
+
     from ietest_fast.cli.test import beside, print_test, say
-    from ietest_fast.errors import InputError
     from ietest_fast.stats import decide, is_collapsed, paired_test
     from ietest_fast.stats.signature import sign_test
 
-    given: Predictions | Evaluation
-    if onnx is None and model is None:
-        if predictions is None:
-            raise click.UsageError("give a file of PREDICTIONS, or a model by --onnx and --test")
-        check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
-        given = _read(predictions, transformed, options)
-    else:
-        if predictions is not None:
-            raise click.UsageError(
-                "--onnx and --model run a model; PREDICTIONS are of one that has been run"
-            )
-        if onnx is not None and model is not None:
-            raise click.UsageError("--onnx or --model, not both")
-        if test is None:
-            raise click.UsageError("a model needs a file of labelled texts: --test FILE")
-        check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
-        if options["transformed_test"] is not None:
-            check_not_given(*_OF_RULES, because="is for texts transformed here")
-        _check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
-        given = _run(_load(onnx, model, options), test, options)
-    if len(given.sample) < 2:
-        raise InputError(
-            f"a paired test needs at least two rows, not {len(given.sample)}",
-            path=predictions or test,
-        )
     engine = {name: options[name] for name in ("n_resamples", "alternative", "n_threads")}
     engine["rng"] = options["seed"]
     result = paired_test(given.sample, method=options["method"] or "exact", **engine)
     decision = decide([result.p_value], alpha=alpha)
-    signature = sign_test(result, **_identify(given))
+    signature = sign_test(result, **given.identity)
     collapsed = is_collapsed(given.original, given.gold)
     extra = beside(result, alpha=alpha, margin=margin)
     n_changed = int((given.original != given.transformed).sum())
@@ -256,24 +321,45 @@ def command(
         print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
         click.echo(f"{n_changed:,} of {result.n:,} predictions changed.")
         if collapsed:
-            click.echo("Careful: the model predicts one class or is at chance; it has collapsed.")
+            click.echo("Warning: the model predicts one class or is at chance; it has collapsed.")
         _tell(given)
     return exit_status(reject=decision.reject, fail_on_reject=fail_on_reject)
 
 
-def _read(predictions: str, transformed: str | None, options: dict[str, Any]) -> Predictions:
-    from ietest_fast.models.predictions import read_predictions
+def _read(logs: tuple[str, ...], options: dict[str, Any]) -> ReadLogs:
+    from ietest_fast.evaluation.reading import read_logs
 
     labels = options["labels"]
-    return read_predictions(
-        predictions,
-        transformed,
+    columns = options["prediction_columns"]
+    sides = (options["original_column"], options["transformed_column"])
+    if any(sides):
+        if columns is not None:
+            raise click.UsageError(
+                "--prediction-columns and --original-column, --transformed-column exclude each "
+                "other"
+            )
+        if len(logs) > 2:
+            raise click.UsageError(
+                "--original-column and --transformed-column are for one or two logs; name the "
+                "columns of more with --prediction-columns"
+            )
+        columns = sides
+    if columns is not None and options["correct_columns"] is not None:
+        raise click.UsageError("--correct-columns takes the place of columns of predictions")
+    clusters = options["clusters"]
+    return read_logs(
+        logs,
+        reader=options["reader"],
+        logs_are=options["logs_are"],
         gold_path=options["gold"],
         gold_column=options["gold_column"],
-        original_column=options["original_column"],
-        transformed_column=options["transformed_column"],
+        columns=columns,
+        correct_columns=options["correct_columns"],
         id_column=options["id_column"],
+        filter=options["filter"],
+        keep_columns=() if clusters is None else (clusters,),
         label_names=None if labels is None else [name.strip() for name in labels.split(",")],
+        unparsed=options["unparsed"],
     )
 
 
@@ -450,19 +536,8 @@ def _match_ids(corpus: Corpus, other: Corpus, id_column: str) -> pa.Table:
     return other.table.take(place)
 
 
-def _identify(given: Predictions | Evaluation) -> dict[str, str]:
-    """Give what a signature says of a model that was run."""
-    from ietest_fast.models.evaluation import Evaluation
-
-    return given.identity if isinstance(given, Evaluation) else {}
-
-
-def _told(given: Predictions | Evaluation) -> dict[str, Any]:
-    """Give what a model that was run has to say, for JSON."""
-    from ietest_fast.models.evaluation import Evaluation
-
-    if not isinstance(given, Evaluation):
-        return {}
+def _told(given: Evaluation) -> dict[str, Any]:
+    """Return what a model that was run has to say, for JSON."""
     return {
         "rows_transformed": int(given.changed.sum()),
         "backend": given.backend,
@@ -473,11 +548,7 @@ def _told(given: Predictions | Evaluation) -> dict[str, Any]:
     }
 
 
-def _tell(given: Predictions | Evaluation) -> None:
-    from ietest_fast.models.evaluation import Evaluation
-
-    if not isinstance(given, Evaluation):
-        return
+def _tell(given: Evaluation) -> None:
     n, scores = len(given.sample), given.scores
     click.echo(f"{int(given.changed.sum()):,} of {n:,} rows were transformed.")
     click.echo(

@@ -102,7 +102,7 @@ def command(
         )
         tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
-    signature = _sign(result, alpha=alpha, n_classifiers=len(original))
+    signature = sign(result, alpha=alpha, n_classifiers=len(original))
     if as_json:
         print_json(
             result.to_dict()
@@ -250,7 +250,15 @@ def _test_columns(
         result = stats.paired_test(
             a, b, clusters=given.clusters, **_monte_carlo(options, "clusters")
         )
-        extra = _beside_clusters(given, result.p_value, alpha=alpha, options=options)
+        extra = beside_clusters(
+            a,
+            b,
+            given.clusters,
+            alpha=alpha,
+            margin=options["margin"],
+            alternative=options["alternative"],
+            p_difference=result.p_value,
+        )
     else:
         check_resamples(options)
         counts = stats.PairedCounts.from_outcomes(a, b)
@@ -258,22 +266,23 @@ def _test_columns(
     return result, stats.decide([result.p_value], alpha=alpha).reject, extra
 
 
-def _beside_clusters(
-    given: Measurements, p_difference: float, *, alpha: float, options: Mapping[str, Any]
+def beside_clusters(
+    a: Any,
+    b: Any,
+    clusters: Any,
+    *,
+    alpha: float,
+    margin: float | None,
+    alternative: str,
+    p_difference: float,
 ) -> Extra:
     """Say of clustered outcomes what :func:`beside` says of independent ones, but for the power."""
     from ietest_fast.stats import estimate
 
-    a, b = given.columns.values()
-    extra: Extra = {"estimate": _intervals(estimate(a, b, clusters=given.clusters))}
-    if options["margin"] is not None or options["alternative"] == "two-sided":
+    extra: Extra = {"estimate": _intervals(estimate(a, b, clusters=clusters))}
+    if margin is not None or alternative == "two-sided":
         extra["equivalence"] = _verdict(
-            a,
-            b,
-            clusters=given.clusters,
-            margin=options["margin"],
-            alpha=alpha,
-            p_difference=p_difference,
+            a, b, clusters=clusters, margin=margin, alpha=alpha, p_difference=p_difference
         )
     return extra
 
@@ -329,12 +338,15 @@ def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None
     ]
 
 
-def _sign(result: Any, *, alpha: float, n_classifiers: int) -> str:
+def sign(
+    result: Any, *, alpha: float, n_classifiers: int = 1, fields: Mapping[str, str] | None = None
+) -> str:
+    """Sign a test of any kind."""
     from ietest_fast.stats import CochranResult, JointTestResult, PairedTestResult
     from ietest_fast.stats.signature import sign_test, write_signature
 
     if isinstance(result, PairedTestResult):
-        return sign_test(result)
+        return sign_test(result, **(fields or {}))
     if isinstance(result, CochranResult):
         return write_signature(
             "test",
@@ -356,6 +368,7 @@ def _sign(result: Any, *, alpha: float, n_classifiers: int) -> str:
         M=n_classifiers if is_joint else None,
         alpha=f"{alpha:g}" if is_joint else None,
         seed=result.seed,
+        **(fields or {}),
     )
 
 

@@ -1,0 +1,235 @@
+"""What ``eval`` and ``test`` print of answers in logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ietest_fast.cli.options import check_resamples, exit_status, print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ietest_fast.cli.test import Extra
+    from ietest_fast.evaluation.comparison import Comparison, VersionTest
+    from ietest_fast.evaluation.reading import ReadLogs
+
+_COLLAPSED = "Warning: {} predicts one class or is at chance; it has collapsed."
+
+
+def compare_logs(
+    read: ReadLogs,
+    *,
+    options: Mapping[str, Any],
+    margin: float | None,
+    alpha: float,
+    as_json: bool,
+    fail_on_reject: bool,
+    fields: Mapping[str, str] | None = None,
+) -> int:
+    """Test what logs hold, print it, and return the exit status.
+
+    Parameters
+    ----------
+    read
+        The predictions, and what there is to say about them.
+    options
+        Of the test: ``method``, ``n_resamples``, ``seed``, ``alternative``, ``n_threads``,
+        ``clusters``.
+    margin
+        Of the equivalence test; None for its default.
+    alpha, as_json, fail_on_reject
+        As on the command line.
+    fields
+        More fields of the signature.
+    """
+    from ietest_fast.evaluation.comparison import compare_versions
+
+    clusters = options["clusters"]
+    if clusters is None:
+        check_resamples(options)
+    elif options["method"] not in {None, "resample"}:
+        raise click.UsageError(
+            f"clusters are resampled; --method {options['method']} is not for them"
+        )
+    found = compare_versions(
+        read.predictions,
+        clusters=clusters,
+        method=options["method"],
+        n_resamples=options["n_resamples"],
+        rng=options["seed"],
+        alternative=options["alternative"],
+        alpha=alpha,
+        n_threads=options["n_threads"],
+    )
+    if len(found.tests) == 1:
+        _print_one(read, found, margin=margin, as_json=as_json, fields=fields or {})
+    else:
+        if margin is not None:
+            raise click.UsageError("--margin is for one version against the original")
+        _print_several(read, found, as_json=as_json, fields=fields or {})
+    return exit_status(reject=found.reject, fail_on_reject=fail_on_reject)
+
+
+def _print_one(
+    read: ReadLogs,
+    found: Comparison,
+    *,
+    margin: float | None,
+    as_json: bool,
+    fields: Mapping[str, str],
+) -> None:
+    from ietest_fast.cli.test import beside, beside_clusters, print_test, say, sign
+
+    (test,) = found.tests
+    result: Any = test.result
+    alpha = found.alpha
+    extra: Extra
+    if test.clusters is None:
+        extra = beside(result, alpha=alpha, margin=margin)
+    else:
+        sample = test.pairs.sample
+        extra = beside_clusters(
+            sample.original_correct,
+            sample.transformed_correct,
+            test.clusters,
+            alpha=alpha,
+            margin=margin,
+            alternative=result.alternative,
+            p_difference=result.p_value,
+        )
+    signature = sign(result, alpha=alpha, fields=fields)
+    labels = read.predictions.label_names
+    if as_json:
+        print_json(
+            {
+                "compared": found.compared,
+                **_unless_none(labels=labels),
+                "dropped": read.predictions.dropped,
+                "notes": list(read.notes),
+                **test.to_dict(),
+                **{name: value for name, (value, _) in extra.items()},
+                "alpha": alpha,
+                "signature": signature,
+            }
+        )
+        return
+    _print_notes(read)
+    verdict = say(result, test.reject)
+    print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
+    _print_changes(found, test)
+
+
+def _print_several(
+    read: ReadLogs, found: Comparison, *, as_json: bool, fields: Mapping[str, str]
+) -> None:
+    from ietest_fast.report.tables import Column, PValue, Table
+    from ietest_fast.stats.signature import write_signature
+
+    first = found.tests[0].result
+    is_clustered = found.tests[0].clusters is not None
+    signature = write_signature(
+        "test",
+        n=first.n,
+        S=".".join(
+            str(part)
+            for part in (
+                first.n_resamples,
+                "resample" if is_clustered else getattr(first, "method", None),
+            )
+            if part is not None
+        ),
+        stat="t",
+        alt=first.alternative.removesuffix("-sided"),
+        mc="holm",
+        tests=len(found.tests),
+        alpha=f"{found.alpha:g}",
+        seed=first.seed,
+        **fields,
+    )
+    if as_json:
+        print_json(
+            {
+                **_unless_none(labels=read.predictions.label_names),
+                "dropped": read.predictions.dropped,
+                "notes": list(read.notes),
+                **found.to_dict(),
+                "signature": signature,
+            }
+        )
+        return
+    _print_notes(read)
+    reference = found.tests[0].pairs.reference
+    is_models = found.compared == "models"
+    print_table(
+        Table(
+            name="comparison",
+            title=f"{'Classifiers' if is_models else 'Versions'} against {reference}",
+            columns=(
+                Column("classifier" if is_models else "version"),
+                Column("items", kind="count"),
+                Column(f"accuracy, {reference}", kind="percent"),
+                Column("accuracy", kind="percent"),
+                Column("delta", kind="points"),
+                Column("p", kind="p"),
+                Column("p, Holm", kind="p"),
+                Column("differs"),
+            ),
+            rows=tuple(
+                (
+                    test.name,
+                    test.result.n,
+                    test.result.counts.accuracy_original,
+                    test.result.counts.accuracy_transformed,
+                    test.result.counts.delta,
+                    test.result.p_value,
+                    PValue(test.p_adjusted, found.alpha),
+                    test.reject,
+                )
+                for test in found.tests
+            ),
+        )
+    )
+    for each in found.cochran:
+        who = ", ".join(str(value) for value in each.group.values())
+        result = each.result
+        click.echo(
+            f"Cochran's Q{f' of {who}' if who else ''} over {len(result.versions)} "
+            f"{'classifiers' if is_models else 'versions'}: {result.statistic:.3f}, "
+            f"p = {result.p_value:.4g}"
+        )
+    differ = [test.name for test in found.tests if test.reject]
+    click.echo(
+        f"Different from {reference}: {', '.join(differ)}."
+        if differ
+        else f"No difference from {reference} is shown."
+    )
+    for test in found.tests:
+        _print_changes(found, test, name=test.name)
+    click.echo(signature)
+
+
+def _unless_none(**values: Any) -> dict[str, Any]:
+    return {name: list(value) for name, value in values.items() if value is not None}
+
+
+def _print_notes(read: ReadLogs) -> None:
+    for reason, count in read.predictions.dropped.items():
+        click.echo(f"{count:,} rows dropped: {reason}")
+    for note in read.notes:
+        click.echo(note)
+    if read.notes:
+        click.echo()
+
+
+def _print_changes(found: Comparison, test: VersionTest, *, name: str | None = None) -> None:
+    before = "" if name is None else f"{name}: "
+    if test.pairs.n_unmatched:
+        click.echo(f"{before}{test.pairs.n_unmatched:,} items that one version lacks are left out.")
+    if name is None and test.pairs.n_changed is not None:
+        what = "predictions changed" if found.compared == "versions" else "predictions differ"
+        click.echo(f"{test.pairs.n_changed:,} of {len(test.pairs):,} {what}.")
+    if test.collapsed:
+        who = "the model" if name is None else name
+        click.echo(_COLLAPSED.format(who))

@@ -1,0 +1,198 @@
+"""From the answers that stand in logs to labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.labels import (
+    NLI_LABELS,
+    NOT_ENTAILED,
+    EncodedLabels,
+    UnknownLabelError,
+    encode_labels,
+)
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation.readers.base import Answers
+
+Unparsed = Literal["wrong", "drop", "error"]
+
+_LABELS_HINT = "name all labels with --labels if the gold labels lack one"
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names of labels that are fewer than two, empty, or the same.
+
+    Raises
+    ------
+    InputError
+        If they are.
+    """
+    folded = [name.strip().lower() for name in names]
+    if len(names) < 2 or not all(folded) or len(set(folded)) < len(folded):
+        raise InputError(
+            f"labels need at least two different names, none of them empty, not {list(names)}"
+        )
+
+
+def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
+    """Return the gold labels of a log as indices; -1 where a row has none.
+
+    Raises
+    ------
+    InputError
+        If a label is none of the names.
+    """
+    assert answers.gold is not None  # noqa: S101 - the caller has seen to it
+    try:
+        return encode_labels(answers.gold, label_names=names, is_pair=False)
+    except UnknownLabelError as error:
+        raise InputError(
+            str(error), path=answers.path, row=f"row {error.row}", column=answers.gold_column
+        ) from error
+
+
+def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
+    """Find the labels' names in the gold labels and the predictions of several logs.
+
+    Integers are NLI's if NLI's names stand elsewhere, or if 0, 1, 2 are all there are; a task
+    with two classes or with five has 0 and 1, too. A number that no gold label reaches is no
+    label.
+
+    Parameters
+    ----------
+    gold
+        Has the gold labels.
+    answers
+        Have the predictions.
+
+    Raises
+    ------
+    InputError
+        If predictions are numbers and gold labels are names.
+    """
+    names = encode_gold(gold, None).names
+    known = {name.casefold() for name in names}
+    predicted: set[str] = set()
+    for each in answers:
+        found = _values(each)
+        predicted |= found
+        if not _are_numbers(known) and found and _are_numbers(found):
+            raise InputError(
+                f"holds numbers ({', '.join(sorted(found)[:4])}), but gold labels are names "
+                f"({', '.join(names[:4])}). If it says which answers are right, name it with "
+                "--correct-column; if the numbers count the labels from 0, name these in their "
+                "order with --labels",
+                path=each.path,
+                column=each.predicted_column,
+            )
+    seen = known | predicted
+    numbers = {name for name in seen if _are_numbers({name})}
+    if not known <= numbers:
+        return NLI_LABELS if known & set(NLI_LABELS) and not known & NOT_ENTAILED else names
+    if seen == {"0", "1", "2"} or numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
+        return NLI_LABELS
+    highest = max(map(int, known), default=0)
+    within = {name for name in numbers if int(name) <= highest}
+    return tuple(sorted({str(int(name)) for name in within}, key=int))
+
+
+def encode_predictions(
+    answers: Answers, names: tuple[str, ...], *, unparsed: Unparsed
+) -> NDArray[np.int8]:
+    """Return the predictions of a log as indices; -1 where an answer is no label.
+
+    Parameters
+    ----------
+    answers
+        Of the log.
+    names
+        Names of the labels.
+    unparsed
+        ``error`` to refuse what is no label; otherwise it is -1.
+
+    Raises
+    ------
+    InputError
+        If a prediction is missing, or is none of the names.
+    """
+    column = answers.predicted
+    assert column is not None  # noqa: S101 - the caller has seen to it
+    if unparsed != "error":
+        column = _known_only(column, names)
+    try:
+        encoded = encode_labels(column, label_names=names, is_pair=False)
+    except UnknownLabelError as error:
+        raise InputError(
+            f"{error} ({_LABELS_HINT}; --unparsed wrong or drop takes what is no label for an "
+            "answer that could not be parsed)",
+            path=answers.path,
+            row=f"row {error.row}",
+            column=answers.predicted_column,
+        ) from error
+    missing = np.flatnonzero(encoded.codes < 0)
+    if missing.size and unparsed == "error":
+        raise InputError(
+            f"{missing.size} of {encoded.codes.size} predictions are missing; every row needs one "
+            "(--unparsed wrong counts a missing one as wrong, --unparsed drop leaves its item out)",
+            path=answers.path,
+            row=f"row {int(missing[0])}",
+            column=answers.predicted_column,
+        )
+    return encoded.codes
+
+
+def _known_only(column: pa.ChunkedArray, names: tuple[str, ...]) -> pa.ChunkedArray:
+    """Return a column in which every value that is no label is null."""
+    kind = column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        column = column.cast(pa.string())
+    encoded = column.combine_chunks().dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    kept: list[str | None] = []
+    for value in values:
+        try:
+            codes = encode_labels(
+                pa.chunked_array([pa.array([value])]), label_names=names, is_pair=False
+            ).codes
+        except UnknownLabelError:
+            kept.append(None)
+        else:
+            kept.append(value if codes[0] >= 0 else None)
+    taken = pa.array(kept, pa.string()).take(encoded.indices)
+    return pa.chunked_array([taken])
+
+
+def _values(answers: Answers) -> set[str]:
+    """Return the distinct predictions of a log, case-folded; numbers as integers."""
+    column = answers.predicted
+    assert column is not None  # noqa: S101 - the caller has seen to it
+    if (
+        pa.types.is_floating(column.type)
+        and not pc.all(pc.equal(pc.round(column), column), min_count=0).as_py()
+    ):
+        raise InputError(
+            "holds numbers with decimals, which are no labels; `ietest-fast test` compares scores",
+            path=answers.path,
+            column=answers.predicted_column,
+        )
+    try:
+        names = encode_labels(column, label_names=None, is_pair=False).names
+    except UnknownLabelError as error:
+        raise InputError(
+            str(error), path=answers.path, row=f"row {error.row}", column=answers.predicted_column
+        ) from error
+    return {name.casefold() for name in names}
+
+
+def _are_numbers(names: set[str]) -> bool:
+    return all(name.removeprefix("-").isdecimal() for name in names)

@@ -1,0 +1,246 @@
+"""One long table of predictions from the matched rows of several logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.answer_labels import (
+    Unparsed,
+    encode_gold,
+    encode_predictions,
+    find_names,
+)
+from ietest_fast.evaluation.log_alignment import item_names
+from ietest_fast.evaluation.predictions import Predictions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation.log_roles import Part
+    from ietest_fast.evaluation.readers import Answers
+
+NOT_PARSED = "answer not parsed"
+"""Why an item is left out under ``--unparsed drop``."""
+
+
+def assemble(
+    parts: list[Part], *, label_names: tuple[str, ...] | None, unparsed: Unparsed | None
+) -> tuple[Predictions, list[str]]:
+    """Put the long table together."""
+    first = parts[0].log
+    scored = [part.log.correct is not None for part in parts]
+    if any(scored) and not all(scored):
+        raise InputError(
+            "has no outcomes, which the other logs have; --correct-column names a column of them",
+            path=parts[scored.index(False)].log.path,
+        )
+    if all(scored):
+        return _assemble_outcomes(parts, unparsed=unparsed or "wrong")
+    unparsed = unparsed or "error"
+    if first.label_names is not None and label_names is None:
+        label_names = first.label_names
+    if label_names is None:
+        label_names = find_names(first, [part.log for part in parts])
+    gold = encode_gold(first, label_names)
+    names = gold.names
+    if not (gold.codes >= 0).any():
+        raise InputError("no row has a gold label", path=first.path, column=first.gold_column)
+    kept = {id(part): _gold_codes(part.log, first, gold.codes, names) for part in parts}
+    codes = {id(part): encode_predictions(part.log, names, unparsed=unparsed) for part in parts}
+    failed = _items_of(parts, {key: found < 0 for key, found in codes.items()}, kept)
+    notes, dropped = _say_unparsed(failed, len(gold.codes), unparsed)
+    labels = pa.array(names, pa.string())
+    tables = []
+    for part in parts:
+        answers = codes[id(part)]
+        keep = kept[id(part)] >= 0
+        if unparsed == "drop" and failed:
+            keep &= ~np.isin(item_names(part.log), list(failed))
+        columns = {"gold": _named(kept[id(part)], labels), "predicted": _named(answers, labels)}
+        tables.append(_rows(part, columns).filter(pa.array(keep)))
+    return (
+        _finish(tables, names, {**gold.dropped, **dropped}, parts),
+        notes,
+    )
+
+
+def _named(codes: NDArray[np.int8], labels: pa.Array) -> pa.Array:
+    """Return labels by their indices; null for -1."""
+    indices = pa.array(codes.astype(np.int32), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, labels)
+
+
+def _gold_codes(
+    log: Answers, first: Answers, codes: NDArray[np.int8], names: tuple[str, ...]
+) -> NDArray[np.int8]:
+    """Return the right answers of a log's rows as indices.
+
+    Raises
+    ------
+    InputError
+        If a log has others than the first for the same items.
+    """
+    if log is first or log.gold is None or log.gold is first.gold:
+        return codes
+    own = encode_gold(log, names).codes
+    if log.path == first.path:
+        return own  # a table in which a version may have labels of its own
+    differs = (own != codes) & (own >= 0) & (codes >= 0)
+    if differs.any():
+        row = int(np.argmax(differs))
+        raise InputError(
+            f"the gold label is {names[own[row]]!r}, and {names[codes[row]]!r} in {first.path}; "
+            "are the rows in the same order? --id-column names a column to match them by",
+            path=log.path,
+            row=f"row {row}",
+            column=log.gold_column,
+        )
+    return codes
+
+
+def _items_of(
+    parts: list[Part], masks: dict[int, Any], gold: dict[int, Any] | None = None
+) -> set[str]:
+    """Return the names of the items that a mask marks in any log."""
+    found: set[str] = set()
+    for part in parts:
+        mask = masks[id(part)]
+        if gold is not None:
+            mask = mask & (gold[id(part)] >= 0)
+        if mask.any():
+            names = item_names(part.log)
+            found |= {names[row] for row in np.flatnonzero(mask)}
+    return found
+
+
+def _say_unparsed(failed: set[str], n: int, unparsed: Unparsed) -> tuple[list[str], dict[str, int]]:
+    if not failed:
+        return [], {}
+    if unparsed == "drop":
+        return [], {NOT_PARSED: len(failed)}
+    note = (
+        f"Answers to {len(failed):,} of {n:,} items could not be parsed; they count as wrong "
+        "(--unparsed drop leaves these items out)."
+    )
+    return [note], {}
+
+
+def _assemble_outcomes(parts: list[Part], *, unparsed: Unparsed) -> tuple[Predictions, list[str]]:
+    """Put together logs that say of each answer whether it is right."""
+    unscored = {id(part): _nulls(part.log.correct) for part in parts}
+    failed = {id(part): _unparsed(part.log) for part in parts}
+    for part in parts:
+        mask = unscored[id(part)]
+        if mask.any() and not part.log.is_scored:
+            raise InputError(
+                "an outcome is missing; every row needs one",
+                path=part.log.path,
+                row=f"row {int(np.argmax(mask))}",
+                column=part.log.predicted_column,
+            )
+        if failed[id(part)].any() and unparsed == "error":
+            row = int(np.argmax(failed[id(part)]))
+            raise InputError(
+                f"{int(failed[id(part)].sum()):,} answers could not be parsed, the first that to "
+                f"item {item_names(part.log)[row]!r}; --unparsed wrong counts them as wrong, "
+                "--unparsed drop leaves their items out",
+                path=part.log.path,
+            )
+    not_parsed = _items_of(parts, failed)
+    notes, dropped = _say_unparsed(not_parsed, len(parts[0].log), unparsed)
+    for part in parts:
+        for reason, n in part.log.dropped.items():
+            dropped[reason] = max(n, dropped.get(reason, 0))
+    absent = _items_of(parts, unscored)
+    if absent:
+        dropped["answer without a score"] = len(absent)
+    left_out = list(absent | (not_parsed if unparsed == "drop" else set()))
+    names = _shared_names([part.log for part in parts])
+    tables = []
+    for part in parts:
+        table = _rows(part, _outcome_columns(part.log, names))
+        if left_out:
+            table = table.filter(pa.array(~np.isin(item_names(part.log), left_out)))
+        tables.append(table)
+    return _finish(tables, names, dropped, parts), notes
+
+
+def _nulls(values: Any) -> NDArray[np.bool_]:
+    return np.asarray(values.is_null().to_numpy(zero_copy_only=False))
+
+
+def _unparsed(log: Answers) -> NDArray[np.bool_]:
+    """Say which answers of a log could not be parsed: there is none, and it is wrong."""
+    if log.predicted is None or not log.is_scored:
+        return np.zeros(len(log), dtype=bool)
+    right = pc.fill_null(log.correct, True).to_numpy(zero_copy_only=False)
+    return np.asarray(_nulls(log.predicted.combine_chunks()) & ~right)
+
+
+def _shared_names(logs: list[Answers]) -> tuple[str, ...] | None:
+    """Return the labels, if all logs name the same and have no others."""
+    names = logs[0].label_names
+    if names is None or any(log.label_names != names or _has_others(log, names) for log in logs):
+        return None
+    return names
+
+
+def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, Any]:
+    columns: dict[str, Any] = {"correct": pc.fill_null(log.correct, False)}
+    for name, values in (("gold", log.gold), ("predicted", log.predicted)):
+        if values is not None and log.is_scored:
+            columns[name] = values.combine_chunks().cast(pa.string())
+    if names is not None and log.probabilities is not None:
+        columns["probabilities"] = log.probabilities
+    return columns
+
+
+def _has_others(log: Answers, names: tuple[str, ...]) -> bool:
+    """Whether a log has answers that are none of the labels."""
+    return any(
+        values is not None
+        and bool(set(pc.unique(values.cast(pa.string())).drop_null().to_pylist()) - set(names))
+        for values in (log.gold, log.predicted)
+    )
+
+
+def _rows(part: Part, columns: dict[str, Any]) -> pa.Table:
+    log = part.log
+    assert log.items is not None  # noqa: S101 - aligned
+    made: dict[str, Any] = {
+        "item": log.items,
+        "version": pa.repeat(pa.scalar(part.version), len(log)),
+        **columns,
+    }
+    if part.model is not None:
+        made["model"] = pa.repeat(pa.scalar(part.model), len(log))
+    return pa.table(made | {k: v for k, v in log.columns.items() if k not in made})
+
+
+def _finish(
+    tables: list[pa.Table],
+    names: tuple[str, ...] | None,
+    dropped: dict[str, int],
+    parts: list[Part],
+) -> Predictions:
+    plain = []
+    for table in tables:
+        fields = [
+            pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type)
+            for f in table.schema
+        ]
+        plain.append(table.cast(pa.schema(fields)))
+    source = str(parts[0].log.path)
+    if not any(table.num_rows for table in plain):
+        raise InputError("no item is left", path=source)
+    return Predictions(
+        table=pa.concat_tables(plain, promote_options="permissive"),
+        label_names=names,
+        dropped=dropped,
+        source=source,
+    )

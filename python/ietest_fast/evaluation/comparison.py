@@ -1,0 +1,315 @@
+"""Every version against the reference, with one correction for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.stats import cochran_q_test, holm, is_collapsed, paired_test
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from ietest_fast.evaluation.predictions import Pairs, Predictions
+    from ietest_fast.stats import ClusteredTestResult, CochranResult, PairedTestResult
+    from ietest_fast.stats.outcomes import Method
+
+# With more different right answers than this they are no classes that a model could collapse to.
+_MOST_CLASSES = 127
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VersionTest:
+    """One version, or one classifier, against the reference.
+
+    Attributes
+    ----------
+    group
+        Which classifier: its ``model``, ``m`` and ``rho``, where there are several.
+    pairs
+        The matched answers.
+    clusters
+        Shape (n,), labels, or None.
+    result
+        Of the paired test.
+    p_adjusted
+        Holm's p-value among the versions of the same classifier.
+    reject
+        Whether ``p_adjusted`` lies below alpha.
+    collapsed
+        Whether the classifier gives one class only, or is at chance, on the reference; None where
+        answers are free text.
+    """
+
+    group: dict[str, Any]
+    pairs: Pairs
+    clusters: Any
+    result: PairedTestResult | ClusteredTestResult
+    p_adjusted: float
+    reject: bool
+    collapsed: bool | None
+
+    @property
+    def name(self) -> str:
+        """The version, and whose."""
+        who = ", ".join(str(value) for value in self.group.values())
+        return f"{who}: {self.pairs.version}" if who else self.pairs.version
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        counts = self.result.counts
+        return {
+            **self.group,
+            "reference": self.pairs.reference,
+            "version": self.pairs.version,
+            "accuracy_original": counts.accuracy_original,
+            "accuracy_transformed": counts.accuracy_transformed,
+            "predictions_changed": self.pairs.n_changed,
+            "items_unmatched": self.pairs.n_unmatched,
+            "collapsed": self.collapsed,
+            **self.result.to_dict(),
+            "p_adjusted": self.p_adjusted,
+            "reject": self.reject,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupCochran:
+    """Cochran's Q over all versions of one classifier.
+
+    Attributes
+    ----------
+    group
+        Which classifier.
+    result
+        Of the test.
+    """
+
+    group: dict[str, Any]
+    result: CochranResult
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison(Result):
+    """Paired tests of several versions, or several classifiers.
+
+    Attributes
+    ----------
+    tests
+        One for each version and classifier.
+    cochran
+        For each classifier with more than two versions; none with clusters.
+    compared
+        ``versions`` of the same items, or ``models`` on the same version.
+    alpha
+        Level of the family of tests of one classifier.
+    """
+
+    tests: tuple[VersionTest, ...]
+    cochran: tuple[GroupCochran, ...]
+    compared: Literal["versions", "models"]
+    alpha: float
+
+    @property
+    def reject(self) -> bool:
+        """Whether any version differs."""
+        return any(test.reject for test in self.tests)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Heads the table."""
+        what = "Versions" if self.compared == "versions" else "Classifiers"
+        return f"{what} against {self.tests[0].pairs.reference}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return {
+            "compared": self.compared,
+            "comparisons": [test.to_dict() for test in self.tests],
+            "cochran": [{**each.group, **each.result.to_dict()} for each in self.cochran],
+            "correction": "holm",
+            "alpha": self.alpha,
+            "reject": self.reject,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        return [(test.name, _say(test)) for test in self.tests]
+
+    def to_frame(self) -> Any:
+        """Return one row for each test, as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame([test.to_dict() for test in self.tests])
+
+
+def compare_versions(
+    predictions: Predictions,
+    *,
+    reference: str | None = None,
+    clusters: str | None = None,
+    method: str | None = None,
+    n_resamples: int | None = None,
+    rng: Any = 0,
+    alternative: Any = "two-sided",
+    alpha: float = 0.05,
+    n_threads: int | None = None,
+) -> Comparison:
+    """Test each version of the items against the reference, for each classifier.
+
+    The p-values of a classifier's versions are adjusted by Holm's rule. With three versions and
+    more, Cochran's Q asks besides whether any of them differs from any other. If there is only one
+    version, and several classifiers, each classifier is tested against the first.
+
+    Parameters
+    ----------
+    predictions
+        The long table.
+    reference
+        The version that others are compared with; None: ``original``, or the first.
+    clusters
+        A column whose equal values belong together; whole clusters are drawn.
+    method, n_resamples, rng, alternative, n_threads
+        As for :func:`ietest_fast.stats.paired_test`.
+    alpha
+        Significance level of each classifier's family of tests.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        If there is nothing to compare, a classifier lacks the reference, or fewer than two items
+        are left.
+    """
+    compared: Literal["versions", "models"] = "versions"
+    if len(predictions.versions) == 1:
+        predictions = _models_as_versions(predictions)
+        compared = "models"
+    if reference is None:
+        names = predictions.versions
+        reference = ORIGINAL if ORIGINAL in names else names[0]
+    options = {
+        "n_resamples": n_resamples,
+        "rng": rng,
+        "alternative": alternative,
+        "n_threads": n_threads,
+    }
+    tests: list[VersionTest] = []
+    cochran: list[GroupCochran] = []
+    for group in predictions.groups:
+        mine = predictions.select(**group) if group else predictions
+        if reference not in mine.versions:
+            who = ", ".join(str(value) for value in group.values()) or "the classifier"
+            raise InputError(
+                f"{who} has no version {reference!r}; it has {', '.join(mine.versions)}",
+                path=predictions.source,
+            )
+        shown = group if len(predictions.groups) > 1 else {}
+        family = [
+            _test(mine.pairs(name, reference=reference), shown, clusters, method, options)
+            for name in mine.versions
+            if name != reference
+        ]
+        if not family:
+            continue
+        adjusted = holm([test.result.p_value for test in family])
+        tests += [
+            replace(test, p_adjusted=p, reject=p < alpha)
+            for test, p in zip(family, adjusted, strict=True)
+        ]
+        if len(family) > 1 and clusters is None:
+            result = cochran_q_test(
+                _outcomes(family),
+                n_resamples=n_resamples,
+                rng=rng,
+                n_threads=n_threads,
+            )
+            cochran.append(GroupCochran(group=shown, result=result))
+    if not tests:
+        raise InputError("has one version of each item; two are needed", path=predictions.source)
+    return Comparison(tests=tuple(tests), cochran=tuple(cochran), compared=compared, alpha=alpha)
+
+
+def _models_as_versions(predictions: Predictions) -> Predictions:
+    """Return the table with classifiers in the place of versions."""
+    if len(predictions.groups) < 2:
+        raise InputError(
+            f"has one version, {predictions.versions[0]!r}, of one classifier; two of either are "
+            "needed",
+            path=predictions.source,
+        )
+    names = list(predictions.groups[0])
+    values = [predictions.table[name].cast(pa.string()).combine_chunks() for name in names]
+    joined = pc.binary_join_element_wise(*values, ", ")
+    table = predictions.table.drop_columns(names)
+    place = table.column_names.index("version")
+    return replace(predictions, table=table.set_column(place, "version", joined))
+
+
+def _test(
+    pairs: Pairs,
+    group: dict[str, Any],
+    clusters: str | None,
+    method: str | None,
+    options: dict[str, Any],
+) -> VersionTest:
+    if len(pairs) < 2:
+        raise InputError(
+            f"a paired test needs at least two rows, not {len(pairs)}",
+            path=pairs.predictions.source,
+        )
+    labels = None if clusters is None else np.asarray(pairs.column(clusters).to_pylist())
+    if labels is None and len(pc.unique(pairs.items)) < len(pairs):
+        labels = np.asarray(pairs.items.to_pylist())  # several rows of an item
+    result: Any = paired_test(
+        pairs.sample.original_correct,
+        pairs.sample.transformed_correct,
+        clusters=labels,
+        method=cast("Method | None", method),
+        **options,
+    )
+    gold = pairs.gold
+    is_known = (gold >= 0).all() and len(np.unique(gold)) <= _MOST_CLASSES
+    has_answers = "predicted" in pairs.predictions.columns
+    return VersionTest(
+        group=group,
+        pairs=pairs,
+        clusters=labels,
+        result=result,
+        p_adjusted=result.p_value,
+        reject=False,
+        collapsed=is_collapsed(pairs.original, gold) if is_known and has_answers else None,
+    )
+
+
+def _outcomes(family: list[VersionTest]) -> dict[str, Any]:
+    """Return the outcomes of all versions on the items that all of them have."""
+    items = [test.pairs.items.to_pylist() for test in family]
+    shared = set(items[0]).intersection(*items[1:])
+    order = [item for item in items[0] if item in shared]
+    first = family[0].pairs
+    places = dict(zip(items[0], range(len(items[0])), strict=True))
+    rows = [places[item] for item in order]
+    columns: dict[str, Any] = {first.reference: first.sample.original_correct[rows]}
+    for test, names in zip(family, items, strict=True):
+        places = dict(zip(names, range(len(names)), strict=True))
+        rows = [places[item] for item in order]
+        columns[test.pairs.version] = test.pairs.sample.transformed_correct[rows]
+    return columns
+
+
+def _say(test: VersionTest) -> str:
+    counts = test.result.counts
+    said = (
+        f"{counts.accuracy_original:.4f} → {counts.accuracy_transformed:.4f}, "
+        f"p = {format_p(test.result.p_value)}, Holm {format_p(test.p_adjusted)}"
+    )
+    return f"{said}, differs" if test.reject else said

@@ -1,0 +1,181 @@
+"""The rows of several logs, brought into one order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from ietest_fast.evaluation.log_roles import Part
+    from ietest_fast.evaluation.readers import Answers
+
+
+def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
+    """Give all logs the items and the order of the first, and gold labels to those without.
+
+    Parameters
+    ----------
+    parts
+        The logs.
+    has_ids
+        Whether the user has named what tells items apart.
+
+    Raises
+    ------
+    InputError
+        If logs differ in length or items, or none has gold labels or outcomes.
+    """
+    first = parts[0].log
+    pairs = [align_pair(first, part.log, has_ids=has_ids)[1] for part in parts[1:]]
+    if first.items is None:
+        first = replace(first, items=pa.array(np.arange(len(first), dtype=np.int64)))
+    if first.correct is None and first.gold is None:
+        holder = next((log for log in pairs if log.gold is not None), None)
+        if holder is None:
+            raise InputError(
+                "there is no such column; name that of the gold labels with --gold-column, their "
+                "file with --gold, or columns of outcomes with --correct-column",
+                path=first.path,
+                column=first.gold_column,
+            )
+        first = replace(
+            first, gold=holder.gold, gold_column=holder.gold_column, gold_path=holder.path
+        )
+    aligned = [
+        replace(
+            log,
+            items=first.items if log.items is None else log.items,
+            gold=first.gold if log.gold is None else log.gold,
+        )
+        for log in pairs
+    ]
+    return [replace(part, log=log) for part, log in zip(parts, [first, *aligned], strict=True)]
+
+
+def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answers, Answers]:
+    """Bring the rows of a log into the order of another's, by item or as they stand."""
+    if first.items is None or other.items is None:
+        if len(other) != len(first):
+            raise InputError(
+                f"{len(other)} rows, but {first.path} has {len(first)}; rows are matched by their "
+                "order (name a column with --id-column to match by it)",
+                path=other.path,
+            )
+        _check_ids(first, other)
+        return first, other
+    mine, theirs = (check_items(log) for log in (first, other))
+    where = pc.index_in(mine, value_set=theirs)
+    if where.null_count or len(theirs) != len(mine):
+        if first.version is not None and other.version is not None and not has_ids:
+            return first, other  # one table, whose versions need not have the same items
+        extra = pc.is_in(theirs, value_set=mine).to_numpy(zero_copy_only=False)
+        lost = (
+            mine.filter(where.is_null())[0].as_py()
+            if where.null_count
+            else theirs.filter(pa.array(~extra))[0].as_py()
+        )
+        raise InputError(
+            f"the ids are not those of {first.path}: {lost!r} stands in one file only",
+            path=other.path,
+            column="item" if not has_ids else None,
+        )
+    _check_ids(first, _take(other, where))
+    aligned = _take(other, where)
+    if aligned.gold is not None and first.gold is not None and first.path != other.path:
+        _check_gold(first, aligned)
+    return first, aligned
+
+
+def _take(log: Answers, rows: pa.Array) -> Answers:
+    """Return the rows of a log in another order."""
+    if rows.equals(pa.array(np.arange(len(log), dtype=np.int32))):
+        return log
+    return replace(
+        log,
+        **{
+            name: values.take(rows)
+            for name in ("items", "gold", "predicted", "correct", "probabilities", "inputs")
+            if (values := getattr(log, name)) is not None
+        },
+        columns={name: values.take(rows) for name, values in log.columns.items()},
+        ids={name: values.take(rows) for name, values in log.ids.items()},
+    )
+
+
+def check_items(log: Answers) -> pa.Array:
+    """Return a log's items as texts.
+
+    Raises
+    ------
+    InputError
+        If one is missing, or there twice.
+    """
+    assert log.items is not None  # noqa: S101 - the caller has seen to it
+    column = log.items.cast(pa.string())
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise InputError("a row has no id", path=log.path, row=f"row {row}")
+    counts = pc.value_counts(column)
+    repeated = counts.filter(pc.greater(counts.field("counts"), 1))
+    if len(repeated):
+        raise InputError(
+            f"{len(repeated)} ids occur more than once, such as {repeated[0]['values'].as_py()!r}",
+            path=log.path,
+        )
+    return column
+
+
+def _check_ids(first: Answers, other: Answers) -> None:
+    """Stop if a column that seems to tell rows apart says that rows are matched wrongly."""
+    for name, mine in first.ids.items():
+        if name not in other.ids or first.path == other.path:
+            continue
+        pair = [values.cast(pa.string()) for values in (mine, other.ids[name])]
+        if any(each.null_count or len(pc.unique(each)) < len(each) for each in pair):
+            continue
+        if pair[0].equals(pair[1]):
+            continue
+        shared = pc.is_in(pair[1], value_set=pair[0])
+        if not pc.any(shared).as_py():
+            continue
+        row = int(np.argmax(pc.not_equal(pair[0], pair[1]).to_numpy(zero_copy_only=False)))
+        raise InputError(
+            f"names the rows otherwise than in {first.path} ({pair[1][row].as_py()!r} beside "
+            f"{pair[0][row].as_py()!r}), while rows are matched by their order; --id-column {name} "
+            "matches by it",
+            path=other.path,
+            row=f"row {row}",
+            column=name,
+        )
+
+
+def _check_gold(first: Answers, other: Answers) -> None:
+    """Stop if two logs have different right answers for the same items."""
+    assert first.gold is not None  # noqa: S101 - the caller has seen to it
+    assert other.gold is not None  # noqa: S101 - the caller has seen to it
+    mine, theirs = (gold.cast(pa.string()).combine_chunks() for gold in (first.gold, other.gold))
+    if set(pc.unique(mine).to_pylist()).isdisjoint(pc.unique(theirs).to_pylist()):
+        return  # the same answers in other words, such as names and letters
+    differs = pc.fill_null(pc.not_equal(mine, theirs), False)
+    if first.is_scored and pc.any(differs).as_py():
+        row = int(np.argmax(differs.to_numpy(zero_copy_only=False)))
+        items = check_items(first)
+        raise InputError(
+            f"item {items[row].as_py()!r} has the right answer {theirs[row].as_py()!r}, and "
+            f"{mine[row].as_py()!r} in {first.path}; are these the same items? --id-column names "
+            "what tells items apart, such as doc.id",
+            path=other.path,
+        )
+
+
+def item_names(log: Answers) -> list[str]:
+    """Return the items of an aligned log as texts."""
+    assert log.items is not None  # noqa: S101 - aligned
+    found: list[str] = log.items.cast(pa.string()).to_pylist()
+    return found

@@ -1,0 +1,288 @@
+"""What a reader of logs is given, and what it makes of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ietest_fast.corpus.formats import check_readable
+from ietest_fast.errors import InputError, shorten_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+_HEAD_BYTES = 64 << 10
+_LONGEST_LINE = 16 << 20
+
+ID_COLUMNS = frozenset(
+    {
+        "id", "idx", "index", "item", "item_id", "doc_id", "example_id", "sample_id", "question_id",
+        "pairid", "pair_id", "guid", "uid", "uuid", "promptid", "prompt_id",
+    }
+)  # fmt: skip
+"""Names, case-folded, of columns that usually tell rows apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fields:
+    """Which parts of a log the user has named; None leaves the choice to the reader.
+
+    Names may lead into objects, such as ``doc.label``.
+
+    Attributes
+    ----------
+    item
+        What names a row.
+    gold
+        Its right answer.
+    predicted
+        Its answer.
+    correct
+        Whether the answer is right: a column, a metric, a scorer.
+    answer_columns
+        In a log that holds all versions side by side: the column of answers to each.
+    correct_columns
+        The same, of outcomes.
+    is_alone
+        Whether this log is the only one, so that it has to hold all versions.
+    filter
+        Which of the filters of lm-evaluation-harness.
+    keep
+        Further columns to keep.
+    """
+
+    item: str | None = None
+    gold: str | None = None
+    predicted: str | None = None
+    correct: str | None = None
+    answer_columns: tuple[str | None, ...] = ()
+    correct_columns: tuple[str | None, ...] = ()
+    is_alone: bool = False
+    filter: str | None = None
+    keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """The answers of one classifier to one version of n items, as a log has them.
+
+    Attributes
+    ----------
+    path
+        The log.
+    name
+        Of the task, or the file.
+    items
+        Shape (n,): names of the items; None if they are known by their order only.
+    gold, predicted
+        Shape (n,), as they stand in the log; None if it has none. A null in ``predicted`` is an
+        answer that could not be parsed.
+    correct
+        Shape (n,), bool: whether the log says that the answer is right, null where it does not;
+        None if it does not say it at all.
+    probabilities
+        Shape (n,), lists of float32 in the order of ``label_names``, or None.
+    label_names
+        All labels, if the log names them.
+    inputs
+        Shape (n,): texts, or hashes of them; only asked whether two logs have the same.
+    version, model
+        If the log names them.
+    columns
+        Further columns by name, each of shape (n,).
+    ids
+        Columns that seem to tell rows apart, by name; compared where rows are matched by order.
+    gold_column, gold_path, predicted_column
+        Names, for messages; the path is None if gold labels stand in the log.
+    is_scored
+        Whether answers are free texts that the log itself has marked as right or wrong.
+    dropped
+        Rows of the log that are not there, by reason.
+    notes
+        Sentences about choices that the reader has made.
+    """
+
+    path: Path
+    name: str
+    items: pa.Array | None = None
+    gold: pa.ChunkedArray | None = None
+    predicted: pa.ChunkedArray | None = None
+    correct: pa.Array | None = None
+    probabilities: pa.Array | None = None
+    label_names: tuple[str, ...] | None = None
+    inputs: pa.Array | None = None
+    version: str | None = None
+    model: str | None = None
+    columns: Mapping[str, pa.Array] = field(default_factory=dict)
+    ids: Mapping[str, pa.Array] = field(default_factory=dict)
+    gold_column: str = "label"
+    gold_path: Path | None = None
+    predicted_column: str = "prediction"
+    is_scored: bool = False
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        for values in (self.correct, self.predicted, self.gold, self.items):
+            if values is not None:
+                return len(values)
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileStart:
+    """The beginning of a file, by which its format is told.
+
+    Attributes
+    ----------
+    path
+        The file.
+    head
+        Its first 64 KiB.
+    """
+
+    path: Path
+    head: bytes
+
+    @classmethod
+    def of(cls, path: Path) -> FileStart:
+        """Read the start of a file.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read or is empty.
+        """
+        check_readable(path)
+        with path.open("rb") as stream:
+            return cls(path=path, head=stream.read(_HEAD_BYTES))
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the file begins like a JSON object."""
+        return self.head.lstrip()[:1] == b"{"
+
+    @cached_property
+    def first_object(self) -> dict[str, Any]:
+        """The object of the first line, if it is one; otherwise an empty one."""
+        if not self.is_json:
+            return {}
+        with self.path.open("rb") as stream:
+            line = stream.readline(_LONGEST_LINE)
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+class Reader(Protocol):
+    """Reads one format of logs; made without arguments."""
+
+    summary: str
+    """One line about the format."""
+
+    def recognises(self, start: FileStart) -> bool:
+        """Say by a file's content, not by its name, whether it is of this format."""
+        ...
+
+    def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
+        """Read a log.
+
+        Returns
+        -------
+        sequence of Answers
+            One for each version and classifier in it.
+
+        Raises
+        ------
+        InputError
+            If the log is damaged or lacks what is needed; names the file and the place in it.
+        """
+        ...
+
+
+def lookup(record: Any, name: str) -> Any:
+    """Return what a name leads to in an object: ``doc.label`` is ``label`` in ``doc``.
+
+    A key with dots in it comes first. What is not there is None.
+    """
+    if isinstance(record, dict) and name in record:
+        return record[name]
+    head, dot, rest = name.partition(".")
+    while dot:
+        if isinstance(record, dict) and head in record:
+            return lookup(record[head], rest)
+        more, dot, rest = rest.partition(".")
+        head = f"{head}.{more}"
+    if isinstance(record, list) and name.isdecimal() and int(name) < len(record):
+        return record[int(name)]
+    return None
+
+
+def unwrap(value: Any) -> Any:
+    """Return the one value of a list of one, however deep; anything else as it is."""
+    while isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    return value
+
+
+def as_text(value: Any) -> str | None:
+    """Return a JSON value as a label: numbers as they are written, objects and lists as JSON."""
+    value = unwrap(value)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_outcome(value: Any) -> bool | None:
+    """Return whether a score says right or wrong; None for a score that is no outcome."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)) and value in {0, 1}:
+        return bool(value)
+    return None
+
+
+def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:
+    """Make a column of texts."""
+    import pyarrow as pa
+
+    return pa.chunked_array([pa.array(list(values), pa.string())])
+
+
+def plain_array(values: Sequence[Any]) -> pa.Array:
+    """Make a column of JSON values: of one type if they are, otherwise of texts."""
+    import pyarrow as pa
+
+    try:
+        made = pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        made = None
+    if made is None or pa.types.is_nested(made.type):
+        made = pa.array([None if value is None else as_text(value) for value in values])
+    return made
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a file that is one JSON object.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is no valid JSON: {shorten_error(error)}", path=path) from error
+    if not isinstance(found, dict):
+        raise InputError("one JSON object expected", path=path)
+    return found

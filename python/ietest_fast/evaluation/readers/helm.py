@@ -1,0 +1,151 @@
+"""HELM's ``scenario_state.json``: the requests of one run, perturbed instances among them."""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.readers.base import (
+    Answers,
+    as_text,
+    lookup,
+    plain_array,
+    read_json,
+    text_array,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ietest_fast.evaluation.readers.base import Fields, FileStart
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ORIGINAL = "original"
+
+
+class HelmReader:
+    """Reads ``scenario_state.json``; each perturbation is a version."""
+
+    summary = "HELM, scenario_state.json"
+
+    def recognises(self, start: FileStart) -> bool:
+        """Look for the first key of a scenario's state."""
+        return start.is_json and b'"adapter_spec"' in start.head and b'"method"' in start.head
+
+    def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
+        """Read all requests, and hold each completion against the correct references."""
+        import pyarrow as pa
+
+        state = read_json(path)
+        about, requests = state.get("adapter_spec"), state.get("request_states")
+        if not isinstance(about, dict) or not isinstance(requests, list) or not requests:
+            raise InputError("has no requests of HELM", path=path)
+        by_version: dict[str, list[dict[str, Any]]] = {}
+        for number, request in enumerate(requests):
+            if not isinstance(request, dict) or not isinstance(request.get("instance"), dict):
+                raise InputError("has no instance", path=path, row=f"request {number}")
+            if request.get("reference_index") is not None:
+                raise InputError(
+                    f"the method {about.get('method')!r} scores single references, which "
+                    "cannot be compared here; use a method that has one completion for "
+                    "each instance",
+                    path=path,
+                )
+            by_version.setdefault(_version(request), []).append(request)
+        several = len({request.get("train_trial_index") for request in requests}) > 1
+        is_choice = "multiple_choice" in str(about.get("method"))
+        model = about.get("model_deployment") or about.get("model")
+        found = []
+        for version, rows in by_version.items():
+            read = [_read_answer(row, path, is_choice=is_choice) for row in rows]
+            ids = [lookup(row["instance"], fields.item or "id") for row in rows]
+            columns = {
+                name: plain_array([_kept(row, name) for row in rows]) for name in fields.keep
+            }
+            items = ids
+            if several:
+                items = [
+                    f"{name}, trial {row.get('train_trial_index')}"
+                    for name, row in zip(ids, rows, strict=True)
+                ]
+                columns["instance_id"] = plain_array(ids)
+            found.append(
+                Answers(
+                    path=path,
+                    name=path.parent.name or path.stem,
+                    items=plain_array(items),
+                    gold=text_array(gold for gold, _, _ in read),
+                    predicted=text_array(answer for _, answer, _ in read),
+                    correct=pa.array([right for _, _, right in read], pa.bool_()),
+                    inputs=pa.array(
+                        [as_text(lookup(row["instance"], "input.text")) for row in rows],
+                        pa.string(),
+                    ),
+                    version=version if len(by_version) > 1 else None,
+                    model=None if model is None else str(model),
+                    columns=columns,
+                    gold_column="references",
+                    predicted_column="completions",
+                    is_scored=True,
+                )
+            )
+        return found
+
+
+def _version(request: dict[str, Any]) -> str:
+    perturbation = request["instance"].get("perturbation")
+    if not isinstance(perturbation, dict):
+        return _ORIGINAL
+    options = [
+        f"{name}={value}"
+        for name, value in sorted(perturbation.items())
+        if name not in {"name", "robustness", "fairness", "computed_on", "seed"}
+        and isinstance(value, (str, int, float))
+    ]
+    which = perturbation.get("computed_on")
+    # HELM repeats the unperturbed instances beside the perturbed ones, marked as such.
+    if which == _ORIGINAL and perturbation.get("name") in {None, "identity"}:
+        return _ORIGINAL
+    return ":".join([str(perturbation.get("name")), *([",".join(options)] if options else [])])
+
+
+def _read_answer(
+    request: dict[str, Any], path: Path, *, is_choice: bool
+) -> tuple[str | None, str | None, bool | None]:
+    """Return the right answer, the model's, and whether it is right."""
+    instance = request["instance"]
+    references = [each for each in instance.get("references") or [] if isinstance(each, dict)]
+    right = [
+        str(lookup(each, "output.text")) for each in references if "correct" in each.get("tags", [])
+    ]
+    if not right:
+        raise InputError(
+            f"instance {instance.get('id')!r} has no reference that is tagged as correct",
+            path=path,
+        )
+    completions = lookup(request, "result.completions")
+    if not isinstance(completions, list) or not completions:
+        return right[0], None, None
+    text = str(completions[0].get("text", "")).strip()
+    mapping = request.get("output_mapping")
+    if isinstance(mapping, dict) and mapping:
+        answer = mapping.get(text)
+        if is_choice or answer is not None:
+            return right[0], answer, answer in right
+    plain = _simplify(text)
+    return right[0], text or None, any(plain == _simplify(each) for each in right)
+
+
+def _simplify(text: str) -> str:
+    """Return a text without case, articles, punctuation and runs of blanks (quasi-exact match)."""
+    bare = _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION))
+    return " ".join(bare.split())
+
+
+def _kept(request: dict[str, Any], name: str) -> Any:
+    found = lookup(request, name)
+    return lookup(request["instance"], name) if found is None else found

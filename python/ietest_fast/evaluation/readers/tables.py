@@ -1,0 +1,271 @@
+"""Tables of predictions: Parquet, CSV, TSV, JSONL, in wide or long form."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.corpus.formats import Format, column_names, format_of, json_records
+from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.readers.base import (
+    ID_COLUMNS,
+    Answers,
+    lookup,
+    plain_array,
+    unwrap,
+)
+from ietest_fast.models.columns import read_columns, show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from ietest_fast.evaluation.readers.base import Fields, FileStart
+
+_LONG = ("item", "version")
+_PREDICTION = "prediction"
+_VERSIONS = ("original", "transformed")
+_OUTCOMES = ("original_correct", "transformed_correct")
+
+
+class TableReader:
+    """Reads a table: of one version, of several side by side, or of all below each other."""
+
+    summary = "a table (.parquet, .csv, .tsv, .jsonl), wide or long"
+
+    def recognises(self, start: FileStart) -> bool:
+        """Take whatever has a table's name; other formats are asked first."""
+        try:
+            form = format_of(start.path)
+        except InputError:
+            return False
+        return form.kind != "parquet" or start.head.startswith(b"PAR1")
+
+    def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
+        """Read the columns that are needed."""
+        names = _names_of(path, format_of(path))
+        named = fields.answer_columns or fields.correct_columns or fields.predicted
+        if is_long(names) and not named and not fields.correct:
+            return _read_long(path, names)
+        columns, are_outcomes = _choose_columns(names, fields, path)
+        gold = fields.gold or "label"
+        # Gold labels may stand in another file.
+        has_gold = not are_outcomes and (gold in names or gold.partition(".")[0] in names)
+        wanted = list(columns.values())
+        wanted += [gold] * has_gold
+        wanted += list(fields.keep)
+        if fields.item is not None:
+            wanted.append(fields.item)
+        table = read_values(path, wanted)
+        ids = _read_ids(path, [name for name in names if name.casefold() in ID_COLUMNS])
+        return [
+            Answers(
+                path=path,
+                name=path.stem,
+                items=None if fields.item is None else table[fields.item].combine_chunks(),
+                gold=table[gold] if has_gold else None,
+                predicted=None if are_outcomes else table[column],
+                correct=_as_outcomes(table[column], column, path) if are_outcomes else None,
+                version=version if len(columns) > 1 else None,
+                columns={name: table[name].combine_chunks() for name in fields.keep},
+                ids={name: ids[name] for name in ids if name != fields.item},
+                gold_column=gold,
+                predicted_column=column,
+            )
+            for version, column in columns.items()
+        ]
+
+
+def _choose_columns(
+    names: Sequence[str], fields: Fields, path: Path
+) -> tuple[dict[str, str], bool]:
+    """Return the column of each version, and whether these hold outcomes."""
+    if not fields.is_alone:
+        if fields.correct is not None:
+            return {path.stem: fields.correct}, True
+        return {path.stem: fields.predicted or _PREDICTION}, False
+    if fields.correct is not None or fields.predicted is not None:
+        raise InputError(
+            "one column is named; a single table needs one for each version, two at least",
+            path=path,
+            column=fields.correct or fields.predicted,
+        )
+    are_outcomes = bool(fields.correct_columns) or (
+        not fields.answer_columns
+        and set(_OUTCOMES) <= set(names)
+        and not set(_VERSIONS) <= set(names)
+    )
+    given = fields.correct_columns or fields.answer_columns or (None, None)
+    defaults = _OUTCOMES if are_outcomes else _VERSIONS
+    columns = [name or (defaults[place] if place < 2 else "") for place, name in enumerate(given)]
+    for name in columns:
+        if columns.count(name) > 1:
+            raise InputError(
+                "the answers to two versions come from one column; two are expected",
+                path=path,
+                column=name,
+            )
+    versions = list(_VERSIONS) if len(columns) == 2 else [_VERSIONS[0], *columns[1:]]
+    return dict(zip(versions, columns, strict=True)), are_outcomes
+
+
+def _read_ids(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Read columns that seem to tell rows apart; one that cannot be read does not."""
+    found = {}
+    for name in names:
+        with contextlib.suppress(InputError):
+            found[name] = read_values(path, [name])[name].combine_chunks()
+    return found
+
+
+def is_long(names: Sequence[str]) -> bool:
+    """Whether a table has one row for each item and version, by its columns."""
+    return set(_LONG) <= set(names) and ("correct" in names or {"gold", "predicted"} <= set(names))
+
+
+def _names_of(path: Path, form: Format) -> list[str]:
+    if form.kind != "parquet":
+        return column_names(path, form)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return list(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"is no readable Parquet file: {shorten_error(error)}", path=path
+        ) from error
+
+
+def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
+    """Read columns; in JSONL a name may lead into objects, and a list of one is its value.
+
+    Raises
+    ------
+    InputError
+        As for :func:`~ietest_fast.models.columns.read_columns`.
+    """
+    import pyarrow as pa
+
+    form = format_of(path)
+    wanted = list(dict.fromkeys(wanted))
+    if form.kind != "jsonl":
+        return read_columns(path, wanted)
+    try:
+        return read_columns(path, wanted)
+    except InputError:
+        # Again, slowly: fields of objects, and lists of one.
+        records = [record for _, record in json_records(path, form)]
+        found = [[lookup(record, name) for record in records] for name in wanted]
+        is_nested = any(isinstance(value, list) for values in found for value in values)
+        if not records or (not is_nested and not any("." in name for name in wanted)):
+            raise
+    columns: dict[str, pa.Array] = {}
+    for name, values in zip(wanted, found, strict=True):
+        if all(value is None for value in values):
+            raise InputError("there is no such field", path=path, column=name)
+        plain = [unwrap(value) for value in values]
+        for row, value in enumerate(plain):
+            if isinstance(value, (list, dict)):
+                kind = "a list of several values" if isinstance(value, list) else "an object"
+                raise InputError(
+                    f"{show_value(value)} is {kind}; expected text, numbers or true and false",
+                    path=path,
+                    row=f"row {row}",
+                    column=name,
+                )
+        columns[name] = plain_array(plain)
+    return pa.table(columns)
+
+
+def _as_outcomes(column: pa.ChunkedArray, name: str, path: Path) -> pa.Array:
+    """Return outcomes as booleans; a missing one stays missing.
+
+    Raises
+    ------
+    InputError
+        If a value is no outcome.
+    """
+    import pyarrow as pa
+
+    words: dict[Any, bool] = {"true": True, "false": False, "1": True, "0": False}
+    found: list[bool | None] = []
+    for row, value in enumerate(column.to_pylist()):
+        text = None if value is None else str(value).strip().lower().removesuffix(".0")
+        if text is None or text in {"", "nan"}:
+            found.append(None)
+        elif text in words:
+            found.append(words[text])
+        else:
+            raise InputError(
+                f"{value!r} is no outcome; expected 0 or 1, or true or false",
+                path=path,
+                row=f"row {row}",
+                column=name,
+            )
+    return pa.array(found, pa.bool_())
+
+
+def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
+    """Read a table with a row for each item and version, also of several classifiers."""
+    import pyarrow as pa
+
+    from ietest_fast.evaluation.predictions import Predictions
+
+    form = format_of(path)
+    if form.kind == "parquet":
+        whole = Predictions.read(path)
+    else:
+        table = read_values(path, names)
+        for name in ("item", "gold", "predicted", "model", "version"):
+            if name in names:
+                table = table.set_column(
+                    table.column_names.index(name), name, table[name].cast(pa.string())
+                )
+        if "correct" in names:
+            place = table.column_names.index("correct")
+            table = table.set_column(
+                place, "correct", _as_outcomes(table["correct"], "correct", path)
+            )
+        whole = Predictions(table=table, source=str(path))
+    found = []
+    for group in whole.groups:
+        part = whole.select(**group) if group else whole
+        for version in part.versions:
+            rows = part.select(version=version).table
+            found.append(_answers_of(rows, whole, group, version, path))
+    return found
+
+
+def _answers_of(
+    rows: pa.Table, whole: Any, group: dict[str, Any], version: str, path: Path
+) -> Answers:
+    import pyarrow as pa
+
+    known = {"item", "version", "gold", "predicted", "correct", "probabilities", "model"}
+
+    def plain(name: str) -> Any:
+        return rows[name].cast(pa.string()) if name in rows.column_names else None
+
+    return Answers(
+        path=path,
+        name=path.stem,
+        items=rows["item"].combine_chunks(),
+        gold=plain("gold"),
+        predicted=plain("predicted"),
+        correct=rows["correct"].combine_chunks() if "correct" in rows.column_names else None,
+        probabilities=rows["probabilities"].combine_chunks()
+        if "probabilities" in rows.column_names
+        else None,
+        label_names=whole.label_names,
+        version=version,
+        model=group.get("model"),
+        columns={
+            name: rows[name].combine_chunks() for name in rows.column_names if name not in known
+        },
+        gold_column="gold",
+        predicted_column="predicted",
+        is_scored="correct" in rows.column_names,
+    )

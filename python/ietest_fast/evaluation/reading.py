@@ -1,0 +1,198 @@
+"""Predictions from logs: which versions and classifiers they are of, row matched with row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.answer_labels import check_names
+from ietest_fast.evaluation.assembly import assemble
+from ietest_fast.evaluation.log_alignment import align, align_pair
+from ietest_fast.evaluation.log_roles import name_parts
+from ietest_fast.evaluation.readers import Answers, Fields, read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.evaluation.answer_labels import Unparsed
+    from ietest_fast.evaluation.log_roles import LogsAre
+    from ietest_fast.evaluation.predictions import Predictions
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReadLogs:
+    """What logs say.
+
+    Attributes
+    ----------
+    predictions
+        The long table.
+    notes
+        Sentences about what was decided while reading: which log is which version or classifier,
+        which metric was taken, how many answers could not be parsed.
+    """
+
+    predictions: Predictions
+    notes: tuple[str, ...]
+
+
+def read_predictions(*paths: str | Path, **options: Any) -> Predictions:
+    """Read predictions from logs and tables.
+
+    Parameters
+    ----------
+    *paths
+        One file with all versions, or one for each version or classifier, the original first.
+    **options
+        As for :func:`read_logs`.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    InputError
+        As for :func:`read_logs`.
+    """
+    return read_logs(paths, **options).predictions
+
+
+def read_logs(
+    paths: Sequence[str | Path],
+    *,
+    reader: str | None = None,
+    logs_are: LogsAre | None = None,
+    gold_path: str | Path | None = None,
+    gold_column: str | None = None,
+    columns: Sequence[str | None] | None = None,
+    correct_columns: Sequence[str | None] | None = None,
+    id_column: str | None = None,
+    filter: str | None = None,  # noqa: A002 - its name in lm-evaluation-harness
+    keep_columns: Sequence[str] = (),
+    label_names: Sequence[str] | None = None,
+    unparsed: Unparsed | None = None,
+) -> ReadLogs:
+    """Read predictions from logs, and say what was decided on the way.
+
+    Parameters
+    ----------
+    paths
+        One file with all versions, or one for each version or classifier, the original first.
+    reader
+        Name of the reader for all of them; None to find it by their content.
+    logs_are
+        Whether several logs are versions of the same items, or classifiers on the same items.
+        None to find out: logs with the same texts, or the same task, are of different classifiers.
+    gold_path
+        A table with the gold labels; None if the logs have them.
+    gold_column
+        Where the right answer stands; None for the format's own place, ``label`` in a table.
+    columns
+        Where the answers stand: in a single table one column for each version, of several logs
+        one for each, or one for all. None for the format's own place: in a single table
+        ``original`` and ``transformed``, in others ``prediction``.
+    correct_columns
+        Where it stands whether an answer is right, instead: as ``columns``.
+    id_column
+        What names an item in all logs. None for the format's own; rows of tables are matched by
+        their order.
+    filter
+        Which filter of lm-evaluation-harness.
+    keep_columns
+        Further columns to keep, such as clusters.
+    label_names
+        All labels in the order of their numbers. None: NLI's if the gold labels are those names,
+        or integers beside predictions of those names, or if the integers 0, 1 and 2 all occur and
+        no others; otherwise what occurs in the gold labels.
+    unparsed
+        What an answer is that is missing or no label: ``wrong``, ``drop`` (its item is left out in
+        all versions) or ``error``. None: ``wrong`` in logs that mark answers themselves,
+        otherwise ``error``.
+
+    Raises
+    ------
+    InputError
+        If a log cannot be read, logs differ in length or items, they may be versions or
+        classifiers, or an answer is no label.
+    """
+    if label_names is not None:
+        check_names(label_names)
+    fields = Fields(
+        item=id_column,
+        gold=gold_column,
+        filter=filter,
+        keep=tuple(keep_columns),
+        is_alone=len(paths) == 1,
+    )
+    logs = [
+        answers
+        for place, path in enumerate(paths)
+        for answers in read_log(
+            path, _of_log(fields, place, len(paths), columns, correct_columns), reader=reader
+        )
+    ]
+    if gold_path is not None:
+        logs = _with_gold(logs, Path(gold_path), gold_column or "label", id_column)
+    parts, roles = name_parts(logs, logs_are=logs_are)
+    predictions, notes = assemble(
+        align(parts, has_ids=id_column is not None),
+        label_names=None if label_names is None else tuple(label_names),
+        unparsed=unparsed,
+    )
+    return ReadLogs(
+        predictions=predictions,
+        notes=(*(note for log in logs for note in log.notes), *roles, *notes),
+    )
+
+
+def _of_log(
+    fields: Fields,
+    place: int,
+    n_paths: int,
+    columns: Sequence[str | None] | None,
+    correct: Sequence[str | None] | None,
+) -> Fields:
+    """Return what the user has named in one of the logs."""
+    if n_paths == 1:
+        return replace(
+            fields,
+            answer_columns=tuple(columns or ()),
+            correct_columns=tuple(correct or ()),
+            predicted=columns[0] if columns is not None and len(columns) == 1 else None,
+            correct=correct[0] if correct is not None and len(correct) == 1 else None,
+        )
+    for names in (columns, correct):
+        if names is not None and len(names) not in {1, n_paths}:
+            raise InputError(
+                f"{len(names)} columns are named for {n_paths} logs; name one for all, or one for "
+                "each"
+            )
+
+    def pick(names: Sequence[str | None] | None) -> str | None:
+        return None if names is None else names[0] if len(names) == 1 else names[place]
+
+    return replace(fields, predicted=pick(columns), correct=pick(correct))
+
+
+def _with_gold(
+    logs: Sequence[Answers], path: Path, column: str, id_column: str | None
+) -> list[Answers]:
+    """Return the logs with the gold labels of a table."""
+    from ietest_fast.evaluation.readers.tables import read_values
+
+    table = read_values(path, [column] if id_column is None else [column, id_column])
+    gold = Answers(
+        path=path,
+        name=path.stem,
+        items=None if id_column is None else table[id_column].combine_chunks(),
+        gold=table[column],
+        gold_column=column,
+    )
+    found = []
+    for log in logs:
+        _, aligned = align_pair(replace(log, gold=None), gold, has_ids=id_column is not None)
+        found.append(replace(log, gold=aligned.gold, gold_column=column, gold_path=path))
+    return found
