@@ -96,7 +96,7 @@ def test_counts_are_reported_without_examples(tmp_path, capsys):
         (["RUN", "--name", "a", "--name", "b"], 1, "1 run needs as many different names, not a, b"),
         (["RUN", "--out", "."], 2, "--out is a folder"),
         (["RUN", "--title", "\udcff"], 2, "is not UTF-8"),
-        (["RUN", "--alpha", "0.1"], 2, "repeat a run's command with it"),
+        (["RUN", "--alpha", "0.1"], 2, "give a run's command again with it"),
         (["RUN", "--out", "absent/deep/page.html"], 0, ""),
     ],
 )
@@ -173,3 +173,35 @@ def test_describe_finds_what_one_text_gives_away(tmp_path, capsys):
     assert "partial_input" not in json.loads(run(capsys, "describe", *paths, "--json")[1])
     status, _, err = run(capsys, "describe", paths[0], "--partial-input")
     assert (status, "needs two files" in err) == (2, True)
+
+
+def test_what_is_neither_a_folder_nor_a_file_is_told(tmp_path, capsys):
+    pipe, loop = tmp_path / "pipe", tmp_path / "loop"
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    status, _, err = run(capsys, "report", pipe)
+    assert (status, "pipe: is neither a folder nor a file" in err) == (1, True)
+    status, _, err = run(capsys, "report", loop)
+    assert (status, "there is no such folder" in err) == (1, True)
+
+
+def test_the_label_column_is_that_of_the_run(tmp_path, capsys, folder):
+    own = shutil.copytree(folder, tmp_path / "run")
+    results = json.loads((own / "results.json").read_text())
+    results["data"]["label_column"] = "gold"
+    (own / "results.json").write_text(json.dumps(results))
+    train = toy_corpus(300, 1)
+    names = [train.label_names[label] for label in train.labels]
+    table = train.table.append_column("gold", [names]).append_column("label", [names[::-1]])
+    pq.write_table(table, tmp_path / "train.parquet")
+    status, _, err = run(capsys, "report", own, "--train", tmp_path / "train.parquet")
+    assert (status, err) == (0, "")
+
+
+def test_a_stored_corpus_without_end_is_not_made(tmp_path, capsys, folder):
+    own = shutil.copytree(folder, tmp_path / "run")
+    results = json.loads((own / "results.json").read_text())
+    assert results["settings"]["data"]["demo"]
+    results["settings"]["data"]["demo"]["n_train"] = 10**12
+    (own / "results.json").write_text(json.dumps(results))
+    assert run(capsys, "report", own)[0] == 0

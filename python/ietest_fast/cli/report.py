@@ -93,8 +93,8 @@ def command(
         check_not_given(
             "alpha",
             "margin",
-            because="is for files of counts, and there is none: repeat a run's command with it, "
-            "which trains nothing anew.",
+            because="is for files of counts, and there is none: give a run's command again with "
+            "it, which trains nothing anew.",
         )
 
     from ietest_fast.corpus import read_corpus

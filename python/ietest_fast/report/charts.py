@@ -32,6 +32,10 @@ P_FLOOR = 1e-12
 N_REPLICATES = 10_000
 """S of the bootstrap distributions that are drawn."""
 
+MOST_NAMED = 21
+"""Of more runs a figure shows the lines alone, without points and names."""
+
+_MOST_RANKED = 40
 _MOST_PANELS = 6
 _LEGEND_COLUMNS = 3
 _MOST_SIGNS = 40
@@ -41,17 +45,20 @@ _RHO = "ρ (probability that a training text is transformed)"
 _WIDTH = 6.4
 
 
-def _axes(height: float = 3.6, *, left: float = 0.75, legend_rows: int = 0) -> tuple[Figure, Axes]:
+def _axes(
+    height: float = 3.6, *, left: float = 0.75, right: float = 0.12, legend_rows: int = 0
+) -> tuple[Figure, Axes]:
     """Make axes, lengths in inches.
 
     Matplotlib's own layouts would draw everything twice.
     """
     from matplotlib.figure import Figure
 
+    height += 0.28 * max(0, legend_rows - 2)
     figure = Figure(figsize=(_WIDTH, height))
     figure.subplots_adjust(
         left=left / _WIDTH,
-        right=1 - 0.12 / _WIDTH,
+        right=1 - right / _WIDTH,
         top=1 - 0.12 / height,
         bottom=(0.52 + 0.28 * legend_rows) / height,
     )
@@ -129,6 +136,24 @@ def _plot_series(
     _points(axes, x, heights, texts, hints, marker=marker, markersize=6, color=line["color"])
 
 
+def _plain_lines(
+    axes: Axes,
+    lines: Sequence[tuple[FinishedRun, Sequence[float | None]]],
+    palette: Palette,
+) -> None:
+    """Draw many runs as thin lines without names."""
+    for run, values in lines:
+        heights = [math.nan if v is None or math.isinf(v) else v for v in values]
+        axes.plot(
+            [rho.rho for rho in run.rhos],
+            heights,
+            color=palette.series[0],
+            marker="." if len(heights) == 1 else None,
+            linewidth=0.7,
+            alpha=0.5,
+        )
+
+
 def accuracy_chart(run: FinishedRun, name: str) -> Chart:
     """Draw accuracy on both versions against rho (Figures 4, 5 and 7)."""
 
@@ -174,6 +199,7 @@ def accuracy_chart(run: FinishedRun, name: str) -> Chart:
             f"{_percent(last.accuracy_transformed.mean)}."
         ),
         draw=draw,
+        note=_say_bars([run]),
     )
 
 
@@ -188,7 +214,9 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         figure, axes = _axes(legend_rows=_legend_rows(runs))
         hints = _Hints()
         axes.axhline(0, color=palette.quiet, linewidth=1)
-        for number, run in enumerate(runs):
+        if len(runs) > MOST_NAMED:
+            _plain_lines(axes, [(run, [rho.t.mean for rho in run.rhos]) for run in runs], palette)
+        for number, run in enumerate(runs if len(runs) <= MOST_NAMED else ()):
             _plot_series(
                 axes,
                 [rho.rho for rho in run.rhos],
@@ -217,6 +245,7 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
             "better, below 0 the transformed texts. " + _say_range(runs)
         ),
         draw=draw,
+        note=" ".join(filter(None, [_say_bars(runs), _say_unnamed(runs)])),
     )
 
 
@@ -229,12 +258,25 @@ def _say_range(runs: Sequence[FinishedRun]) -> str:
     return " ".join(said)
 
 
+def _say_bars(runs: Sequence[FinishedRun]) -> str:
+    """Say what the bars of a figure are, if it has any."""
+    if max(run.n_classifiers for run in runs) == 1:
+        return "Every point is one classifier."
+    return "Points and bars: mean ± standard deviation over the M classifiers."
+
+
+def _say_unnamed(runs: Sequence[FinishedRun]) -> str:
+    if len(runs) <= MOST_NAMED:
+        return ""
+    return f"{len(runs):,} runs are too many for a legend; the table below has their names."
+
+
 def _legend_rows(runs: Sequence[FinishedRun]) -> int:
-    return -(-len(runs) // _LEGEND_COLUMNS) if len(runs) > 1 else 0
+    return -(-len(runs) // _LEGEND_COLUMNS) if 1 < len(runs) <= MOST_NAMED else 0
 
 
 def _legend(figure: Figure, n: int) -> None:
-    if n > 1:
+    if 1 < n <= MOST_NAMED:
         figure.legend(loc="lower center", ncols=min(n, _LEGEND_COLUMNS), fontsize=9)
 
 
@@ -246,30 +288,32 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
     """
     thresholds = sorted({run.rhos[0].threshold for run in runs}, reverse=True)
     is_cut = any(rho.p_min < P_FLOOR for run in runs for rho in run.rhos)
-    signs = ["Filled: rejected."]
+    signs = ["Filled: rejected."] if len(runs) <= MOST_NAMED else [_say_unnamed(runs)]
     if len(runs) == 1:
         signs.append("Small dots: every classifier.")
-    if is_cut:
+    if is_cut and len(runs) <= MOST_NAMED:
         signs.append(f"Arrows at the foot: p below {show_p(P_FLOOR)}.")
 
     def draw(palette: Palette) -> Drawn:
-        figure, axes = _axes(left=0.85, legend_rows=_legend_rows(runs))
+        figure, axes = _axes(left=0.85, right=1.45, legend_rows=_legend_rows(runs))
         hints = _Hints()
         axes.set_yscale("log")
         lowest = max(min(rho.p_min for run in runs for rho in run.rhos), P_FLOOR)
         axes.set_ylim(min(lowest, *thresholds) / 5, 2)
-        for number, threshold in enumerate(thresholds):
+        height = math.inf
+        for threshold in thresholds:
             axes.axhline(threshold, color=palette.ink, linestyle="--", linewidth=1)
-            # Lines may be close: the highest is labelled above itself, the next below.
+            # Beside the axes, where no point is; lines may be close, so labels make way.
+            height = min(height - 11, _height(figure, axes, threshold))
             axes.annotate(
-                f"α/M = {threshold:.3g}" + _say_m(runs, threshold),
-                (1 - number // 2 % 2, threshold),
-                xycoords=("axes fraction", "data"),
-                xytext=(2 if number // 2 % 2 else -2, -3 if number % 2 else 3),
+                _say_level(runs, threshold),
+                (1, 0),
+                xycoords="axes fraction",
+                xytext=(4, height),
                 textcoords="offset points",
-                ha="left" if number // 2 % 2 else "right",
-                va="top" if number % 2 else "bottom",
-                fontsize=9,
+                ha="left",
+                va="center",
+                fontsize=8,
                 color=palette.ink,
             )
         if len(runs) == 1:
@@ -282,7 +326,10 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                 markersize=3.5,
                 color=palette.quiet,
             )
-        for number, run in enumerate(runs):
+        if len(runs) > MOST_NAMED:
+            lines = [(run, [max(rho.p_min, P_FLOOR) for rho in run.rhos]) for run in runs]
+            _plain_lines(axes, lines, palette)
+        for number, run in enumerate(runs if len(runs) <= MOST_NAMED else ()):
             look = _series(number, palette)
             marker = look.pop("marker")
             heights = [max(rho.p_min, P_FLOOR) for rho in run.rhos]
@@ -320,12 +367,20 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
     )
 
 
-def _say_m(runs: Sequence[FinishedRun], threshold: float) -> str:
-    """Say which runs a line is of, where there are several lines: those of so many classifiers."""
+def _height(figure: Figure, axes: Axes, value: float) -> float:
+    """Say how high a value of a logarithmic axis lies, in points above its foot."""
+    low, high = map(math.log, axes.get_ylim())
+    whole = float(axes.get_position().height * figure.get_figheight() * 72)
+    return whole * (math.log(value) - low) / (high - low)
+
+
+def _say_level(runs: Sequence[FinishedRun], threshold: float) -> str:
+    """Name a line; where there are several, by the number of classifiers of their runs."""
+    name = "α" if all(run.rhos[0].is_joint for run in runs) else "α/M"
     if len({run.rhos[0].threshold for run in runs}) == 1:
-        return ""
+        return f"{name} = {threshold:.3g}"
     of = {run.n_classifiers for run in runs if run.rhos[0].threshold == threshold}
-    return f" (M = {', '.join(map(str, sorted(of)))})"
+    return f"{name} = {threshold:.3g} (M = {', '.join(map(str, sorted(of)))})"
 
 
 def delta_chart(run: FinishedRun, name: str) -> Chart:
@@ -422,7 +477,7 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
             reach = max(float(np.abs(replicates).max(initial=0.0)), 4.0)
             axes.hist(
                 replicates,
-                bins=_bins(reach),
+                bins=_bins(reach, cell.counts.k),
                 weights=np.full(len(replicates), 1 / N_REPLICATES),
                 histtype="stepfilled",
                 color=palette.series[0],
@@ -459,10 +514,18 @@ def _say_t(cell: CellResult) -> str:
     return f"ρ = {cell.rho:g}, m = {cell.m}: t = {format_t(cell.counts.t)}{p}"
 
 
-def _bins(reach: float) -> NDArray[np.float64]:
-    """Cut an axis into an odd number of bins: t* = 0 is frequent, and stands in the middle one."""
-    width = reach / 14.5
-    edges: NDArray[np.float64] = np.arange(-14.5, 15.5) * np.float64(width)
+def _bins(reach: float, k: int) -> NDArray[np.float64]:
+    """Cut an axis into bins that hold equally many values that t* takes.
+
+    With k discordant pairs t* lies close to the multiples of 1/sqrt(k). Every bin holds the same
+    odd number of them, 0 in the middle of the middle one: bins of any other width would hold now
+    more of them and now fewer, and show dips that the law does not have.
+    """
+    step = 1 / math.sqrt(max(k, 1))
+    per_bin = 2 * round((reach / 14.5 / step - 1) / 2) + 1
+    width = max(per_bin, 1) * step
+    half = max(math.ceil(reach / width - 0.5), 1)
+    edges: NDArray[np.float64] = (np.arange(-half, half + 2) - 0.5) * np.float64(width)
     return edges
 
 
@@ -472,6 +535,8 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
     None where every ratio is infinite, the accuracies of each model being equal.
     """
     ranked = [run for run in rank_by_snr(runs) if math.isfinite(run.robustness.every.snr)]
+    n_left = len(ranked) - _MOST_RANKED
+    ranked = ranked[:_MOST_RANKED]
     if not ranked:
         return None
 
@@ -519,7 +584,11 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
 
     said = "; ".join(f"{run.name} {run.robustness.every.snr:.1f}" for run in ranked)
     return Chart(
-        name=name, title="Signal-to-noise ratios with intervals", summary=f"{said}.", draw=draw
+        name=name,
+        title="Signal-to-noise ratios with intervals",
+        summary=f"{said}.",
+        draw=draw,
+        note=f"The first {_MOST_RANKED} runs; {n_left:,} more are in the table." * (n_left > 0),
     )
 
 

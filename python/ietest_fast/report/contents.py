@@ -53,6 +53,12 @@ if TYPE_CHECKING:
     from ietest_fast.report.tables import Table
 
 
+MOST_OWN_FIGURES = 24
+"""Of more runs the first dozen have figures of their own, and the tables have all."""
+
+_OWN_FIGURES = 12
+
+
 @dataclass(frozen=True, kw_only=True)
 class Heading:
     """Words above what follows."""
@@ -193,6 +199,7 @@ def gather(
 
 
 def _results(runs: Sequence[FinishedRun]) -> Section:
+    drawn = runs if len(runs) <= MOST_OWN_FIGURES else runs[:_OWN_FIGURES]
     return Section(
         id="results",
         title="The test against ρ",
@@ -200,27 +207,31 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
             "Each classifier, trained on data of which a share ρ was rephrased, answers both "
             "versions of the test set. Where the two lines part, the model's mind changes with the "
             "wording."
+            + f" Only the first {len(drawn)} of {len(runs):,} runs have figures of their own."
+            * (len(drawn) < len(runs))
         ),
         parts=(
             Numbers(table=runs_table(runs)),
-            Heading(text="Accuracy"),
+            Heading(text="Accuracy, and how large the difference is"),
             Figures(
-                charts=tuple(accuracy_chart(run, f"accuracy-{i}") for i, run in enumerate(runs, 1))
+                charts=tuple(chart for i, run in enumerate(drawn, 1) for chart in _of_run(run, i))
             ),
             Heading(text="Statistic and p-value"),
             Figures(charts=(t_chart(runs, "t"), p_chart(runs, "p-values"))),
             Numbers(table=rho_table(runs), folded="The numbers behind these figures"),
-            Heading(text="How large is the difference?"),
-            Figures(charts=tuple(delta_chart(run, f"delta-{i}") for i, run in enumerate(runs, 1))),
             Numbers(table=cell_table(runs), folded="Every classifier, in numbers"),
             Heading(text="The null distribution"),
             Figures(
                 charts=tuple(
-                    bootstrap_chart(run, f"bootstrap-{i}") for i, run in enumerate(runs, 1)
+                    bootstrap_chart(run, f"bootstrap-{i}") for i, run in enumerate(drawn, 1)
                 )
             ),
         ),
     )
+
+
+def _of_run(run: FinishedRun, number: int) -> tuple[Chart, Chart]:
+    return accuracy_chart(run, f"accuracy-{number}"), delta_chart(run, f"delta-{number}")
 
 
 def _robustness(runs: Sequence[FinishedRun]) -> Section:

@@ -90,7 +90,7 @@ def _verdict(run: FinishedRun) -> dict[str, str]:
     kind = "undecided"
     if Verdict.DIFFERS in found:
         kind = "differs"
-    elif found == {Verdict.EQUIVALENT} and not any(cell.collapsed for cell in run.cells):
+    elif found == {Verdict.EQUIVALENT} and not run.condition.collapsed:
         kind = "equivalent"
     return {"kind": kind, "mark": _MARKS[kind], "text": say_verdict(run)}
 

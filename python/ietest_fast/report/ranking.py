@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 def rank_by_snr(runs: Sequence[FinishedRun]) -> list[FinishedRun]:
     """Sort runs by their signal-to-noise ratio (eq. 15), collapsed classifiers counted in."""
-    return sorted(runs, key=lambda run: -run.robustness.every.snr)
+    return sorted(runs, key=lambda run: -(_ratio(run.robustness.every) or 0.0))
+
+
+def _ratio(found: SignalToNoise) -> float | None:
+    """Return the ratio; None of a single classifier, which has no noise to hold it against."""
+    return found.snr if found.n > 1 else None
 
 
 def ranking_table(runs: Sequence[FinishedRun]) -> Table:
@@ -66,8 +71,8 @@ def _snr(found: SignalToNoise | None) -> tuple[float | None, Range | None]:
         return None, None
     interval = found.interval
     if interval is None or not math.isfinite(interval.high):
-        return found.snr, None
-    return found.snr, Range(interval.low, interval.high)
+        return _ratio(found), None
+    return _ratio(found), Range(interval.low, interval.high)
 
 
 def collapsed_table(runs: Sequence[FinishedRun]) -> Table | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ietest_fast.report.summary import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
 from ietest_fast.stats import FEW_DISCORDANT
 
@@ -171,11 +172,12 @@ def _levels(runs: Sequence[FinishedRun]) -> str:
 
 def _say_few(runs: Sequence[FinishedRun]) -> str:
     n_few = sum(cell.has_few_discordant for run in runs for cell in run.cells)
+    rest = "rests" if n_few == 1 else "rest"
     if n_few == 0:
         return ""
     return (
-        f" {n_few} tests rest on fewer than {FEW_DISCORDANT} discordant pairs, where the bootstrap "
-        "is a little liberal: hold p against McNemar's."
+        f" {say_count(n_few, 'test')} {rest} on fewer than {FEW_DISCORDANT} discordant pairs, "
+        "where the bootstrap is a little liberal: hold p against McNemar's."
     )
 
 

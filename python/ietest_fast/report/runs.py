@@ -149,7 +149,7 @@ class FinishedRun:
         return {
             "name": self.name,
             "signature": self.signature,
-            "snr": self.robustness.every.snr,
+            "snr": self.condition.robustness.snr,
             "rhos": [_numbers_of(rho) for rho in self.rhos],
         }
 

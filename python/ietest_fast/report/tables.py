@@ -6,10 +6,14 @@ import csv
 import io
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.signs import show_controls
 from ietest_fast.report.summary import format_p
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FORMATS = ("csv", "md", "tex")
 """Endings of the files that a table can be written to."""
@@ -207,7 +211,7 @@ class Table:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(
             [
-                _unit_free(column) + (f" {part}" if part else "")
+                _raw(_unit_free(column) + (f" {part}" if part else ""))
                 for column, parts in zip(self.columns, spread, strict=True)
                 for part in parts
             ]
@@ -243,7 +247,7 @@ class Table:
         """
         align = "".join("r" if column.is_numeric else "l" for column in self.columns)
         head = " & ".join(_for_latex(column.name) for column in self.columns)
-        body = "".join(f"{' & '.join(map(_for_latex, line))} \\\\\n" for line in self.shown())
+        body = "".join(f"{_latex_row(line)} \\\\\n" for line in self.shown())
         caption = f"\\caption{{{_for_latex(self.title)}.}}\n\\label{{tab:{self.name}}}"
         note = f"\\par\\smallskip{{\\footnotesize {_for_latex(self.note)}}}\n" if self.note else ""
         head = f"\\toprule\n{head} \\\\\n\\midrule\n"
@@ -273,9 +277,16 @@ def _unit_free(column: Column) -> str:
     return column.name.removesuffix("%").removesuffix("(points)").strip() or "share"
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
 def _raw(value: object) -> object:
     if isinstance(value, PValue):
         return value.p
+    if isinstance(value, str):
+        shown = show_controls(value)
+        return f"'{shown}" if value.startswith(_FORMULA) else shown
     return "" if value is None else value
 
 
@@ -296,6 +307,12 @@ def _for_markdown(text: str) -> str:
     for sign in "\\|*_`<[":
         flat = flat.replace(sign, f"\\{sign}")
     return flat
+
+
+def _latex_row(values: Sequence[str]) -> str:
+    row = " & ".join(map(_for_latex, values))
+    # Behind the end of a row LaTeX takes these for its options.
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
 
 
 def _for_latex(text: str) -> str:

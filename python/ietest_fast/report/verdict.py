@@ -32,29 +32,35 @@ def say_verdict(run: FinishedRun) -> str:
 
 
 def _say(run: FinishedRun) -> str:
-    differs, equal, open_ = (
+    differs, equal, open_, collapsed = (
         [rho for rho in run.rhos if rho.verdict is verdict]
-        for verdict in (Verdict.DIFFERS, Verdict.EQUIVALENT, Verdict.UNDECIDED)
+        for verdict in (
+            Verdict.DIFFERS,
+            Verdict.EQUIVALENT,
+            Verdict.UNDECIDED,
+            Verdict.COLLAPSED,
+        )
     )
+    nothing = f"; {_at(collapsed, run)} every classifier has collapsed" if collapsed else ""
     margin = _points(run.margin)
     if not differs and not open_:
-        clause = f"at every ρ its accuracy is shown to change by less than {margin}"
+        clause = f"{_at(equal, run)} its accuracy is shown to change by less than {margin}"
         seen = [rho for rho in equal if rho.reject]
         if seen:
             clause += f" (a smaller change is there all the same {_at(seen, run)})"
-        return f"{run.name} treats rephrased sentences alike: {clause}."
+        return f"{run.name} treats rephrased sentences alike: {clause}{nothing}."
     if not differs:
         shown = f", and {_at(equal, run)} shown to be below {margin}" if equal else ""
         return (
             f"Whether {run.name} treats rephrased sentences alike stays open: no difference is "
-            f"found, but {_at(open_, run)} one of {margin} cannot be ruled out{shown}."
+            f"found, but {_at(open_, run)} one of {margin} cannot be ruled out{shown}{nothing}."
         )
     parts = [_say_difference(differs, run)]
     if equal:
         parts.append(f"{_at(equal, run)} it is shown to change by less than {margin}")
     if open_:
         parts.append(f"{_at(open_, run)} the question stays open")
-    return f"{run.name} changes its mind when sentences are rephrased: {'; '.join(parts)}."
+    return f"{run.name} changes its mind when sentences are rephrased: {'; '.join(parts)}{nothing}."
 
 
 def _say_difference(rhos: Sequence[RhoResult], run: FinishedRun) -> str:

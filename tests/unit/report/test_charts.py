@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.report.charts import (
+    _bins,
     accuracy_chart,
     bootstrap_chart,
     delta_chart,
@@ -18,8 +21,10 @@ from ietest_fast.report.charts import (
     snr_chart,
     t_chart,
 )
+from ietest_fast.report.contents import gather
 from ietest_fast.report.runs import FinishedRun, read_run
-from ietest_fast.stats import PairedCounts
+from ietest_fast.report.svg import PAPER
+from ietest_fast.stats import PairedCounts, draw_t_replicates
 
 CASES = {
     "one rho, one classifier": {0.5: [(50, 10, 5, 35)]},
@@ -120,3 +125,59 @@ def test_of_clusters_the_law_of_independent_observations_is_drawn_with_its_own_t
     assert f"t = {strongest.counts.t:.3f}" in chart.summary
     assert "p =" not in chart.summary
     assert "p =" in bootstrap_chart(run, "b").summary
+
+
+@pytest.mark.parametrize("k", [8, 13, 20, 31, 40, 57, 80, 150, 800])
+def test_the_null_distribution_has_no_dip_that_its_law_has_not(k):
+    n = 3000
+    counts = PairedCounts(n - k - 500, k // 2, k - k // 2, 500)
+    t = draw_t_replicates(counts, n_resamples=200_000)
+    reach = max(float(np.abs(t).max()), 4.0)
+    heights, edges = np.histogram(t, bins=_bins(reach, k))
+    assert heights.sum() == len(t)
+    middle = len(heights) // 2
+    assert edges[middle] < 0 < edges[middle + 1]
+    falling = heights[middle:][heights[middle:] > 2_000]
+    assert (np.diff(falling) < 4 * np.sqrt(falling[:-1])).all()
+
+
+@pytest.mark.parametrize("n", [31, pytest.param(1000, marks=pytest.mark.slow)])
+def test_many_models_have_figures_and_tables(n):
+    runs = [
+        make_run({0.0: [(50, 10, 5, 35)], 1.0: [(50, 9, 5, 36)]}, name=f"m{i}") for i in range(n)
+    ]
+    for chart in (t_chart(runs, "t"), p_chart(runs, "p"), snr_chart(runs, "s")):
+        figure, _ = chart.draw(PAPER)
+        assert figure.get_figheight() < 20
+        for axes in figure.axes:
+            box = axes.get_position()
+            assert box.height * figure.get_figheight() > 2
+    assert f"{n:,} runs are too many for a legend" in t_chart(runs, "t").note
+    assert f"{n - 40:,} more" in snr_chart(runs, "s").note if n > 40 else True
+    if n == 31:
+        contents = gather(runs)
+        assert len(contents.charts) < 50
+        assert "first 12 of" in contents.sections[0].intro
+
+
+def test_figures_say_what_their_bars_are():
+    one, two = (make_run({0.0: [(50, 10, 5, 35)] * m}) for m in (1, 2))
+    for chart in (accuracy_chart(two, "a"), t_chart([two], "t")):
+        assert "mean ± standard deviation over the M classifiers" in chart.note
+    assert "one classifier" in accuracy_chart(one, "a").note
+
+
+def test_no_label_of_a_level_stands_where_points_are():
+    runs = [
+        make_run({0.0: [(50, 10, 5, 35)] * m, 1.0: [(50, 10, 5, 35)] * m}, str(m))
+        for m in (1, 2, 3, 4)
+    ]
+    figure, _ = p_chart(runs, "p").draw(PAPER)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == 4
+    assert all(box.x0 > axes.get_window_extent().x1 for box in boxes)
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+    boxes.sort(key=lambda box: box.y0)
+    assert all(low.y1 <= high.y0 + 1 for low, high in itertools.pairwise(boxes))

@@ -244,3 +244,28 @@ def test_the_numbers_behind_the_figures_are_those_of_the_results(page, first_run
                 )
                 assert any(title.startswith(begin) for title in titles)
     assert table == []
+
+
+@pytest.mark.parametrize("field", ["edit", "search"])
+def test_a_substitution_copied_from_a_table_is_found(page, known, field):
+    page.click(".filters button[type=reset]")
+    copied = page.locator("[id^=table-substitutions] tbody tr td").first.text_content()
+    assert "→" in copied
+    choose(page, **{field: copied}, changed="")
+    old, new = copied.strip().split(" → ")
+    edits = known[0].edits.to_pylist()
+    rows = {
+        each["row"] for each in edits if (each["old"].lower(), each["new"].lower()) == (old, new)
+    }
+    assert found(page)[0] == len(rows) > 0
+
+
+def test_figures_use_the_width_of_the_page(page):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    whole = page.locator("main").bounding_box()["width"]
+    for figures in page.locator(".figures").all():
+        boxes = [figure.bounding_box() for figure in figures.locator("figure").all()]
+        if boxes[0] is None:
+            continue
+        left, right = (min(b["x"] for b in boxes), max(b["x"] + b["width"] for b in boxes))
+        assert right - left > 0.9 * whole

@@ -134,3 +134,24 @@ def test_beside_a_threshold_one_sees_on_which_side_p_lies():
     assert column.show(PValue(0.00996, 0.01)) == "0.00996"
     assert column.show(PValue(0.01004, 0.01)) == "0.010"
     assert show_p(0.01) == "0.010"
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
+def test_csv_holds_no_formulas_and_no_control_characters(name):
+    table = Table(
+        name="a", title="a", columns=(Column(name), Column("n")), rows=((name, "\x1b[31m"),)
+    )
+    head, row = list(csv.reader(io.StringIO(table.to_csv())))
+    assert head[0].startswith("'")
+    assert row[0].startswith("'")
+    assert "\x1b" not in table.to_csv()
+    # Numbers stay numbers.
+    assert replace(table, rows=((-0.5, 1),)).to_csv().splitlines()[1] == "-0.5,1"
+
+
+@pytest.mark.parametrize("name", ["[2pt] model", "*model"])
+def test_no_row_begins_with_what_latex_takes_for_an_option(name):
+    table = Table(name="a", title="a", columns=(Column("m"), Column("n")), rows=((name, 1),) * 2)
+    for text in (table.to_latex(), replace(table, rows=table.rows * 30).to_latex()):
+        assert f"\n{{}}{name} & " in text
+        assert f"\n{name}" not in text

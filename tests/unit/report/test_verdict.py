@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
+from ietest_fast.report.contents import gather
+from ietest_fast.report.page_builder import build_page
+from ietest_fast.report.ranking import ranking_table
+from ietest_fast.report.result_tables import rho_table
 from ietest_fast.report.runs import FinishedRun
 from ietest_fast.report.verdict import say_verdict
 from ietest_fast.stats import PairedCounts
@@ -88,3 +92,28 @@ def test_classifiers_at_chance_are_not_called_steady():
 def test_classifiers_that_change_in_both_directions():
     said = say_verdict(make_run([WORSE, (7000, 100, 900, 2000)]))
     assert said.endswith("at ρ = 0 its classifiers change in both directions, by up to 8 points.")
+
+
+def test_of_collapsed_classifiers_table_verdict_and_headline_agree():
+    run = make_run(EQUAL, EQUAL, collapsed=(0, 1))
+    assert {str(rho.verdict) for rho in run.rhos} == {"collapsed"}
+    assert "nothing can be said" in say_verdict(run)
+    (row, *_) = rho_table([run]).rows
+    assert row[-1] == "collapsed"
+    page = build_page(gather([run]))
+    assert "equivalent within margin" not in page
+    assert 'class="verdict undecided"' in page
+
+
+def test_where_all_have_collapsed_at_one_rho_it_is_said_of_that_rho():
+    said = say_verdict(make_run(EQUAL, EQUAL, collapsed=(1,)))
+    assert said.startswith("bert treats rephrased sentences alike: at ρ = 0 its accuracy")
+    assert "at ρ = 0.5 every classifier has collapsed" in said
+
+
+def test_a_single_classifier_has_no_signal_to_noise_ratio():
+    run, pair = make_run(EQUAL), make_run([EQUAL, WORSE])
+    assert run.condition.robustness.snr is None
+    rows = ranking_table([run, pair]).rows
+    assert [row[5] is None for row in rows] == [False, True]
+    assert "∞" not in ranking_table([run]).to_markdown()

@@ -101,6 +101,16 @@
 
     /** Whether an edit of the row has a word in the old or the new text, or is by that rule. */
     hasEdit(row, wanted) {
+      // As the tables have it: "sofa → couch" is that edit and no other.
+      const parts = wanted.split(/\s*(?:→|->)\s*/);
+      if (parts.length === 2) {
+        return this.editsOf[row].some((i) => {
+          const text = this.texts[this.edits.column[i]][row];
+          const old = visible(text.slice(this.edits.start[i], this.edits.end[i])).toLowerCase();
+          const own = [old, visible(this.edits.new[i]).toLowerCase()];
+          return parts.every((part, place) => !part || own[place] === part);
+        });
+      }
       return this.editsOf[row].some((i) => {
         const column = this.edits.column[i];
         const old = this.texts[column][row].slice(this.edits.start[i], this.edits.end[i]);
@@ -178,8 +188,11 @@
     choice() {
       const value = (name) => this.form.elements[name].value;
       return {
-        search: value("search").toLowerCase(),
-        edit: value("edit").trim().toLowerCase(),
+        search: /→|->/.test(value("search")) ? "" : value("search").toLowerCase(),
+        edits: ["search", "edit"]
+          .filter((name) => name === "edit" || /→|->/.test(value(name)))
+          .map((name) => value(name).trim().toLowerCase())
+          .filter((wanted) => wanted),
         label: value("label") === "" ? null : Number(value("label")),
         runs: value("model") === "" ? this.pairs.runs : [this.pairs.runs[Number(value("model"))]],
         flip: value("flip"),
@@ -210,7 +223,7 @@
         if (!(choice.flip === "same" ? kinds.every(wanted) : kinds.some(wanted))) return false;
       }
       if (choice.search && !pairs.searchable()[row].includes(choice.search)) return false;
-      return !choice.edit || pairs.hasEdit(row, choice.edit);
+      return choice.edits.every((wanted) => pairs.hasEdit(row, wanted));
     }
 
     update() {
