@@ -25,13 +25,13 @@ from benchmarks.timing import Comparison
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.artefacts import write_bytes
 from ietest_fast.experiment.cells import describe_cell, read_matched
-from ietest_fast.experiment.config import TransformationConfig
-from ietest_fast.experiment.data import plan_transformation, read_splits, transform_splits
+from ietest_fast.experiment.data import read_splits, transform_splits
 from ietest_fast.experiment.encoded import save_encoded
 from ietest_fast.experiment.tasks import CellTask, TaskRunner, WorkContext
 from ietest_fast.models import load_model
 from ietest_fast.models.training import never
 from ietest_fast.stats import MatchedSample, paired_test
+from ietest_fast.transform import plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -200,8 +200,8 @@ def measure(n_cells: int = 2) -> list[Comparison]:
     ours: dict[str, list[tuple[float, float]]] = {"count": [], "tfidf": []}
     with tempfile.TemporaryDirectory() as scratch:
         places = {weighting: Path(scratch) / weighting for weighting in ours}
-        plan = plan_transformation(TransformationConfig())
-        texts = transform_splits(splits, plan, Path(scratch) / "data")
+        planned = plan("syn.careful")
+        texts = transform_splits(splits, planned, Path(scratch) / "data")
         frames = _frames(texts)
         columns = splits.train.text_columns
         prepared = {

@@ -54,7 +54,7 @@ def run(rules: str, source: Path, train: Path, target: Path, *options: str) -> t
     """Give the peak in bytes and the seconds of a run."""
     code = "from ietest_fast.cli.main import main; main()"
     command = [sys.executable, "-c", code, "transform", str(source), str(target)]
-    command += ["--rules", rules, "--lexicon-from", str(train), *options]
+    command += ["--phi", f"syn.{rules}", "--lexicon-from", str(train), *options]
     start = time.perf_counter()
     process = subprocess.Popen(command)
     peak = 0

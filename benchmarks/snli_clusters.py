@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ietest_fast.experiment import check_config
-from ietest_fast.experiment.config import TransformationConfig
-from ietest_fast.experiment.data import plan_transformation, read_splits, transform_splits
+from ietest_fast.experiment.data import read_splits, transform_splits
 from ietest_fast.models import load_model
 from ietest_fast.stats import joint_test
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.transform import plan
 
 RHOS = (0.0, 0.1, 0.25, 0.5, 1.0)
 S = 1_000_000
@@ -31,7 +31,7 @@ def outcomes(folder: Path) -> tuple[dict[float, dict[str, Any]], np.ndarray]:
     data = {"train": str(folder / "train.parquet"), "split": dev}
     splits = read_splits(check_config({"data": data}).data)
     with tempfile.TemporaryDirectory() as scratch:
-        texts = transform_splits(splits, plan_transformation(TransformationConfig()), Path(scratch))
+        texts = transform_splits(splits, plan("syn.careful"), Path(scratch))
         model = load_model("bow-xgb")
         encoded = model.encode(texts.texts, splits.train.text_columns)
         premises = np.asarray(texts.texts["test"].original["premise"].to_pylist())

@@ -19,6 +19,7 @@ from ietest_fast.corpus import Corpus
 from ietest_fast.experiment.data import Splits
 from ietest_fast.models import Capabilities
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
+from ietest_fast.transform import Transformed
 
 LABELS = ("entailment", "neutral", "contradiction")
 
@@ -55,15 +56,6 @@ def toy_splits(n_train: int = 300, n_valid: int = 90, n_test: int = 240) -> Spli
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Transformed:
-    """Stands in for the value of a transformation."""
-
-    table: pa.Table
-    changed: Any
-    edits: pa.Table | None
-
-
 @dataclass(frozen=True)
 class Swap:
     """Replaces one word by another wherever it stands."""
@@ -77,6 +69,9 @@ class Swap:
     @property
     def fingerprint(self) -> str:
         return f"{self.old}-{self.new}".encode().hex()
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name, "options": {"old": self.old, "new": self.new}}
 
     def transform(
         self,

@@ -12,13 +12,15 @@ import importlib
 import inspect
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ietest_fast.errors import InputError, ResourceError, shorten_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from importlib.metadata import EntryPoint
+
+    from pydantic import ValidationError
 
 T = TypeVar("T")
 
@@ -203,6 +205,43 @@ def check_options(
             f"{called} has no option {', '.join(map(repr, unknown))}; "
             + (f"it has {', '.join(known)}" if known else "it has none")
         )
+
+
+def list_problems(error: ValidationError) -> list[str]:
+    """Word the mistakes that a pydantic model found, each with its key.
+
+    A validator's own message that begins with a dot or a colon goes on with the key; each of its
+    lines is a mistake by itself.
+
+    Returns
+    -------
+    list of str
+        Such as ``"data.demo: must be true, false or a table of sizes, not 5"``.
+    """
+    problems = [line for item in error.errors() for line in _word(item)]
+    return list(dict.fromkeys(problems))
+
+
+def _word(item: Any) -> list[str]:
+    key = ".".join(str(part) for part in item["loc"]) or "configuration"
+    message = {"missing": "is missing", "extra_forbidden": "no such key"}.get(
+        item["type"], item["msg"].removeprefix("Value error, ")
+    )
+    if message.startswith((".", ":")):
+        return [f"{key}{line}" for line in message.splitlines()]
+    # Our own messages name the value where that helps; pydantic's leave it out.
+    own = item["type"] in {"missing", "extra_forbidden", "value_error"}
+    if not own and isinstance(item["input"], bool | int | float | str):
+        message += f", not {_shorten(item['input'])}"
+    return [f"{key}: {message[:1].lower()}{message[1:]}"]
+
+
+def _shorten(value: float | str) -> str:
+    # Python refuses to write out integers of thousands of digits.
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"an integer of {value.bit_length()} bits"
+    words = repr(value)
+    return words if len(words) <= 60 else f"{words[:60]}..."
 
 
 def _package(point: EntryPoint) -> str:

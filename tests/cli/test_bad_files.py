@@ -238,7 +238,7 @@ class TestTypesThatChange:
         path = self.write(tmp_path, n_rows, record(), record(hypothesis=value), record())
         arguments = commands(path)[command]
         if command in {"transform", "lexicon"}:
-            arguments += ["--rules", "paper", "--tagger", "packaged"]
+            arguments += ["--phi", "syn.paper:tagger=packaged"]
         status, out, err = run(capsys, arguments)
         assert (status, out) == (1, "")
         where = f"{path}, line {n_rows + 2}, column 'hypothesis'"
@@ -260,7 +260,7 @@ class TestTypesThatChange:
         _, out, err = run(capsys, ["eval", str(path), "--json"])
         assert err == ""
         assert json.loads(out)["n11"] == n_rows + 1
-        arguments = [*commands(path)["transform"], "--rules", "paper", "--tagger", "packaged"]
+        arguments = [*commands(path)["transform"], "--phi", "syn.paper:tagger=packaged"]
         status, _, err = run(capsys, arguments)
         assert (status, err) == (0, "")
         lines = (tmp_path / "out.jsonl").read_text().splitlines()
@@ -276,7 +276,7 @@ class TestTypesThatChange:
         self, tmp_path: Path, n_rows: int, capsys: pytest.CaptureFixture[str]
     ) -> None:
         path = self.write(tmp_path, n_rows, record(premise=None))
-        arguments = [*commands(path)["transform"], "--rules", "paper", "--tagger", "packaged"]
+        arguments = [*commands(path)["transform"], "--phi", "syn.paper:tagger=packaged"]
         assert run(capsys, arguments)[0] == 0
         assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[-1])["premise"] is None
         status, _, err = run(capsys, ["describe", str(path)])
@@ -289,7 +289,7 @@ class TestTypesThatChange:
         self, tmp_path: Path, n_rows: int, capsys: pytest.CaptureFixture[str]
     ) -> None:
         path = self.write(tmp_path, n_rows, record(x=1.5), record(A=0.25), record(A=2**70, x=[1]))
-        arguments = [*commands(path)["transform"], "--rules", "paper", "--tagger", "packaged"]
+        arguments = [*commands(path)["transform"], "--phi", "syn.paper:tagger=packaged"]
         status, _, err = run(capsys, arguments)
         assert (status, err) == (0, "")
         last = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()[-3:]]

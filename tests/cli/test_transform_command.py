@@ -61,7 +61,7 @@ def read(path: Path) -> list[dict]:
 
 
 # The published tagger need not be installed.
-PAPER = ("--rules", "paper", "--tagger", "packaged")
+PAPER = ("--phi", "syn.paper:tagger=packaged")
 
 
 def test_paper_rules_use_the_published_tagger_as_a_run_does(tmp_path, capsys, monkeypatch):
@@ -74,9 +74,9 @@ def test_paper_rules_use_the_published_tagger_as_a_run_does(tmp_path, capsys, mo
     monkeypatch.setattr(tagging, "_find_pipeline", find)
     source = write(tmp_path / "in.csv")
     arguments = [source, tmp_path / "out.csv", "--lexicon-from", source]
-    status, _, err = run(capsys, *arguments, "--rules", "paper")
+    status, _, err = run(capsys, *arguments, "--phi", "syn.paper")
     assert (status, err) == (1, "Error: looked for en_core_web_sm\n")
-    assert run(capsys, *arguments, "--rules", "careful")[0] == 0
+    assert run(capsys, *arguments, "--phi", "syn.careful")[0] == 0
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv", ".jsonl"])
@@ -88,12 +88,13 @@ def test_every_format(tmp_path, capsys, suffix, rules):
         capsys,
         source,
         target,
-        *("--rules", rules, "--tagger", "packaged", "--lexicon-from", source, "--json"),
+        *("--phi", f"syn.{rules}:tagger=packaged", "--lexicon-from", source, "--json"),
     )
     assert (status, err) == (0, "")
     facts = json.loads(out)
     assert facts["n_rows"] == 3
-    assert facts["rules"] == rules
+    assert facts["transformation"]["name"] == f"syn.{rules}"
+    assert facts["transformation"]["options"]["tagger"] == "packaged"
     assert facts["n_changed"] == (2 if rules == "careful" else 3)
     rows = read(target)
     assert [str(row["id"]) for row in rows] == ["1", "2", "3"]
@@ -136,7 +137,14 @@ def test_block_list_and_columns(tmp_path, capsys):
     block = tmp_path / "block.csv"
     block.write_text("car,\n\n")
     target = tmp_path / "out.jsonl"
-    options = ["--lexicon-from", source, "--block-list", block, "--text-columns", "premise"]
+    options = [
+        "--lexicon-from",
+        source,
+        "--phi",
+        f"syn.careful:block_list={block}",
+        "--text-columns",
+        "premise",
+    ]
     assert run(capsys, source, target, *options)[0] == 0
     rows = read(target)
     assert rows[0]["premise"] == "A kid drives a car."
@@ -368,7 +376,13 @@ def test_a_broken_row_leaves_nothing(tmp_path, capsys):
 def test_unknown_tagger(tmp_path, capsys):
     source = write(tmp_path / "in.csv")
     status, _, err = run(
-        capsys, source, tmp_path / "o.csv", "--lexicon-from", source, "--tagger", "no_such_pipeline"
+        capsys,
+        source,
+        tmp_path / "o.csv",
+        "--lexicon-from",
+        source,
+        "--phi",
+        "syn.careful:tagger=no_such_pipeline",
     )
     assert status == 1
     assert "no_such_pipeline" in err
@@ -376,8 +390,8 @@ def test_unknown_tagger(tmp_path, capsys):
 
 def test_usage(tmp_path, capsys):
     source = write(tmp_path / "in.csv")
-    assert run(capsys, source, tmp_path / "out.csv")[0] == 2
-    assert run(capsys, source, tmp_path / "o.csv", "--lexicon-from", source, "--rules", "x")[0] == 2
+    assert run(capsys, source)[0] == 2
+    assert run(capsys, source, tmp_path / "o.csv", "--list")[0] == 2
     assert run(capsys, source, tmp_path / "o.csv", "--lexicon-from", source, "--threads", 0)[0] == 2
 
 

@@ -81,12 +81,13 @@ def test_voters_are_trained_on_one_resample_with_seeds_of_their_own(tmp_path):
     result = _run(tmp_path, splits=splits, model={"params": _NOISY, "n_voters": 3}, rho=[0.5])
     matched = _matched(result)
     model = load_model("bow-xgb")
-    from ietest_fast.experiment.data import PlannedTransformation, transform_splits
+    from ietest_fast.experiment.data import transform_splits
+    from ietest_fast.transform import plan
 
     swap = Swap()
     texts = transform_splits(
         splits,
-        PlannedTransformation(fingerprint=swap.fingerprint, build=lambda _: swap),
+        plan(swap),
         tmp_path / "again",
     )
     encoded = model.encode(texts.texts, splits.train.text_columns)

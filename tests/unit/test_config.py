@@ -36,6 +36,7 @@ def test_all_mistakes_are_told_at_once_with_their_keys():
         {
             "data": {"demo": 5, "bogus": 1, "train": "nowhere.parquet"},
             "transformation": {"rules": "rough", "block_list": "nowhere.txt"},
+            "phi": ["syn.carefull"],
             "model": {"search": "table99"},
             "rho": [0, 1.5],
             "n_classifiers": 0,
@@ -52,6 +53,7 @@ def test_all_mistakes_are_told_at_once_with_their_keys():
         "data.bogus",
         "data.train",
         "transformation.rules",
+        "phi.0",
         "transformation.block_list",
         "model.search",
         "rho",
@@ -218,7 +220,6 @@ def test_settings_hold_what_results_depend_on_and_nothing_else():
         {"method": "multinomial"},
         {"margin": 0.02},
         {"model": {"search": 3}},
-        {"transformation": {"rules": "paper"}},
     ):
         assert check_config({**DEMO, **change}).settings() != base
     # Said or left out, it is the same.

@@ -11,7 +11,8 @@ import pytest
 
 from ietest_fast.errors import InputError
 from ietest_fast.experiment import Splits, check_config
-from ietest_fast.experiment.data import PlannedTransformation, read_splits, transform_splits
+from ietest_fast.experiment.data import read_splits, transform_splits
+from ietest_fast.transform import PlannedTransformation
 from toys import Swap, toy_corpus, toy_splits
 
 
@@ -142,11 +143,16 @@ def test_transforming_happens_once_for_the_same_inputs(tmp_path):
     swap = Swap()
     built = []
 
-    def build(corpora):
-        built.append([len(corpus) for corpus in corpora])
+    def build(material):
+        built.append([len(corpus) for corpus in material.corpora])
         return swap
 
-    planned = PlannedTransformation(fingerprint="a", build=build)
+    def plan(fingerprint):
+        return PlannedTransformation(
+            name="swap", fingerprint=fingerprint, options={}, builder=build
+        )
+
+    planned = plan("a")
     first = transform_splits(splits, planned, tmp_path)
     assert built == [[300, 90]]  # the test set's words are not to be counted
     again = transform_splits(splits, planned, tmp_path)
@@ -156,7 +162,7 @@ def test_transforming_happens_once_for_the_same_inputs(tmp_path):
         for found in (first, again):
             assert np.array_equal(found.changed[name], expected.changed)
             columns = list(corpus.text_columns)
-            assert found.texts[name].transformed.equals(expected.table.select(columns))
+            assert found.texts[name].versions["transformed"].equals(expected.table.select(columns))
             assert np.array_equal(found.texts[name].labels, corpus.labels)
-    transform_splits(splits, PlannedTransformation(fingerprint="b", build=build), tmp_path)
+    transform_splits(splits, plan("b"), tmp_path)
     assert len(built) == 2

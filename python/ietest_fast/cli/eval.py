@@ -460,8 +460,7 @@ def _transform(
 
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
-    from ietest_fast.lexicon import Tagger, read_block_list
-    from ietest_fast.transform.synonyms import build_synonym_substitution, default_tagger
+    from ietest_fast.transform import Material, plan
 
     path = options["transformed_test"]
     if path is not None:
@@ -488,15 +487,12 @@ def _transform(
                 path=path,
             )
         return other.table, name
-    blocked = read_block_list(options["block_list"]) if options["block_list"] else ()
     counted = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ] or [corpus]
-    rules = options["rules"]
-    with Tagger.load(options["tagger"] or default_tagger(rules)) as tagger:
-        substitution = build_synonym_substitution(
-            counted, rules=rules, tagger=tagger, block_list=blocked
-        )
+    given = {name: options[name] for name in ("tagger", "block_list") if options[name] is not None}
+    with plan({"name": f"syn.{options['rules']}", **given}) as planned:
+        substitution = planned.build(Material(corpora=counted))
         transformed = substitution.transform(
             corpus.table, corpus.text_columns, with_edits=False, n_threads=options["n_threads"]
         )

@@ -304,7 +304,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "name": options["data_name"],
             },
             "transformation": {
-                "rules": options["rules"],
+                "name": None if options["rules"] is None else f"syn.{options['rules']}",
                 "tagger": options["tagger"],
                 "wordnet": options["wordnet"],
                 "block_list": _absolute(options["block_list"]),

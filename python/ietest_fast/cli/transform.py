@@ -1,4 +1,4 @@
-"""``ietest-fast transform``: rephrase the texts of a file by synonyms."""
+"""``ietest-fast transform``: rephrase the texts of a file."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from ietest_fast.transform import FileSummary, SynonymSubstitution
+    from ietest_fast.transform import FileSummary, Transformation
 
 _FILE = click.Path(path_type=Path)
 
 
 @click.command("transform")
-@click.argument("source", metavar="IN", type=_FILE)
-@click.argument("target", metavar="OUT", type=_FILE)
+@click.argument("source", metavar="IN", type=_FILE, required=False)
+@click.argument("target", metavar="OUT", type=_FILE, required=False)
 @click.option(
-    "--rules",
-    type=click.Choice(["careful", "paper"]),
-    default="careful",
+    "--phi",
+    metavar="NAME[:OPTION=VALUE,...]",
+    default="syn.careful",
     show_default=True,
-    help="careful: nouns only, number, capitals and articles kept. paper: as published.",
+    help="The transformation; A+B does A and then B. --list shows all.",
+)
+@click.option(
+    "--list", "as_list", is_flag=True, help="List all transformations with their options; no files."
 )
 @click.option(
     "--lexicon-from",
@@ -37,55 +40,57 @@ _FILE = click.Path(path_type=Path)
     metavar="TRAIN",
     type=_FILE,
     multiple=True,
-    required=True,
-    help="A file whose nouns decide between synonyms; may be given several times.",
+    help="A file to learn from: its nouns decide between synonyms; may be given several times.  "
+    "[default: IN]",
 )
 @click.option("--edits", "edits_path", metavar="FILE", type=_FILE, help="Write every edit to FILE.")
-@click.option(
-    "--tagger",
-    metavar="NAME",
-    help="packaged, an installed spaCy pipeline, or its folder.  [default: packaged; paper: "
-    "en_core_web_sm]",
-)
-@click.option(
-    "--block-list",
-    metavar="FILE",
-    type=_FILE,
-    help="Words to leave alone, one a line.",
-)
 @click.option(
     "--text-columns",
     metavar="NAMES",
     help="Columns that hold texts, parted by commas.  [default: premise,hypothesis or the like]",
 )
 @click.option(
+    "--label-column",
+    metavar="NAME",
+    help="Column of labels, for transformations that set them.  [default: label or gold_label]",
+)
+@click.option(
     "--threads", metavar="N", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary, or the list, as JSON.")
 def command(  # noqa: PLR0917 - click calls it by keywords
-    source: Path,
-    target: Path,
-    rules: str,
+    source: Path | None,
+    target: Path | None,
+    phi: str,
+    as_list: bool,
     trains: tuple[Path, ...],
     edits_path: Path | None,
-    tagger: str | None,
-    block_list: Path | None,
     text_columns: str | None,
+    label_column: str | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Replace words in the texts of IN by synonyms and write the result to OUT.
+    """Transform the texts of IN and write the result to OUT.
 
     The formats are those of the names: .parquet, .csv, .tsv or .jsonl. OUT appears when it is
     complete; other columns are copied.
     """
-    from ietest_fast.corpus.streams import check_target
-    from ietest_fast.lexicon import Tagger, read_block_list
-    from ietest_fast.transform.files import check_distinct, read_texts, transform_file
-    from ietest_fast.transform.synonyms import build_from_texts, default_tagger
+    if as_list:
+        if source is not None:
+            raise click.UsageError("--list takes no files")
+        _print_kinds(as_json=as_json)
+        return
+    if source is None or target is None:
+        raise click.UsageError("give the files IN and OUT, or --list")
 
+    from ietest_fast.corpus.streams import check_target
+    from ietest_fast.transform.files import TextFile, check_distinct, transform_file
+    from ietest_fast.transform.kinds import Material
+    from ietest_fast.transform.phi import parse_phi
+
+    choice = parse_phi(phi)
     outputs = [path for path in (target, edits_path) if path is not None]
-    for read in (source, *trains, *([] if block_list is None else [block_list])):
+    for read in (source, *trains, *choice.files()):
         check_distinct(read, *outputs)
     # Mistakes should not wait until the nouns of TRAIN are counted.
     for path in outputs:
@@ -95,38 +100,34 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         columns = [name.strip() for name in text_columns.split(",") if name.strip()]
         if not columns:
             raise click.BadParameter("no column is named", param_hint="--text-columns")
-    blocked = read_block_list(block_list) if block_list is not None else ()
     _check_source(source, columns)
 
-    name = default_tagger(rules) if tagger is None else tagger  # type: ignore[arg-type]
     with (
         _told_when_interrupted(target),
         _stopped_by_sigterm(),
         _progress() as progress,
-        Tagger.load(name) as loaded,
+        choice.plan() as planned,
     ):
-        count = progress("Counting nouns")
-        texts = (array for train in trains for array in read_texts(train, columns))
-        substitution = build_from_texts(
-            texts,
-            rules=rules,  # type: ignore[arg-type]  # click has checked it
-            tagger=loaded,
-            block_list=blocked,
-            on_progress=lambda done: count(done, None),
+        count = progress("Learning from texts") if planned.learns else None
+        material = Material(
+            corpora=[TextFile(path=path, text_columns=columns) for path in trains or (source,)],
+            on_progress=None if count is None else lambda done: count(done, None),
         )
+        transformation = planned.build(material)
         summary = transform_file(
             source,
             target,
-            substitution,
+            transformation,
             text_columns=columns,
             edits_path=edits_path,
+            label_column=label_column,
             n_threads=threads,
-            on_progress=progress("Replacing words"),
+            on_progress=progress("Transforming"),
         )
     if as_json:
-        _print_json(summary, substitution, target, edits_path)
+        _print_json(summary, transformation, target, edits_path)
     else:
-        _print_summary(summary, substitution, target, edits_path)
+        _print_summary(summary, transformation, target, edits_path)
 
 
 def _check_source(source: Path, columns: list[str] | None) -> None:
@@ -135,6 +136,25 @@ def _check_source(source: Path, columns: list[str] | None) -> None:
 
     with open_batches(source) as reader:
         choose_text_columns(source, reader.schema, columns)
+
+
+def _print_kinds(*, as_json: bool) -> None:
+    import json
+
+    from ietest_fast.transform.phi import describe_kinds
+
+    kinds = describe_kinds()
+    if as_json:
+        click.echo(json.dumps(kinds, ensure_ascii=False, indent=2))
+        return
+    for kind in kinds:
+        package = "" if kind["package"] is None else f"  ({kind['package']})"
+        click.echo(f"{kind['name']}: {kind.get('summary', kind.get('error'))}{package}")
+        for option in kind.get("options", ()):
+            default = "needed" if option["required"] else json.dumps(option["default"])
+            given = "" if option["default"] is None and not option["required"] else f" [{default}]"
+            said = "" if option["description"] is None else f": {option['description']}"
+            click.echo(f"    {option['name']} ({option['type']}){said}{given}")
 
 
 @contextlib.contextmanager
@@ -205,19 +225,17 @@ def _progress() -> Iterator[Any]:
 
 
 def _print_json(
-    summary: FileSummary, substitution: SynonymSubstitution, target: Path, edits: Path | None
+    summary: FileSummary, transformation: Transformation, target: Path, edits: Path | None
 ) -> None:
     import json
 
-    assert substitution.tagger is not None  # noqa: S101 - it was loaded
     facts = {
         "out": str(target),
         "edits_file": None if edits is None else str(edits),
-        "rules": substitution.rules,
-        "tagger": substitution.tagger.name,
-        "n_synonyms": len(substitution.table),
-        "fingerprint": substitution.fingerprint,
+        "transformation": transformation.describe(),
+        "fingerprint": transformation.fingerprint,
         "text_columns": list(summary.text_columns),
+        "n_source_rows": summary.n_source_rows,
         "n_rows": summary.n_rows,
         "n_changed": summary.n_changed,
         "n_edits": summary.n_edits,
@@ -229,15 +247,19 @@ def _print_json(
 
 
 def _print_summary(
-    summary: FileSummary, substitution: SynonymSubstitution, target: Path, edits: Path | None
+    summary: FileSummary, transformation: Transformation, target: Path, edits: Path | None
 ) -> None:
-    share = summary.n_changed / summary.n_rows
-    click.echo(f"{target}: {summary.n_rows:,} rows, {summary.n_changed:,} changed ({share:.1%})")
+    share = f" ({summary.n_changed / summary.n_rows:.1%})" if summary.n_rows else ""
+    click.echo(f"{target}: {summary.n_rows:,} rows, {summary.n_changed:,} changed{share}")
+    if summary.n_source_rows != summary.n_rows:
+        click.echo(f"made of {summary.n_source_rows:,} rows")
     if edits is not None:
         click.echo(f"{edits}: {sum(summary.n_edits.values()):,} edits")
-    click.echo(
-        f"{substitution.name}@{substitution.fingerprint[:8]}: {len(substitution.table):,} synonyms"
-    )
+    n_synonyms = transformation.describe().get("options", {}).get("n_synonyms")
+    facts = "" if n_synonyms is None else f": {n_synonyms:,} synonyms"
+    click.echo(f"{transformation.name}@{transformation.fingerprint[:8]}{facts}")
+    if not transformation.keeps_labels:
+        click.echo("Labels were set anew, for this transformation does not keep them.")
     for rule, count in summary.n_edits.items():
         click.echo(f"  {rule:<14} {count:>12,}")
     most = summary.most_frequent()

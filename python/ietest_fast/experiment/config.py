@@ -14,6 +14,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     Strict,
     ValidationError,
     ValidationInfo,
@@ -22,8 +23,11 @@ from pydantic import (
 )
 
 from ietest_fast.errors import ConfigError, IetestError
+from ietest_fast.registry import list_problems
 from ietest_fast.stats import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import MAX_RESAMPLES
+from ietest_fast.transform.kinds import InputFile  # noqa: TC001 - pydantic reads it
+from ietest_fast.transform.phi import PhiChoice, choose_phi, parse_phi
 
 if TYPE_CHECKING:
     from ietest_fast.models.protocol import Model
@@ -99,19 +103,37 @@ def _check_rho(values: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(value + 0.0 for value in values)  # -0.0 is 0.0
 
 
-def _resolve(path: Path, info: ValidationInfo) -> Path:
-    """Take relative paths from the configuration's folder; the file must be there."""
+def _read_phis(value: Any, info: ValidationInfo) -> tuple[PhiChoice, ...]:
+    """Read what names one transformation or several, and check their options."""
+    several = isinstance(value, list | tuple)
+    found, problems = [], []
     folder = (info.context or {}).get("folder")
-    resolved = path if folder is None else Path(folder) / path
-    if resolved.is_dir():
-        raise ValueError(f"{str(resolved)!r} is a folder, a file expected")
-    if not resolved.is_file():
-        raise ValueError(f"there is no file {str(resolved)!r}")
-    return resolved
+    for place, item in enumerate(value if several else [value]):
+        # A line that begins with a dot or colon goes on with the key; see list_problems.
+        key = f".{place}" if several else ""
+        try:
+            if isinstance(item, str):
+                found.append(parse_phi(item, folder=folder))
+            elif isinstance(item, Mapping):
+                found.append(choose_phi(item, folder=folder))
+            else:
+                problems.append(f"{key}: must be a name or a table of options, not {item!r}")
+        except ConfigError as error:
+            problems += [
+                f"{key}{': ' if isinstance(item, str) else '.'}{line}" for line in error.problems
+            ]
+        except IetestError as error:
+            problems.append(f"{key}{'' if isinstance(item, str) else '.name'}: {error}")
+    if problems:
+        raise ValueError("\n".join(problems))
+    if not found:
+        raise ValueError("names no transformation")
+    return tuple(found)
 
 
 # TOML has neither paths nor tuples: these come as strings and lists.
-InputFile = Annotated[Path, Strict(False), AfterValidator(_resolve)]
+# Any: the validator makes a tuple of PhiChoice, whose insides pydantic need not know.
+Phis = Annotated[Any, PlainValidator(_read_phis)]
 Names = Annotated[tuple[str, ...], Strict(False)]
 Rho = Annotated[
     tuple[float, ...], Strict(False), BeforeValidator(_read_rho), AfterValidator(_check_rho)
@@ -224,31 +246,6 @@ class DataConfig(_Section):
         return self
 
 
-class TransformationConfig(_Section):
-    """The equivalence phi.
-
-    Attributes
-    ----------
-    name
-        ``"synonyms"``.
-    rules
-        ``"careful"`` (default) or ``"paper"``.
-    tagger
-        A spaCy pipeline; the packaged one where absent, for careful rules, and
-        ``en_core_web_sm`` for paper rules.
-    wordnet
-        A WordNet dict folder or the name of a ``wn`` lexicon; the packaged one where absent.
-    block_list
-        A file of words to leave alone, one a line.
-    """
-
-    name: Literal["synonyms"] = "synonyms"
-    rules: Literal["careful", "paper"] = "careful"
-    tagger: str | None = None
-    wordnet: str | None = None
-    block_list: InputFile | None = None
-
-
 def _load(name: str, options: Mapping[str, Any]) -> Model:
     from ietest_fast.models import load_model
 
@@ -333,7 +330,7 @@ class ModelConfig(_Section):
         model = _load(info.data["name"], info.data["options"])
         problems = model.check_params(value)
         if problems:
-            # A line that begins with a dot goes on with the key; see _word.
+            # A line that begins with a dot goes on with the key; see list_problems.
             raise ValueError("\n".join(f".{problem}" for problem in problems))
         from ietest_fast.models.protocol import normalise_params
 
@@ -361,8 +358,13 @@ class RunConfig(_Section):
 
     Attributes
     ----------
-    data, transformation, model
+    data, model
         See there.
+    transformation
+        The equivalences phi, each a table of ``name`` and options or a string
+        (:func:`ietest_fast.transform.parse_phi`); one, or a list of them.
+    phi
+        Another way to say the same, usual for strings.
     rho
         Probabilities of transformation.
     n_classifiers
@@ -388,7 +390,8 @@ class RunConfig(_Section):
     """
 
     data: DataConfig
-    transformation: TransformationConfig = TransformationConfig()
+    transformation: Phis = None
+    phi: Phis = None
     model: Annotated[ModelConfig, Field(default_factory=ModelConfig)]
     rho: Rho = _DEMO_RHO
     n_classifiers: Annotated[int, Field(ge=1, le=100_000)] = 5
@@ -427,6 +430,23 @@ class RunConfig(_Section):
             raise ValueError("the exact method has no replicates")
         return value
 
+    @field_validator("phi")
+    @classmethod
+    def _said_once(
+        cls, value: tuple[PhiChoice, ...] | None, info: ValidationInfo
+    ) -> tuple[PhiChoice, ...] | None:
+        if value is not None and info.data.get("transformation") is not None:
+            raise ValueError("leaves no room for transformation, which says the same")
+        return value
+
+    @property
+    def phis(self) -> tuple[PhiChoice, ...]:
+        """The transformations, in order; :data:`ietest_fast.transform.phi.DEFAULT_PHI` if none is
+        named.
+        """
+        named: tuple[PhiChoice, ...] | None = self.transformation or self.phi
+        return (choose_phi({}),) if named is None else named
+
     @property
     def used_method(self) -> Literal["exact", "multinomial", "resample"]:
         """The method, chosen where the configuration leaves it open."""
@@ -453,7 +473,7 @@ class RunConfig(_Section):
         return "data" if path is None else path.resolve().parent.name or path.stem
 
     def settings(self) -> dict[str, Any]:
-        """Return everything that results depend on, but for the contents of files.
+        """Return what results depend on, but for transformations and the contents of files.
 
         Paths are left out, and with them a name that is only the folder's: files count by what is
         in them, and the run adds that.
@@ -468,7 +488,6 @@ class RunConfig(_Section):
                 else self.data.split.model_dump(exclude={"file"}),
                 "demo": None if self.data.demo is None else self.data.demo.model_dump(),
             },
-            "transformation": self.transformation.model_dump(include={"name", "rules"}),
             "model": {
                 "name": model.name,
                 "options": dict(sorted(model.options.items())),
@@ -510,30 +529,7 @@ def check_config(values: Mapping[str, Any], *, folder: Path | None = None) -> Ru
     try:
         return RunConfig.model_validate(values, context={"folder": folder})
     except ValidationError as error:
-        problems = [line for item in error.errors() for line in _word(item)]
-        raise ConfigError(list(dict.fromkeys(problems))) from None
-
-
-def _word(item: Any) -> list[str]:
-    key = ".".join(str(part) for part in item["loc"]) or "configuration"
-    message = {"missing": "is missing", "extra_forbidden": "no such key"}.get(
-        item["type"], item["msg"].removeprefix("Value error, ")
-    )
-    if message.startswith("."):
-        return [f"{key}{line}" for line in message.splitlines()]
-    # Our own messages name the value where that helps; pydantic's leave it out.
-    own = item["type"] in {"missing", "extra_forbidden", "value_error"}
-    if not own and isinstance(item["input"], bool | int | float | str):
-        message += f", not {_shorten(item['input'])}"
-    return [f"{key}: {message[:1].lower()}{message[1:]}"]
-
-
-def _shorten(value: float | str) -> str:
-    # Python refuses to write out integers of thousands of digits.
-    if isinstance(value, int) and value.bit_length() > 64:
-        return f"an integer of {value.bit_length()} bits"
-    words = repr(value)
-    return words if len(words) <= 60 else f"{words[:60]}..."
+        raise ConfigError(list_problems(error)) from None
 
 
 def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:

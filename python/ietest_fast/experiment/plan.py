@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import ietest_fast
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.data import (
-    PlannedTransformation,
     Splits,
+    check_equivalence,
     number_clusters,
-    plan_transformation,
     read_splits,
 )
 from ietest_fast.experiment.identity import CELL_SCHEME, identify
 from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
 from ietest_fast.models import load_model
+from ietest_fast.transform import plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.config import RunConfig
     from ietest_fast.models import Model
     from ietest_fast.models.protocol import Params
-    from ietest_fast.transform import Transformation
+    from ietest_fast.transform import PlannedTransformation, Transformation
 
 Address = tuple[float, int]
 """A resample: rho and m."""
@@ -152,11 +152,7 @@ def make_plan(
     if config.keep_models and not model.capabilities.saves:
         raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
     columns = _find_columns(config, splits)
-    planned = (
-        plan_transformation(config.transformation)
-        if transformation is None
-        else _ready_made(transformation)
-    )
+    planned = _plan_transformation(config, transformation)
     settings = _describe(config, splits, planned, model)
     base = _shared_identity(settings)
     trials = _plan_trials(config, model, base, planned)
@@ -173,10 +169,14 @@ def make_plan(
     )
 
 
-def _ready_made(transformation: Transformation) -> PlannedTransformation:
-    return PlannedTransformation(
-        fingerprint=transformation.fingerprint, build=lambda _: transformation
-    )
+def _plan_transformation(
+    config: RunConfig, transformation: Transformation | None
+) -> PlannedTransformation:
+    if transformation is None and len(config.phis) > 1:
+        raise InputError("a run takes one transformation so far")
+    planned = plan(config.phis[0] if transformation is None else transformation)
+    check_equivalence(planned)
+    return planned
 
 
 def _find_columns(config: RunConfig, splits: Splits) -> tuple[str, ...]:
@@ -206,7 +206,7 @@ def _describe(
     """Add what is in the files to what the configuration says."""
     settings = config.settings()
     settings["data"] |= splits.fingerprints()
-    settings["transformation"]["inputs"] = planned.fingerprint
+    settings["transformation"] = {**planned.describe(), "inputs": planned.fingerprint}
     settings["model"] |= {"backend": model.backend, "options": dict(model.options)}
     if model.capabilities.depends_on_threads:
         # Other threads, other orders of summation: its cells are not to be mixed.

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.words import count_words
-from ietest_fast.experiment.data import NORMALISING_RULE
 from ietest_fast.report.tables import Column, MeanSd, Table
 from ietest_fast.stats import holm
+from ietest_fast.transform import COMPANION_RULES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,9 +24,6 @@ N_FREQUENT = 20
 
 LEAST_ROWS = 5
 """A substitution in fewer rows is not tested for flips."""
-
-# Edits that belong to another one (a -> an before a new noun) or reword nothing.
-_COMPANIONS = (NORMALISING_RULE, "article")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +52,7 @@ class Substitutions:
 def find_substitutions(versions: Versions) -> Substitutions:
     """Gather the substitutions of a test set."""
     edits = versions.edits
-    is_companion = pc.is_in(edits["rule"].cast(pa.string()), pa.array(_COMPANIONS))
+    is_companion = pc.is_in(edits["rule"].cast(pa.string()), pa.array(COMPANION_RULES))
     own = edits.filter(pc.invert(is_companion))
     said = pc.binary_join_element_wise(
         pc.utf8_lower(own["old"]), pc.utf8_lower(own["new"]), pa.scalar(" → ", pa.large_string())

@@ -75,12 +75,15 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
 
 
 def _say_transformation(phi: TransformationRecord) -> list[str]:
+    options = phi.settings.get("options")
+    said = options.items() if isinstance(options, dict) else ()
     return [
         "",
         "[transformation]",
-        *[line for name, value in phi.settings.items() for line in _given(name, value)],
-        "# tagger, wordnet and block_list, if they were given",
-        f"# fingerprint of rules, tagger, WordNet and block list: {phi.inputs}",
+        *_given("name", phi.settings.get("name")),
+        # Files are recorded by what is in them; where they stood, nobody knows.
+        *[f"# {name}: {_value(value)}" for name, value in said],
+        f"# fingerprint of all this: {phi.inputs}",
         f"# made: {phi.name} {phi.fingerprint}",
     ]
 

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+import abc
 import hashlib
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.runtime import load_core
+from ietest_fast.transform.columns import are_same_rows, check_text_columns
+from ietest_fast.transform.edits import EDIT_SCHEMA, undo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-# In the order of the core's codes.
-RULES = ("frequency", "edit_distance", "article", "normalise")
-"""Why a piece of text was changed; the values of the ``rule`` column of edits."""
+    import pyarrow as pa
 
-EDIT_SCHEMA = pa.schema(
-    [
-        ("row", pa.int64()),
-        ("column", pa.dictionary(pa.int8(), pa.string())),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("old", pa.large_string()),
-        ("new", pa.large_string()),
-        ("rule", pa.dictionary(pa.int8(), pa.string())),
-    ]
-)
-"""Columns of a table of edits: bytes ``start:end`` of the old text, ``old``, became ``new``."""
+
+# Stands for "every row stays where it is" until the number of rows is known.
+_AS_THEY_WERE: npt.NDArray[np.int64] = np.empty(0, np.int64)
+
+
+class RowError(InputError):
+    """A text of one row cannot be transformed.
+
+    Parameters
+    ----------
+    message
+        What is wrong and what was expected.
+    index
+        Row of the table, from 0. Who read the table from a file adds the file's name and the rows
+        before.
+    column
+        The column's name.
+    """
+
+    def __init__(self, message: str, *, index: int, column: str) -> None:
+        self.message = message
+        self.index = index
+        super().__init__(message, row=f"row {index}", column=column)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,18 +54,35 @@ class Transformed:
     table
         n rows and the same columns in the same order as before.
     changed
-        bool (n,): whether a text of the row is another than it was.
+        bool (n,): whether a text of the row is another than that of the row that it comes from.
     edits
         Table with :data:`EDIT_SCHEMA`, ordered by column, row and start; edits of a text do not
-        overlap, and making them all gives the new text. None if they were not asked for.
+        overlap, and making them all gives the new text. Of several transformations in turn:
+        :data:`STEP_SCHEMA`, ordered by step first. None if they were not asked for.
+    source_row
+        int64 (n,): the old row that each new row comes from. Where absent, rows stay as they were.
+    labels
+        Names of the labels (n,), as Arrow strings, where the transformation sets labels; null for a
+        row whose label nobody knows. None where it keeps them.
     """
 
     table: pa.Table
     changed: npt.NDArray[np.bool_]
     edits: pa.Table | None
+    source_row: npt.NDArray[np.int64] = field(default_factory=lambda: _AS_THEY_WERE)
+    labels: pa.Array | pa.ChunkedArray | None = None
+
+    def __post_init__(self) -> None:
+        if self.source_row is _AS_THEY_WERE:
+            rows = np.arange(self.table.num_rows, dtype=np.int64)
+            object.__setattr__(self, "source_row", rows)
+
+    def keeps_rows(self, n_before: int) -> bool:
+        """Tell whether the rows are the `n_before` old ones in their order."""
+        return are_same_rows(self.source_row, n_before)
 
     def undo(self) -> pa.Table:
-        """Give the table as it was before.
+        """Return the table as it was before, in the rows of `source_row`.
 
         Raises
         ------
@@ -69,7 +96,9 @@ class Transformed:
 
 @runtime_checkable
 class Transformation(Protocol):
-    """A map from texts to equivalent texts (phi): deterministic, picklable.
+    """A map from texts to texts (phi): deterministic, picklable.
+
+    :class:`BaseTransformation` is the easiest way to make one.
 
     Attributes
     ----------
@@ -87,6 +116,10 @@ class Transformation(Protocol):
     def fingerprint(self) -> str: ...  # noqa: D102
     @property
     def keeps_labels(self) -> bool: ...  # noqa: D102
+
+    def describe(self) -> dict[str, Any]:
+        """Return what runs record of it: ``name`` and ``options``, ready for JSON, no paths."""
+        ...
 
     def transform(
         self,
@@ -119,8 +152,66 @@ class Transformation(Protocol):
         ...
 
 
+class BaseTransformation(abc.ABC):
+    """Most of what a :class:`Transformation` needs, for classes that inherit from it.
+
+    A class gives :attr:`name`, :meth:`describe` and :meth:`transform_table`, and a
+    :attr:`fingerprint` of its own if its options do not say all that it hangs on.
+    """
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """Short, for signatures and reports."""
+
+    @property
+    def keeps_labels(self) -> bool:
+        """True, unless a class says otherwise: an equivalence."""
+        return True
+
+    @property
+    def fingerprint(self) -> str:
+        """Sha256 of what the transformation says of itself, 64 hexadecimal digits."""
+        return fingerprint_of(self.describe())
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and options, ready for JSON: what runs record."""
+        return {"name": self.name, "options": {}}
+
+    def transform(
+        self,
+        table: pa.Table,
+        text_columns: Sequence[str],
+        *,
+        with_edits: bool = True,
+        n_threads: int | None = None,
+    ) -> Transformed:
+        """Transform the texts of a table; see :meth:`Transformation.transform`."""
+        check_text_columns(table.schema, text_columns)
+        return self.transform_table(
+            table, tuple(text_columns), with_edits=with_edits, n_threads=n_threads
+        )
+
+    @abc.abstractmethod
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,
+    ) -> Transformed:
+        """Transform the texts of an Arrow table whose columns have been checked."""
+
+
+def fingerprint_of(description: Mapping[str, Any]) -> str:
+    """Return the sha256 of a description as JSON, 64 hexadecimal digits."""
+    written = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(written.encode()).hexdigest()
+
+
 @dataclass(frozen=True, kw_only=True)
-class Identity:
+class Identity(BaseTransformation):
     """The transformation that leaves every text as it is: a control for experiments."""
 
     @property
@@ -133,172 +224,17 @@ class Identity:
         """The same for all."""
         return hashlib.sha256(b"identity").hexdigest()
 
-    @property
-    def keeps_labels(self) -> bool:
-        """True."""
-        return True
-
-    def transform(
+    def transform_table(
         self,
         table: pa.Table,
-        text_columns: Sequence[str],
+        text_columns: tuple[str, ...],  # noqa: ARG002 - the protocol's
         *,
-        with_edits: bool = True,
-        n_threads: int | None = None,  # noqa: ARG002 - the protocol's
+        with_edits: bool,
+        n_threads: int | None,  # noqa: ARG002 - the protocol's
     ) -> Transformed:
-        """Give the table back; see :meth:`Transformation.transform`."""
-        check_text_columns(table.schema, text_columns)
+        """Return the table as it is."""
         return Transformed(
             table=table,
             changed=np.zeros(table.num_rows, np.bool_),
             edits=EDIT_SCHEMA.empty_table() if with_edits else None,
         )
-
-
-def apply_edits(table: pa.Table, edits: pa.Table) -> pa.Table:
-    """Make edits in a table of old texts.
-
-    Parameters
-    ----------
-    table
-        Rows that the edits count from 0.
-    edits
-        Table with :data:`EDIT_SCHEMA`, in any order.
-
-    Returns
-    -------
-    pyarrow.Table
-        With the new texts.
-
-    Raises
-    ------
-    InputError
-        If an edit does not fit its text.
-    """
-    return _replace_spans(table, edits, piece="new", is_undo=False)
-
-
-def undo(table: pa.Table, edits: pa.Table) -> pa.Table:
-    """Take edits back: from the new texts to the old ones.
-
-    Parameters
-    ----------
-    table
-        The texts after all of `edits` were made.
-    edits
-        Table with :data:`EDIT_SCHEMA`, in any order.
-
-    Raises
-    ------
-    InputError
-        If an edit does not fit its text.
-    """
-    return _replace_spans(table, edits, piece="old", is_undo=True)
-
-
-def _replace_spans(table: pa.Table, edits: pa.Table, *, piece: str, is_undo: bool) -> pa.Table:
-    for name in pc.unique(edits["column"].cast(pa.string())).to_pylist():
-        check_text_columns(table.schema, [name])
-        own = edits.filter(pc.equal(edits["column"].cast(pa.string()), name))
-        own = own.sort_by([("row", "ascending"), ("start", "ascending"), ("end", "ascending")])
-        row, start, end = (
-            own[key].combine_chunks().to_numpy().astype(np.int64) for key in ("row", "start", "end")
-        )
-        if is_undo:
-            grown = pc.binary_length(own["new"]).to_numpy().astype(np.int64) - (end - start)
-            # An edit stands in the new text where it stood in the old, moved by what the edits
-            # before it in the same text have added.
-            before = np.cumsum(grown) - grown
-            first = np.searchsorted(row, row, side="left")
-            moved = before - before[first] if len(row) else before
-            start, end = start + moved, end + moved + grown
-        pieces = own[piece].cast(pa.large_string()).combine_chunks()
-        column = table[name]
-        texts = as_strings(column)
-        if isinstance(texts, pa.ChunkedArray):
-            texts = texts.cast(pa.large_string()).combine_chunks()
-        try:
-            made = pa.array(load_core().text.apply_edits(texts, row, start, end, pieces))
-        except ValueError as error:
-            raise InputError(str(error), column=name) from error
-        index = table.schema.get_field_index(name)
-        field = table.schema.field(index)
-        table = table.set_column(index, field, _cast_back([made], column.type))
-    return table
-
-
-def check_text_columns(schema: pa.Schema, text_columns: Sequence[str]) -> None:
-    """Raise InputError unless all columns are there, once, and hold texts."""
-    if isinstance(text_columns, str):
-        raise InputError(f"text_columns is a sequence of names, not the string {text_columns!r}")
-    if not text_columns:
-        raise InputError("no text columns are named; at least one is needed")
-    if len(set(text_columns)) != len(text_columns):
-        raise InputError(f"a text column is named twice: {', '.join(text_columns)}")
-    for name in text_columns:
-        found = schema.names.count(name)
-        if found != 1:
-            raise InputError(
-                f"stands {found} times in the table, once expected; it has "
-                f"{', '.join(map(repr, schema.names)) or 'no columns'}",
-                column=name,
-            )
-        kind = schema.field(name).type
-        if pa.types.is_dictionary(kind):
-            kind = kind.value_type
-        if not _is_string(kind) and not pa.types.is_null(kind):
-            raise InputError(f"is {kind}, text expected", column=name)
-
-
-def as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give a column as string or large_string, whatever holds its texts."""
-    kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return column
-    return column.cast(pa.large_string())
-
-
-def replace_columns(table: pa.Table, texts: dict[str, list[pa.Array]]) -> pa.Table:
-    """Put new texts in the place of columns, keeping each column's type where they fit."""
-    for name, chunks in texts.items():
-        index = table.schema.get_field_index(name)
-        field = table.schema.field(index)
-        column = _cast_back(chunks, field.type)
-        table = table.set_column(index, field.with_type(column.type), column)
-    return table
-
-
-def make_edits(exported: Any, column: str, columns: Sequence[str], first_row: int) -> pa.Table:
-    """Make a table of edits from what a kernel gave for rows from `first_row` on."""
-    made = pa.RecordBatch.from_struct_array(pa.array(exported))
-    n = made.num_rows
-    row = pc.add(made["row"], first_row) if first_row else made["row"]
-    code = list(columns).index(column)
-    names = pa.DictionaryArray.from_arrays(
-        pa.array(np.full(n, code, np.int8)), pa.array(list(columns), pa.string())
-    )
-    rules = pa.DictionaryArray.from_arrays(made["rule"], pa.array(RULES, pa.string()))
-    return pa.table(
-        [row, names, made["start"], made["end"], made["old"], made["new"], rules],
-        schema=EDIT_SCHEMA,
-    )
-
-
-def _is_string(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
-
-
-def _cast_back(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
-    # A text that outgrew 32-bit offsets stays large.
-    if pa.types.is_string(kind) and any(pa.types.is_large_string(c.type) for c in chunks):
-        total = sum(pc.sum(pc.binary_length(chunk)).as_py() or 0 for chunk in chunks)
-        kind = pa.large_string() if total > np.iinfo(np.int32).max else kind
-    if pa.types.is_null(kind):
-        kind = pa.large_string()
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if not chunks:
-        return pa.chunked_array([], kind)
-    return pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind)

@@ -7,13 +7,13 @@ import functools
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.columns import find_text_columns
+from ietest_fast.corpus.columns import check_columns, find_text_columns
 from ietest_fast.corpus.streams import (
     BatchReader,
     BatchWriter,
@@ -22,19 +22,41 @@ from ietest_fast.corpus.streams import (
     open_batches,
 )
 from ietest_fast.errors import InputError
-from ietest_fast.transform.base import (
-    EDIT_SCHEMA,
-    RULES,
-    Transformation,
-    as_strings,
-    check_text_columns,
-)
-from ietest_fast.transform.synonyms import SynonymSubstitution
+from ietest_fast.transform.base import RowError, Transformation, Transformed
+from ietest_fast.transform.columns import as_strings, check_text_columns
+from ietest_fast.transform.edits import COMPANION_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_SUBSTITUTIONS = ("frequency", "edit_distance")
+
+@runtime_checkable
+class CountsSubstitutions(Protocol):
+    """A transformation that can list its substitutions more cheaply than all of its edits."""
+
+    def substitutions_only(
+        self, table: pa.Table, text_columns: Sequence[str], *, n_threads: int | None = None
+    ) -> Transformed:
+        """Transform; of the edits, those with the rule ``normalise`` may be left out."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFile:
+    """The texts of a file, for :class:`ietest_fast.transform.Material`.
+
+    Attributes
+    ----------
+    path, text_columns
+        As for :func:`read_texts`.
+    """
+
+    path: Path
+    text_columns: Sequence[str] | None = None
+
+    def text_chunks(self) -> Iterator[pa.Array]:
+        """Yield arrays of strings or large strings; memory does not grow with the file."""
+        return read_texts(self.path, self.text_columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,15 +66,18 @@ class FileSummary:
     Attributes
     ----------
     n_rows
-        Rows read and written.
+        Rows written.
     n_changed
         Rows with a text that is another than it was.
     text_columns
         The columns that were transformed.
     n_edits
-        Edits by rule. ``normalise`` is there only if edits were written.
+        Edits by rule, the most frequent first. ``normalise`` is there only if edits were written.
     substitutions
-        (old, new) in lower case -> how often.
+        (old, new) in lower case -> how often; without what follows from other edits (``article``)
+        and what rewords nothing (``normalise``).
+    n_source_rows
+        Rows read.
     """
 
     n_rows: int
@@ -60,6 +85,7 @@ class FileSummary:
     text_columns: tuple[str, ...]
     n_edits: dict[str, int]
     substitutions: Counter[tuple[str, str]]
+    n_source_rows: int
 
     def most_frequent(self, n: int = 10) -> list[tuple[str, str, int]]:
         """Give the n most frequent substitutions as (old, new, count), ties in the alphabet."""
@@ -74,6 +100,7 @@ def transform_file(
     *,
     text_columns: Sequence[str] | None = None,
     edits_path: str | Path | None = None,
+    label_column: str | None = None,
     n_threads: int | None = None,
     on_progress: Callable[[int, int | None], None] | None = None,
 ) -> FileSummary:
@@ -87,12 +114,16 @@ def transform_file(
     source, target, edits_path
         Files whose formats are those of their names (Parquet, CSV, TSV, JSONL); no two are the
         same. Edits have the columns of :data:`ietest_fast.transform.EDIT_SCHEMA`, rows counted
-        from 0 in the file. None: edits are counted, not written.
+        from 0 in the target. None: edits are counted, not written.
     transformation
-        What to do.
+        What to do. If it does not keep labels, the column of labels holds what it gives as names
+        of labels; null where it gives none.
     text_columns
         The columns that hold texts; None: premise and hypothesis, or as
         :func:`ietest_fast.corpus.read_corpus` finds them. All other columns are copied.
+    label_column
+        The column of labels, for transformations that do not keep them; None: label or
+        gold_label, if there is one.
     n_threads
         Threads to use; None: all cores.
     on_progress
@@ -118,6 +149,7 @@ def transform_file(
         transformation,
         text_columns=text_columns,
         edits_path=edits_path,
+        label_column=label_column,
         n_threads=n_threads,
         on_progress=on_progress,
     )
@@ -135,19 +167,25 @@ def _transform_file(
     *,
     text_columns: Sequence[str] | None,
     edits_path: Path | None,
+    label_column: str | None,
     n_threads: int | None,
     on_progress: Callable[[int, int | None], None] | None,
     types_of: Literal["start", "file"],
 ) -> FileSummary:
-    tags = isinstance(transformation, SynonymSubstitution) and transformation.rules == "careful"
-    n_rows = n_changed = 0
+    n_read = n_rows = n_changed = 0
     n_edits: Counter[str] = Counter()
     substitutions: Counter[tuple[str, str]] = Counter()
     with contextlib.ExitStack() as stack:
         reader, names = _open_texts(source, text_columns, types_of=types_of)
         stack.enter_context(reader)
         empty = reader.schema.empty_table()
-        schema = transformation.transform(empty, names, with_edits=False).table.schema
+        labels = None
+        if not transformation.keeps_labels:
+            labels = _choose_label_column(source, reader.schema, label_column)
+        made = transformation.transform(empty, names)
+        schema = _with_labels(made, labels).schema
+        assert made.edits is not None  # noqa: S101 - asked for
+        edit_schema = made.edits.schema
         complete = False
         if edits_path is not None:
             # Files get their names in reverse. If OUT cannot get its own, the edits go, too.
@@ -159,36 +197,43 @@ def _transform_file(
         writer = stack.enter_context(BatchWriter(target, schema))
         edit_writer = None
         if edits_path is not None:
-            edit_writer = stack.enter_context(BatchWriter(edits_path, EDIT_SCHEMA))
+            edit_writer = stack.enter_context(BatchWriter(edits_path, edit_schema))
         for batch in reader:
             table = pa.Table.from_batches([batch])
-            if tags:
-                for name in names:
-                    _check_lengths(source, batch[name], name, n_rows)
-            if edit_writer is None and isinstance(transformation, SynonymSubstitution):
-                made = transformation.substitutions_only(table, names, n_threads=n_threads)
-            else:
-                made = transformation.transform(table, names, n_threads=n_threads)
-            writer.write(made.table.cast(schema))
+            try:
+                if edit_writer is None and isinstance(transformation, CountsSubstitutions):
+                    made = transformation.substitutions_only(table, names, n_threads=n_threads)
+                else:
+                    made = transformation.transform(table, names, n_threads=n_threads)
+            except RowError as error:
+                raise InputError(
+                    error.message,
+                    path=source,
+                    row=f"row {n_read + error.index}",
+                    column=error.column,
+                ) from error
+            writer.write(_with_labels(made, labels).cast(schema))
             edits = made.edits
             assert edits is not None  # noqa: S101 - asked for
             _count(edits, n_edits, substitutions)
             if edit_writer is not None:
                 row = pc.add(edits["row"], n_rows)
-                edit_writer.write(edits.set_column(0, EDIT_SCHEMA.field("row"), row))
-            n_rows += table.num_rows
+                edit_writer.write(edits.set_column(0, edit_schema.field("row"), row))
+            n_read += table.num_rows
+            n_rows += made.table.num_rows
             n_changed += int(np.count_nonzero(made.changed))
             if on_progress is not None:
-                on_progress(n_rows, reader.n_rows)
-        if n_rows == 0:
+                on_progress(n_read, reader.n_rows)
+        if n_read == 0:
             raise InputError("has no rows; at least one is needed", path=source)
         complete = True
     return FileSummary(
         n_rows=n_rows,
         n_changed=n_changed,
         text_columns=names,
-        n_edits={rule: n_edits[rule] for rule in RULES if n_edits[rule]},
+        n_edits=dict(sorted(n_edits.items(), key=lambda item: (-item[1], item[0]))),
         substitutions=substitutions,
+        n_source_rows=n_read,
     )
 
 
@@ -256,6 +301,24 @@ def choose_text_columns(
     return tuple(names)
 
 
+def _choose_label_column(path: Path, schema: pa.Schema, label_column: str | None) -> str | None:
+    """Return the column whose labels a transformation sets; None if the file has none."""
+    if label_column is not None:
+        check_columns(path, schema.names, [label_column])
+        return label_column
+    return next((name for name in ("label", "gold_label") if name in schema.names), None)
+
+
+def _with_labels(made: Transformed, column: str | None) -> pa.Table:
+    """Put new labels in the place of the old ones, which do not hold any more."""
+    if column is None:
+        return made.table
+    table = made.table
+    labels = pa.nulls(table.num_rows, pa.string()) if made.labels is None else made.labels
+    place = table.schema.get_field_index(column)
+    return table.set_column(place, pa.field(column, pa.string()), labels.cast(pa.string()))
+
+
 def _check_lengths(path: Path, column: pa.Array, name: str, first_row: int) -> None:
     """Name a text that is too long for the tagger, which does not know where it stands."""
     from ietest_fast.lexicon.tagging import MOST_CHARACTERS, too_long
@@ -293,7 +356,7 @@ def _count(edits: pa.Table, n_edits: Counter[str], substitutions: Counter[tuple[
     rule = edits["rule"].cast(pa.string())
     for item in pc.value_counts(rule).to_pylist():
         n_edits[item["values"]] += item["counts"]
-    chosen = pc.is_in(rule, pa.array(_SUBSTITUTIONS))
+    chosen = pc.invert(pc.is_in(rule, pa.array(COMPANION_RULES)))
     pairs = pa.table(
         {
             "old": pc.ascii_lower(edits["old"].filter(chosen)),

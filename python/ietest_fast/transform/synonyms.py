@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import load_core
-from ietest_fast.transform.base import (
-    EDIT_SCHEMA,
-    RULES,
-    Transformed,
+from ietest_fast.transform.base import BaseTransformation, RowError, Transformed
+from ietest_fast.transform.columns import (
     as_strings,
     check_text_columns,
-    make_edits,
+    find_changed,
     replace_columns,
 )
-from ietest_fast.transform.words import transform_each
+from ietest_fast.transform.edits import (
+    ARTICLE_RULE,
+    EDIT_SCHEMA,
+    NORMALISING_RULE,
+    make_edits,
+)
+from ietest_fast.transform.words import describe_words, transform_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.lexicon import SynonymTable, Tagger, TokenTags, WordNet
@@ -37,9 +44,12 @@ RuleSet = Literal["paper", "careful"]
 _VERSION = 1
 _SINGULAR, _PLURAL = 1, 2
 
+# In the order of the core's codes; the first two are how a table chose between synonyms.
+_RULES = ("frequency", "edit_distance", ARTICLE_RULE, NORMALISING_RULE)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SynonymSubstitution:
+class SynonymSubstitution(BaseTransformation):
     r"""Replace words by synonyms.
 
     By the ``paper`` rules a text is normalised (lower case; characters outside
@@ -60,6 +70,8 @@ class SynonymSubstitution:
         int32 (len(table),): entries with the same number are forms of one word (boy, boys).
         Groups are numbered from 0 on; entries with the same key are in one group. None: each key
         is a group of its own.
+    settings
+        What else to say of the table's making in :meth:`describe`.
 
     Raises
     ------
@@ -70,6 +82,7 @@ class SynonymSubstitution:
     table: SynonymTable
     tagger: Tagger | None = None
     groups: npt.NDArray[np.int32] | None = None
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.rules == "careful" and self.tagger is None:
@@ -102,6 +115,14 @@ class SynonymSubstitution:
             parts.append(hashlib.sha256(self._group_numbers.tobytes()).hexdigest())
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
+    def describe(self) -> dict[str, Any]:
+        """Return name and options, and how many synonyms there are."""
+        tagger = {} if self.tagger is None else {"tagger": pipeline_name(self.tagger)}
+        return {
+            "name": self.name,
+            "options": {**tagger, **self.settings, "n_synonyms": len(self.table)},
+        }
+
     @functools.cached_property
     def _group_numbers(self) -> npt.NDArray[np.int32]:
         if self.groups is not None:
@@ -111,7 +132,7 @@ class SynonymSubstitution:
     @functools.cached_property
     def _kernel(self) -> Any:
         text = load_core().text
-        rules = np.array([RULES.index(rule) for rule in self.table.rules.to_pylist()], np.int8)
+        rules = np.array([_RULES.index(rule) for rule in self.table.rules.to_pylist()], np.int8)
         if self.rules == "paper":
             one = rules if len(rules) else np.zeros(1, np.int8)
             return text.SubstitutionTable(self.table.keys, self.table.values, one, by_words=False)
@@ -123,13 +144,13 @@ class SynonymSubstitution:
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_kernel"}
 
-    def transform(
+    def transform_table(
         self,
         table: pa.Table,
-        text_columns: Sequence[str],
+        text_columns: tuple[str, ...],
         *,
-        with_edits: bool = True,
-        n_threads: int | None = None,
+        with_edits: bool,
+        n_threads: int | None,
     ) -> Transformed:
         """Replace words; see :meth:`ietest_fast.transform.Transformation.transform`.
 
@@ -146,7 +167,6 @@ class SynonymSubstitution:
         *,
         normalise_edits: bool,
     ) -> Transformed:
-        check_text_columns(table.schema, text_columns)
         if self.rules == "careful":
             return self._transform_nouns(table, text_columns, with_edits, n_threads)
         kernel = functools.partial(
@@ -155,7 +175,7 @@ class SynonymSubstitution:
             normalise_edits=normalise_edits,
             n_threads=n_threads,
         )
-        return transform_each(kernel, table, text_columns, with_edits=with_edits)
+        return transform_each(kernel, table, text_columns, with_edits=with_edits, rules=_RULES)
 
     def substitutions_only(
         self, table: pa.Table, text_columns: Sequence[str], *, n_threads: int | None = None
@@ -164,6 +184,7 @@ class SynonymSubstitution:
 
         What is left cannot be undone; it can be counted, at a fraction of the cost.
         """
+        check_text_columns(table.schema, text_columns)
         return self._transform(table, text_columns, True, n_threads, normalise_edits=False)
 
     def _transform_nouns(
@@ -178,8 +199,9 @@ class SynonymSubstitution:
         names = list(text_columns)
         # As a table, because its batches cut all columns at the same rows.
         columns = pa.table([as_strings(table[name]) for name in names], names=names)
+        _check_lengths(columns)
         tags = self._tags(columns, n_threads)
-        changed = np.zeros(table.num_rows, np.bool_)
+        touched = np.zeros(table.num_rows, np.bool_)
         texts: dict[str, list[pa.Array]] = {name: [] for name in names}
         edits: dict[str, list[pa.Table]] = {name: [] for name in names}
         first = 0
@@ -193,17 +215,18 @@ class SynonymSubstitution:
                 with_edits=with_edits,
                 n_threads=n_threads,
             )
-            changed[first : first + batch.num_rows] = batch_changed
+            touched[first : first + batch.num_rows] = batch_changed
             for name, old, part in zip(names, batch.columns, parts, strict=True):
                 strings, _, n_changed, exported = part
                 texts[name].append(pa.array(strings) if n_changed else old)
                 if with_edits and n_changed:
-                    edits[name].append(make_edits(exported, name, names, first))
+                    edits[name].append(make_edits(exported, name, names, first, _RULES))
             first += batch.num_rows
         made = [edit for name in names for edit in edits[name]]
+        new = replace_columns(table, texts)
         return Transformed(
-            table=replace_columns(table, texts),
-            changed=changed,
+            table=new,
+            changed=find_changed(table, new, names, touched),
             edits=pa.concat_tables([EDIT_SCHEMA.empty_table(), *made]) if with_edits else None,
         )
 
@@ -223,6 +246,24 @@ class SynonymSubstitution:
         ]
 
 
+def _check_lengths(columns: pa.Table) -> None:
+    """Name a text that is too long for the tagger, which does not know where it stands."""
+    from ietest_fast.lexicon.tagging import MOST_CHARACTERS, too_long
+
+    for name in columns.column_names:
+        if columns[name].nbytes <= MOST_CHARACTERS:
+            continue
+        lengths = pc.utf8_length(columns[name])
+        longest = pc.max(lengths).as_py() or 0
+        if longest > MOST_CHARACTERS:
+            raise RowError(too_long(longest), index=pc.index(lengths, longest).as_py(), column=name)
+
+
+def pipeline_name(tagger: Tagger) -> str:
+    """Name a tagger without the folder that it may stand in."""
+    return Path(tagger.name).name
+
+
 def default_tagger(rules: RuleSet) -> str:
     """Name the pipeline that a rule set uses if the user names none.
 
@@ -233,7 +274,7 @@ def default_tagger(rules: RuleSet) -> str:
 
 
 def build_synonym_substitution(
-    corpora: Sequence[Corpus],
+    corpora: Corpus | Sequence[Corpus],
     *,
     rules: RuleSet = "careful",
     tagger: Tagger | None = None,
@@ -245,7 +286,8 @@ def build_synonym_substitution(
     Parameters
     ----------
     corpora
-        Whose nouns are counted; in the papers the training and the validation set.
+        A corpus, or several, whose nouns are counted; in the papers the training and the
+        validation set.
     rules
         ``"careful"`` or ``"paper"``; by the latter nouns are counted in normalised text.
     tagger
@@ -259,9 +301,12 @@ def build_synonym_substitution(
     -------
     SynonymSubstitution
     """
+    from ietest_fast.corpus import Corpus
+
+    several = [corpora] if isinstance(corpora, Corpus) else corpora
     texts = (
         chunk
-        for corpus in corpora
+        for corpus in several
         for name in corpus.text_columns
         for chunk in corpus.texts(name).chunks
     )
@@ -277,6 +322,8 @@ def build_from_texts(
     tagger: Tagger | None = None,
     wordnet: WordNet | None = None,
     block_list: Iterable[str] = (),
+    settings: Mapping[str, Any] | None = None,
+    n_threads: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> SynonymSubstitution:
     """Do what :func:`build_synonym_substitution` does, from arrays of texts in bounded memory.
@@ -287,6 +334,10 @@ def build_from_texts(
         Arrays of strings or large strings, one after the other.
     rules, tagger, wordnet, block_list
         As for :func:`build_synonym_substitution`.
+    settings
+        As for :class:`SynonymSubstitution`.
+    n_threads
+        Processes that tag; None: as many as repay their start.
     on_progress
         Called with the number of texts counted so far.
     """
@@ -296,11 +347,15 @@ def build_from_texts(
         raise InputError(f"the rules are 'paper' or 'careful', not {rules!r}")
     tagger = lexicon.Tagger.load(default_tagger(rules)) if tagger is None else tagger
     wordnet = lexicon.WordNet.packaged() if wordnet is None else wordnet
+    blocked = tuple(block_list)
+    settings = {"block_list": describe_words(blocked), **(settings or {})}
     counts: Counter[str] = Counter()
     n_done = 0
     for array in texts:
         plain = normalise(array) if rules == "paper" else array
-        for key, count in lexicon.count_nouns(plain, tagger.tag(plain)).items():
+        for key, count in lexicon.count_nouns(
+            plain, tagger.tag(plain, n_process=n_threads)
+        ).items():
             counts[key] += count
         n_done += len(array)
         if on_progress is not None:
@@ -308,10 +363,11 @@ def build_from_texts(
     # The order in which words were met must not matter to anything downstream.
     ordered = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     if rules == "paper":
-        table = lexicon.paper_table(ordered, wordnet, block_list=block_list)
-        return SynonymSubstitution(table=table, tagger=tagger)
-    table = lexicon.careful_table(ordered, wordnet, block_list=block_list)
-    return SynonymSubstitution(table=table, tagger=tagger, groups=group_forms(table, wordnet))
+        table = lexicon.paper_table(ordered, wordnet, block_list=blocked)
+        return SynonymSubstitution(table=table, tagger=tagger, settings=settings)
+    table = lexicon.careful_table(ordered, wordnet, block_list=blocked)
+    groups = group_forms(table, wordnet)
+    return SynonymSubstitution(table=table, tagger=tagger, groups=groups, settings=settings)
 
 
 def normalise(texts: pa.Array, *, n_threads: int | None = None) -> pa.Array:
@@ -377,6 +433,4 @@ def _numbers(groups: list[set[str]], table: SynonymTable) -> npt.NDArray[np.int3
 
 
 def _with_offsets(tags: TokenTags, offsets: npt.NDArray[np.int64]) -> TokenTags:
-    import dataclasses
-
     return dataclasses.replace(tags, offsets=offsets)

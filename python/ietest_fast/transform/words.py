@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,24 +14,19 @@ import pyarrow as pa
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import load_core
-from ietest_fast.transform.base import (
-    EDIT_SCHEMA,
-    Transformed,
-    as_strings,
-    check_text_columns,
-    make_edits,
-    replace_columns,
-)
+from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
+from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
+from ietest_fast.transform.edits import EDIT_SCHEMA, make_edits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Edits by a table that the user made count as its own choice.
-_RULE = np.zeros(1, np.int8)
+# The code of the one rule that there is.
+_CODE = np.zeros(1, np.int8)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class WordSubstitution:
+class WordSubstitution(BaseTransformation):
     """Replace every key between word boundaries by its value; the longest key wins.
 
     Boundaries are those of Unicode Standard Annex 29 on ASCII text (``don't``, ``3.14`` and
@@ -43,7 +40,10 @@ class WordSubstitution:
     ignore_case
         Whether A to Z are as good as a to z in the text. The value is put in as it is.
     keeps_labels
-        What the caller says about the mapping.
+        What the caller says about the mapping. If it is false, transformed tables have null
+        labels.
+    rule
+        What edits are counted as.
 
     Raises
     ------
@@ -54,6 +54,7 @@ class WordSubstitution:
     mapping: Mapping[str, str]
     ignore_case: bool = False
     keeps_labels: bool = True
+    rule: str = "words"
 
     def __post_init__(self) -> None:
         if "" in self.mapping:
@@ -68,48 +69,139 @@ class WordSubstitution:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of keys, values and options, 64 hexadecimal digits."""
-        digest = hashlib.sha256(f"words {self.ignore_case}\n".encode())
+        options = (self.ignore_case, self.keeps_labels, self.rule)
+        digest = hashlib.sha256(f"words {options}\n".encode())
         for key, value in sorted(self.mapping.items()):
             digest.update(f"{len(key)} {len(value)} {key}{value}\n".encode())
         return digest.hexdigest()
+
+    def describe(self) -> dict[str, Any]:
+        """Return the options, with the number of words and the fingerprint for the mapping."""
+        return {
+            "name": self.name,
+            "options": {
+                "mapping": describe_words([*self.mapping.items()]),
+                "ignore_case": self.ignore_case,
+                "keeps_labels": self.keeps_labels,
+                "rule": self.rule,
+            },
+        }
 
     @functools.cached_property
     def _table(self) -> Any:
         return load_core().text.SubstitutionTable(
             pa.array(list(self.mapping), pa.large_string()),
             pa.array(list(self.mapping.values()), pa.large_string()),
-            _RULE,
+            _CODE,
             ignore_case=self.ignore_case,
         )
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_table"}
 
-    def replace(self, texts: pa.Array, *, n_threads: int | None = None) -> pa.Array:
-        """Replace words in an array of strings or large strings."""
-        return pa.array(self._table.replace_words(texts, n_threads=n_threads)[0])
+    def replace(
+        self, texts: pa.Array | Sequence[str | None], *, n_threads: int | None = None
+    ) -> Any:
+        """Replace words in strings.
 
-    def transform(
+        Parameters
+        ----------
+        texts
+            Arrow array of strings or large strings, or a sequence of Python's; None stays None.
+        n_threads
+            Threads to use; None: all cores.
+
+        Returns
+        -------
+        pyarrow.Array or list of str
+            As `texts` is.
+        """
+        if isinstance(texts, pa.Array):
+            return pa.array(self._table.replace_words(texts, n_threads=n_threads)[0])
+        if isinstance(texts, str):
+            raise InputError("texts is a sequence of texts, not one text")
+        strings = pa.array(texts, pa.large_string())
+        return pa.array(self._table.replace_words(strings, n_threads=n_threads)[0]).to_pylist()
+
+    def transform_table(
         self,
         table: pa.Table,
-        text_columns: Sequence[str],
+        text_columns: tuple[str, ...],
         *,
-        with_edits: bool = True,
-        n_threads: int | None = None,
+        with_edits: bool,
+        n_threads: int | None,
     ) -> Transformed:
         """Replace words; see :meth:`ietest_fast.transform.Transformation.transform`."""
-        check_text_columns(table.schema, text_columns)
         kernel = functools.partial(
             self._table.replace_words, with_edits=with_edits, n_threads=n_threads
         )
-        return transform_each(kernel, table, text_columns, with_edits=with_edits)
+        made = transform_each(
+            kernel, table, text_columns, with_edits=with_edits, rules=(self.rule,)
+        )
+        if self.keeps_labels:
+            return made
+        return dataclasses.replace(made, labels=pa.nulls(table.num_rows, pa.string()))
+
+
+def read_mapping(path: str | Path) -> dict[str, str]:
+    """Read a mapping of words from a file.
+
+    Parameters
+    ----------
+    path
+        CSV, TSV, JSONL or Parquet with columns ``old`` and ``new``.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a word is missing or empty, one stands there twice with different
+        replacements, or there are none.
+    """
+    from ietest_fast.corpus.columns import check_columns
+    from ietest_fast.corpus.streams import open_batches
+
+    path = Path(path)
+    columns = ("old", "new")
+    with open_batches(path) as reader:
+        check_columns(path, reader.schema.names, columns)
+    mapping: dict[str, str] = {}
+    n_rows = 0
+    with open_batches(path, columns=columns, texts=columns) as reader:
+        for batch in reader:
+            pairs = (batch[name].cast(pa.large_string()).to_pylist() for name in columns)
+            for row, (old, new) in enumerate(zip(*pairs, strict=True), start=n_rows):
+                if not old or new is None:
+                    name = "new" if old else "old"
+                    raise InputError("a word is missing", path=path, row=f"row {row}", column=name)
+                if mapping.setdefault(old, new) != new:
+                    raise InputError(
+                        f"{old!r} is replaced by {mapping[old]!r} before and by {new!r} here",
+                        path=path,
+                        row=f"row {row}",
+                    )
+            n_rows += batch.num_rows
+    if not mapping:
+        raise InputError("has no rows; at least one is needed", path=path)
+    return mapping
+
+
+def describe_words(words: Sequence[Any]) -> dict[str, Any] | None:
+    """Return what runs record of words from a file: how many, and which; None for none."""
+    if not words:
+        return None
+    return {"n": len(words), "sha256": fingerprint_of({"words": sorted(words)})}
 
 
 def transform_each(
-    kernel: Any, table: pa.Table, text_columns: Sequence[str], *, with_edits: bool
+    kernel: Any,
+    table: pa.Table,
+    text_columns: Sequence[str],
+    *,
+    with_edits: bool,
+    rules: Sequence[str],
 ) -> Transformed:
     """Run a kernel of the core on each chunk of each text column."""
-    changed = np.zeros(table.num_rows, np.bool_)
+    touched = np.zeros(table.num_rows, np.bool_)
     texts: dict[str, list[pa.Array]] = {}
     edits: list[pa.Table] = []
     for name in text_columns:
@@ -118,12 +210,13 @@ def transform_each(
         for chunk in as_strings(table[name]).chunks:
             strings, chunk_changed, n_changed, exported = kernel(chunk)
             texts[name].append(pa.array(strings) if n_changed else chunk)
-            changed[first : first + len(chunk)] |= chunk_changed
+            touched[first : first + len(chunk)] |= chunk_changed
             if with_edits and n_changed:
-                edits.append(make_edits(exported, name, text_columns, first))
+                edits.append(make_edits(exported, name, text_columns, first, rules))
             first += len(chunk)
+    new = replace_columns(table, texts)
     return Transformed(
-        table=replace_columns(table, texts),
-        changed=changed,
+        table=new,
+        changed=find_changed(table, new, text_columns, touched),
         edits=pa.concat_tables([EDIT_SCHEMA.empty_table(), *edits]) if with_edits else None,
     )

@@ -1,0 +1,220 @@
+"""Edits: what a transformation did to texts, made, taken back and counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.runtime import load_core
+from ietest_fast.transform.columns import are_same_rows, as_strings, cast_back, check_text_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NORMALISING_RULE = "normalise"
+"""The rule of edits that bring a text into normal form and reword nothing."""
+
+ARTICLE_RULE = "article"
+"""The rule of edits that only follow from the one behind them: a -> an."""
+
+COMPANION_RULES = (NORMALISING_RULE, ARTICLE_RULE)
+"""Rules that are counted, but are not substitutions of one wording for another."""
+
+EDIT_SCHEMA = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("column", pa.dictionary(pa.int8(), pa.string())),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("old", pa.large_string()),
+        ("new", pa.large_string()),
+        ("rule", pa.dictionary(pa.int8(), pa.string())),
+    ]
+)
+"""Columns of a table of edits: bytes ``start:end`` of the old text, ``old``, became ``new``.
+
+``row`` counts the rows of the new table. ``rule`` is whatever the transformation calls the reason.
+"""
+
+STEP_SCHEMA = EDIT_SCHEMA.append(pa.field("step", pa.int8()))
+"""Columns of the edits of several transformations in turn.
+
+Those of ``step`` 0 are made in the old text, those of ``step`` 1 in what came out, and so on.
+"""
+
+
+def apply_edits(table: pa.Table, edits: pa.Table) -> pa.Table:
+    """Make edits in a table of old texts.
+
+    Parameters
+    ----------
+    table
+        Rows that the edits count from 0; where rows were left out or repeated, the old table's
+        rows taken by ``source_row``.
+    edits
+        Table with :data:`EDIT_SCHEMA` or :data:`STEP_SCHEMA`, in any order.
+
+    Returns
+    -------
+    pyarrow.Table
+        With the new texts.
+
+    Raises
+    ------
+    InputError
+        If an edit does not fit its text.
+    """
+    return _replace_spans(table, edits, piece="new", is_undo=False)
+
+
+def undo(table: pa.Table, edits: pa.Table) -> pa.Table:
+    """Take edits back: from the new texts to the old ones.
+
+    Parameters
+    ----------
+    table
+        The texts after all of `edits` were made.
+    edits
+        Table with :data:`EDIT_SCHEMA` or :data:`STEP_SCHEMA`, in any order.
+
+    Returns
+    -------
+    pyarrow.Table
+        As many rows, with the old texts.
+
+    Raises
+    ------
+    InputError
+        If an edit does not fit its text.
+    """
+    return _replace_spans(table, edits, piece="old", is_undo=True)
+
+
+def _replace_spans(table: pa.Table, edits: pa.Table, *, piece: str, is_undo: bool) -> pa.Table:
+    if "step" not in edits.column_names:
+        return _replace_one_step(table, edits, piece=piece, is_undo=is_undo)
+    for step in sorted(pc.unique(edits["step"]).to_pylist(), reverse=is_undo):
+        own = edits.filter(pc.equal(edits["step"], step))
+        table = _replace_one_step(table, own, piece=piece, is_undo=is_undo)
+    return table
+
+
+def _replace_one_step(table: pa.Table, edits: pa.Table, *, piece: str, is_undo: bool) -> pa.Table:
+    for name in pc.unique(edits["column"].cast(pa.string())).to_pylist():
+        check_text_columns(table.schema, [name])
+        own = edits.filter(pc.equal(edits["column"].cast(pa.string()), name))
+        own = own.sort_by([("row", "ascending"), ("start", "ascending"), ("end", "ascending")])
+        row, start, end = (
+            own[key].combine_chunks().to_numpy().astype(np.int64) for key in ("row", "start", "end")
+        )
+        if is_undo:
+            grown = pc.binary_length(own["new"]).to_numpy().astype(np.int64) - (end - start)
+            # An edit stands in the new text where it stood in the old, moved by what the edits
+            # before it in the same text have added.
+            before = np.cumsum(grown) - grown
+            first = np.searchsorted(row, row, side="left")
+            moved = before - before[first] if len(row) else before
+            start, end = start + moved, end + moved + grown
+        pieces = own[piece].cast(pa.large_string()).combine_chunks()
+        column = table[name]
+        texts = as_strings(column)
+        if isinstance(texts, pa.ChunkedArray):
+            texts = texts.cast(pa.large_string()).combine_chunks()
+        try:
+            made = pa.array(load_core().text.apply_edits(texts, row, start, end, pieces))
+        except ValueError as error:
+            raise InputError(str(error), column=name) from error
+        index = table.schema.get_field_index(name)
+        field = table.schema.field(index)
+        table = table.set_column(index, field, cast_back([made], column.type))
+    return table
+
+
+def make_edits(
+    exported: Any, column: str, columns: Sequence[str], first_row: int, rules: Sequence[str]
+) -> pa.Table:
+    """Make a table of edits from what a kernel gave for rows from `first_row` on.
+
+    Parameters
+    ----------
+    exported
+        The kernel's edits, by the Arrow C interface; their ``rule`` counts in `rules`.
+    column, columns
+        The column of texts, and all of them.
+    first_row
+        Number of the first row.
+    rules
+        What the transformation calls its rules.
+
+    Returns
+    -------
+    pyarrow.Table
+        With :data:`EDIT_SCHEMA`.
+    """
+    made = pa.RecordBatch.from_struct_array(pa.array(exported))
+    n = made.num_rows
+    row = pc.add(made["row"], first_row) if first_row else made["row"]
+    code = list(columns).index(column)
+    names = pa.DictionaryArray.from_arrays(
+        pa.array(np.full(n, code, np.int8)), pa.array(list(columns), pa.string())
+    )
+    named = pa.DictionaryArray.from_arrays(made["rule"], pa.array(list(rules), pa.string()))
+    return pa.table(
+        [row, names, made["start"], made["end"], made["old"], made["new"], named],
+        schema=EDIT_SCHEMA,
+    )
+
+
+def count_rules(edits: pa.Table) -> dict[str, int]:
+    """Count edits by rule, in the alphabet's order."""
+    counts = pc.value_counts(edits["rule"].cast(pa.string())).to_pylist()
+    return dict(sorted((item["values"], item["counts"]) for item in counts))
+
+
+def move_rows(edits: pa.Table, source_row: npt.NDArray[np.int64], n_before: int) -> pa.Table:
+    """Renumber edits when rows are left out, repeated or put in another order.
+
+    Parameters
+    ----------
+    edits
+        Edits of `n_before` rows.
+    source_row
+        int64 (n,): which of these rows each new row comes from.
+    n_before
+        Rows so far.
+
+    Returns
+    -------
+    pyarrow.Table
+        Edits of n rows: each edit once for every new row that comes from its own, ordered by
+        column, row and start.
+    """
+    if are_same_rows(source_row, n_before):
+        return edits
+    row = edits["row"].to_numpy()
+    by_row = np.argsort(row, kind="stable")
+    n_edits = np.bincount(row, minlength=n_before)
+    first = np.cumsum(n_edits) - n_edits
+    wanted = n_edits[source_row]
+    n_moved = np.cumsum(wanted)
+    # Edit k of the result is edit first[source] + (k - those of the rows before) of the sorted.
+    place = np.arange(n_moved[-1] if len(n_moved) else 0)
+    place += np.repeat(first[source_row] - (n_moved - wanted), wanted)
+    taken = edits.take(by_row[place])
+    new_row = np.repeat(np.arange(len(source_row)), wanted)
+    moved = taken.set_column(0, EDIT_SCHEMA.field("row"), pa.array(new_row, pa.int64()))
+    order = np.lexsort((moved["start"].to_numpy(), new_row, _column_codes(moved)))
+    return moved.take(order)
+
+
+def _column_codes(edits: pa.Table) -> npt.NDArray[np.int64]:
+    names = edits["column"].cast(pa.string())
+    codes: npt.NDArray[np.int64] = (
+        pc.index_in(names, value_set=pc.unique(names)).cast(pa.int64()).to_numpy()
+    )
+    return codes

@@ -1,0 +1,181 @@
+"""What a registered transformation is made of: a name, its options, and how it is planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, runtime_checkable
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Strict, ValidationInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.transform.base import Transformation
+
+
+def _resolve(path: Path, info: ValidationInfo) -> Path:
+    """Take relative paths from the configuration's folder; the file must be there."""
+    folder = (info.context or {}).get("folder")
+    resolved = path if folder is None else Path(folder) / path
+    if resolved.is_dir():
+        raise ValueError(f"{str(resolved)!r} is a folder, a file expected")
+    if not resolved.is_file():
+        raise ValueError(f"there is no file {str(resolved)!r}")
+    return resolved
+
+
+InputFile = Annotated[Path, Strict(False), AfterValidator(_resolve)]
+"""Type of an option that names a file to be read; a relative path starts in the folder of the
+configuration that it stands in."""
+
+
+class PhiOptions(BaseModel):
+    """Base of the models of options: immutable, and nothing unknown is taken.
+
+    Fields need a default, unless the transformation is nothing without them. Their descriptions
+    (``Field(description=...)``) are shown by ``ietest-fast transform --list``. Files are of type
+    :data:`InputFile`.
+    """
+
+    # Strict: in a configuration true is no number and "3" is none.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+@runtime_checkable
+class TextSource(Protocol):
+    """Texts to learn from."""
+
+    def text_chunks(self) -> Iterator[pa.Array]:
+        """Yield arrays of strings or large strings, one after the other."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What a transformation may learn from, and with, when it is built.
+
+    Attributes
+    ----------
+    corpora
+        The texts to learn from: in a run, train and valid. Corpora, or files
+        (:class:`ietest_fast.transform.TextFile`), or whatever else offers ``text_chunks()``.
+    tag_cache
+        A file in which tags may be kept: train and valid are tagged to count their nouns and
+        again to replace them.
+    n_threads
+        Threads or processes to use; None: as many as there are cores.
+    on_progress
+        Called with the number of texts learnt from so far.
+    """
+
+    corpora: Sequence[Corpus | TextSource] = ()
+    tag_cache: Path | None = None
+    n_threads: int | None = None
+    on_progress: Callable[[int], None] | None = None
+
+    def texts(self) -> Iterator[pa.Array]:
+        """Yield the texts of all corpora as arrays of strings or large strings."""
+        for corpus in self.corpora:
+            if isinstance(corpus, TextSource):
+                yield from corpus.text_chunks()
+            else:
+                for name in corpus.text_columns:
+                    yield from corpus.texts(name).chunks
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlannedTransformation:
+    """A transformation before it has seen a text; it need not be built if its results are there.
+
+    Use it as a context, or close it: what helped to build it (a tagger's processes) is needed until
+    all texts are transformed.
+
+    Attributes
+    ----------
+    name
+        As the built transformation's.
+    fingerprint
+        64 hexadecimal digits: of all that it hangs on, but for the texts to learn from.
+    options
+        What is recorded of its options, ready for JSON: files by what is in them, no paths.
+    builder
+        Makes the transformation.
+    closer
+        Lets go of what the transformation used.
+    keeps_labels
+        As the built transformation's.
+    learns
+        Whether it learns from texts: whether ``Material.corpora`` matters.
+    """
+
+    name: str
+    fingerprint: str
+    builder: Callable[[Material], Transformation]
+    options: dict[str, Any]
+    closer: Callable[[], None] = _nothing
+    keeps_labels: bool = True
+    learns: bool = False
+
+    def describe(self) -> dict[str, Any]:
+        """Return what runs record: ``name`` and ``options``."""
+        return {"name": self.name, "options": dict(self.options)}
+
+    def build(self, material: Material | None = None) -> Transformation:
+        """Make the transformation.
+
+        Parameters
+        ----------
+        material
+            What it may learn from; None: nothing.
+        """
+        return self.builder(Material() if material is None else material)
+
+    def close(self) -> None:
+        """Let go of what the transformation used; it is not to be used any more."""
+        self.closer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TransformationKind:
+    """A transformation that has a name; what an entry point leads to.
+
+    Attributes
+    ----------
+    name
+        ``"syn.careful"``: letters, digits, dots, hyphens and underscores.
+    summary
+        One line for ``ietest-fast transform --list``.
+    options
+        Class of its options.
+    plan
+        Finds what it needs, without reading texts.
+    """
+
+    name: str
+    summary: str
+    options: type[PhiOptions]
+    plan: Callable[[Any], PlannedTransformation]
+
+
+def check_kind(found: object) -> str | None:
+    """Say what keeps an object from being a registered transformation; None if nothing does."""
+    if isinstance(found, TransformationKind):
+        return None
+    return (
+        f"no transformation, but {type(found).__name__!r}; what a name leads to is a "
+        "ietest_fast.transform.TransformationKind"
+    )

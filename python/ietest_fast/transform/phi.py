@@ -1,0 +1,345 @@
+r"""Transformations by name: ``NAME[:option=value,...][+NAME...]``.
+
+The one place where names and options become transformations, for the command line, configurations
+and Python alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.registry import Registry, list_problems
+from ietest_fast.transform.base import Transformation
+from ietest_fast.transform.composition import Composition, compose_fingerprints
+from ietest_fast.transform.kinds import (
+    Material,
+    PhiOptions,
+    PlannedTransformation,
+    TransformationKind,
+    check_kind,
+)
+
+DEFAULT_PHI = "syn.careful"
+
+TRANSFORMATIONS: Registry[TransformationKind] = Registry(
+    group="ietest_fast.transformations",
+    builtin={
+        "syn.careful": "ietest_fast.transform.builtin:CAREFUL",
+        "syn.paper": "ietest_fast.transform.builtin:PAPER",
+        "words": "ietest_fast.transform.builtin:WORDS",
+        "identity": "ietest_fast.transform.builtin:IDENTITY",
+    },
+    noun="transformation",
+    check=check_kind,
+)
+"""Every transformation that has a name."""
+
+# A name may be "package.module:KIND"; ":KIND" is told from ":option=" by the sign behind it.
+_NAME = re.compile(r"[^\s:+,='\"]+(?::[A-Za-z_][\w.]*(?![\w.]*\s*=))?")
+_KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_PLAIN = re.compile(r"[^,+'\"]*")
+_SYNTAX = "NAME[:option=value,...][+NAME...]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PhiChoice:
+    """Transformations chosen by name, with options that have been checked.
+
+    Attributes
+    ----------
+    parts
+        Kinds and options of what is done, in turn; at least one.
+    """
+
+    parts: tuple[tuple[TransformationKind, PhiOptions], ...]
+
+    @property
+    def name(self) -> str:
+        """Names of the parts, joined by ``+``."""
+        return "+".join(kind.name for kind, _ in self.parts)
+
+    def files(self) -> list[Path]:
+        """Return the files that the options name."""
+        return [
+            value for _, options in self.parts for _, value in options if isinstance(value, Path)
+        ]
+
+    def plan(self) -> PlannedTransformation:
+        """Find what the transformations need; see :func:`plan`."""
+        planned: list[PlannedTransformation] = []
+        try:
+            for kind, options in self.parts:
+                planned.append(kind.plan(options))
+        except BaseException:
+            for part in planned:
+                part.close()
+            raise
+        return planned[0] if len(planned) == 1 else _compose(planned)
+
+
+def plan(
+    phi: str | Mapping[str, Any] | Transformation | PhiChoice | PlannedTransformation,
+    *,
+    folder: Path | None = None,
+) -> PlannedTransformation:
+    """Find what a transformation needs, before any text is read.
+
+    Parameters
+    ----------
+    phi
+        ``"NAME[:option=value,...][+NAME...]"`` (see :func:`parse_phi`), a mapping with ``name`` and
+        options, or a finished transformation.
+    folder
+        Relative paths among the options start here; None: in the working folder.
+
+    Returns
+    -------
+    PlannedTransformation
+        Its :meth:`~PlannedTransformation.build` gives the transformation.
+
+    Raises
+    ------
+    InputError
+        If there is no such transformation, or what it reads is not as it should be.
+    ConfigError
+        If options are wrong; all mistakes are listed.
+    ResourceError
+        If something that it needs is not installed.
+    """
+    if isinstance(phi, PlannedTransformation):
+        return phi
+    if isinstance(phi, PhiChoice):
+        return phi.plan()
+    if isinstance(phi, str):
+        return parse_phi(phi, folder=folder).plan()
+    if isinstance(phi, Mapping):
+        return choose_phi(phi, folder=folder).plan()
+    if isinstance(phi, Transformation) and not isinstance(phi, type):
+        described = phi.describe()
+        return PlannedTransformation(
+            name=phi.name,
+            fingerprint=phi.fingerprint,
+            options=dict(described.get("options", {})),
+            builder=lambda _: phi,
+            keeps_labels=phi.keeps_labels,
+        )
+    raise InputError(
+        f"no transformation, but {type(phi).__name__!r}: give a name such as {DEFAULT_PHI!r}, a "
+        "mapping with a name and options, or an object with the methods of "
+        "ietest_fast.transform.Transformation"
+    )
+
+
+def parse_phi(text: str, *, folder: Path | None = None) -> PhiChoice:
+    r"""Read ``NAME[:option=value,...][+NAME...]``.
+
+    Parameters
+    ----------
+    text
+        For example ``"syn.careful"``, ``"syn.paper:tagger=packaged,block_list=words.txt"`` or
+        ``"words:mapping=colours.csv+syn.careful"``, which does the one and then the other. A value
+        that holds a comma, a plus sign or a quotation mark stands in quotation marks of the other
+        or either kind: ``words:mapping='a,b.csv'``. An option that takes several values is
+        repeated.
+    folder
+        Relative paths start here; None: in the working folder.
+
+    Raises
+    ------
+    InputError
+        If the text has another form, or there is no such transformation.
+    ConfigError
+        If options are wrong; all mistakes are listed.
+    """
+    parts = []
+    problems: list[str] = []
+    for name, values in _read_parts(text):
+        kind = TRANSFORMATIONS.find(name)
+        try:
+            options = kind.options.model_validate(values, strict=False, context={"folder": folder})
+        except ValidationError as error:
+            problems += [f"{kind.name}: {line}" for line in _word_problems(error, kind)]
+            continue
+        parts.append((kind, options))
+    if problems:
+        raise ConfigError(problems)
+    return PhiChoice(parts=tuple(parts))
+
+
+def choose_phi(values: Mapping[str, Any], *, folder: Path | None = None) -> PhiChoice:
+    """Check a table of ``name`` and options, such as ``[transformation]`` of a configuration.
+
+    Parameters
+    ----------
+    values
+        ``name`` (:data:`DEFAULT_PHI` where absent) and the options. If the name is a composition
+        (``a+b``) or has options of its own, there are no others.
+    folder
+        Relative paths start here; None: in the working folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such transformation.
+    ConfigError
+        With every mistake, each with its key.
+    """
+    options = dict(values)
+    name = options.pop("name", DEFAULT_PHI)
+    if not isinstance(name, str):
+        raise ConfigError([f"name: must be a string, not {name!r}"])
+    if _NAME.fullmatch(name.strip()) is None:
+        if options:
+            raise ConfigError(
+                [f'{next(iter(options))}: with options, name is one name; write phi = "{_SYNTAX}"']
+            )
+        return parse_phi(name, folder=folder)
+    kind = TRANSFORMATIONS.find(name.strip())
+    try:
+        checked = kind.options.model_validate(options, context={"folder": folder})
+    except ValidationError as error:
+        raise ConfigError(_word_problems(error, kind)) from None
+    return PhiChoice(parts=((kind, checked),))
+
+
+def describe_kinds() -> list[dict[str, Any]]:
+    """Describe every transformation that has a name, for ``ietest-fast transform --list``.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``summary``, ``package`` (None: built in) and ``options``, each with ``name``,
+        ``type``, ``default``, ``required`` and ``description``. One that cannot be imported has
+        ``error`` instead of summary and options.
+    """
+    found = []
+    for name in TRANSFORMATIONS.names():
+        entry: dict[str, Any] = {"name": name, "package": TRANSFORMATIONS.origin(name)}
+        try:
+            kind = TRANSFORMATIONS.find(name)
+        except (InputError, OSError) as error:
+            entry["error"] = str(error)
+        else:
+            entry |= {"summary": kind.summary, "options": _describe_options(kind.options)}
+        found.append(entry)
+    return found
+
+
+def _describe_options(options: type[PhiOptions]) -> list[dict[str, Any]]:
+    schema = options.model_json_schema()
+    required = schema.get("required", [])
+    return [
+        {
+            "name": name,
+            "type": _say_type(item),
+            "default": item.get("default"),
+            "required": name in required,
+            "description": item.get("description"),
+        }
+        for name, item in schema.get("properties", {}).items()
+    ]
+
+
+def _say_type(item: Mapping[str, Any]) -> str:
+    if "anyOf" in item:
+        return " or ".join(_say_type(one) for one in item["anyOf"] if one.get("type") != "null")
+    if "enum" in item:
+        return " or ".join(map(str, item["enum"]))
+    if item.get("format") == "path":
+        return "file"
+    names = {"string": "text", "boolean": "true or false", "array": "list"}
+    kind = str(item.get("type", "value"))
+    return names.get(kind, kind)
+
+
+def _read_parts(text: str) -> list[tuple[str, dict[str, Any]]]:
+    parts = []
+    place = 0
+    while True:
+        name, values, place = _read_part(text, place)
+        parts.append((name, values))
+        if place == len(text):
+            return parts
+        place += 1  # the plus sign
+
+
+def _read_part(text: str, place: int) -> tuple[str, dict[str, Any], int]:
+    place += len(text[place:]) - len(text[place:].lstrip())
+    found = _NAME.match(text, place)
+    if found is None:
+        raise _wrong(text, place, "a name is missing")
+    name, place = found[0], found.end()
+    known, colon, _ = name.partition(":")
+    if colon and known in TRANSFORMATIONS.names():
+        raise _wrong(text, place - len(name) + len(known) + 1, "option=value is expected")
+    values: dict[str, Any] = {}
+    sign = ":"
+    while text[place : place + 1] == sign:
+        key = _KEY.match(text, place + 1)
+        if key is None:
+            raise _wrong(text, place + 1, "option=value is expected")
+        value, place = _read_value(text, key.end())
+        if key[1] in values:
+            before = values[key[1]]
+            values[key[1]] = [*(before if isinstance(before, list) else [before]), value]
+        else:
+            values[key[1]] = value
+        sign = ","
+    place += len(text[place:]) - len(text[place:].lstrip())
+    if place < len(text) and text[place] != "+":
+        raise _wrong(text, place, "it does not go on like that")
+    return name, values, place
+
+
+def _read_value(text: str, place: int) -> tuple[str, int]:
+    quoted = _QUOTED.match(text, place)
+    if quoted is not None:
+        return quoted[1] if quoted[1] is not None else quoted[2], quoted.end()
+    plain = _PLAIN.match(text, place)
+    assert plain is not None  # noqa: S101 - it matches nothing, too
+    return plain[0].strip(), plain.end()
+
+
+def _wrong(text: str, place: int, problem: str) -> InputError:
+    return InputError(
+        f"{text!r} is not {_SYNTAX}: {problem} at {text[place:]!r}"
+        if place < len(text)
+        else f"{text!r} is not {_SYNTAX}: {problem} at its end"
+    )
+
+
+def _word_problems(error: ValidationError, kind: TransformationKind) -> list[str]:
+    known = ", ".join(kind.options.model_fields)
+    has = f"{kind.name} has {known}" if known else f"{kind.name} has no options"
+    lines = [
+        f"{line}; {has}" if line.endswith(": no such key") else line
+        for line in list_problems(error)
+    ]
+    return list(dict.fromkeys(lines))
+
+
+def _compose(parts: Sequence[PlannedTransformation]) -> PlannedTransformation:
+    def build(material: Material) -> Transformation:
+        return Composition(parts=tuple(part.build(material) for part in parts))
+
+    def close() -> None:
+        for part in parts:
+            part.close()
+
+    return PlannedTransformation(
+        name="+".join(part.name for part in parts),
+        fingerprint=compose_fingerprints([part.fingerprint for part in parts]),
+        options={"parts": [part.describe() for part in parts]},
+        builder=build,
+        closer=close,
+        keeps_labels=all(part.keeps_labels for part in parts),
+        learns=any(part.learns for part in parts),
+    )
