@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -389,6 +390,26 @@ def test_a_package_outside_adds_a_transformation(reversing, tmp_path, capsys):
     assert "reversal: times: input should be greater than or equal to 1" in err
 
 
+def test_the_example_of_the_guide_works(tmp_path, monkeypatch):
+    guide = Path(__file__).parents[2] / "CONTRIBUTING.md"
+    code = re.search(r"```python\n(# shouting\.py\n.*?)```", guide.read_text(), re.DOTALL)
+    assert code is not None
+    (tmp_path / "shouting.py").write_text(code[1])
+    monkeypatch.syspath_prepend(tmp_path)
+    phi = plan("shouting:KIND:sign=?").build()
+    made = phi.transform(TABLE, COLUMNS)
+    assert made.table["premise"].to_pylist() == [
+        "a boy runs?",
+        "no key?",
+        None,
+        "the boy and a boy?",
+    ]
+    assert made.undo().equals(TABLE.cast(made.undo().schema))
+    assert phi.describe() == {"name": "shouting", "options": {"sign": "?"}}
+    sys.modules.pop("shouting")
+
+
+@pytest.mark.slow
 def test_without_a_lexicon_the_texts_themselves_are_learnt_from(tmp_path, capsys):
     source = tmp_path / "in.csv"
     source.write_text("premise,hypothesis\nA child drives a car.,It rains.\n")
