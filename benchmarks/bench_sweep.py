@@ -24,10 +24,11 @@ import numpy as np
 from benchmarks.timing import Comparison
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.artefacts import write_bytes
-from ietest_fast.experiment.cells import describe_cell, read_matched
-from ietest_fast.experiment.data import read_splits, transform_splits
+from ietest_fast.experiment.cells import describe_cell, match, read_predictions
+from ietest_fast.experiment.data import TRANSFORMED, read_splits, transform_splits
 from ietest_fast.experiment.encoded import save_encoded
-from ietest_fast.experiment.tasks import CellTask, TaskRunner, WorkContext
+from ietest_fast.experiment.resample import Resample
+from ietest_fast.experiment.tasks import CellTask, ModelContext, TaskRunner, WorkContext
 from ietest_fast.models import load_model
 from ietest_fast.models.training import never
 from ietest_fast.stats import MatchedSample, paired_test
@@ -151,18 +152,20 @@ class _Nowhere:
 
 
 def _prepare(
-    texts: TransformedSplits, columns: Sequence[str], weighting: str, place: Path, n_classes: int
+    texts: TransformedSplits, columns: Sequence[str], weighting: str, place: Path
 ) -> tuple[TaskRunner, float]:
     """Encode everything, which a sweep does once; give who does cells, and the seconds."""
     begin = time.perf_counter()
     model = load_model("bow-xgb", weighting=weighting)
     (place / "cells").mkdir(parents=True)
-    save_encoded(place / "encoded", model.encode(texts.texts, columns), texts.changed["test"])
+    save_encoded(
+        place / "encoded", model.encode(texts.texts, columns), {TRANSFORMED: texts.changed["test"]}
+    )
+    own = ModelContext(
+        name="bow-xgb", options={"weighting": weighting}, encoded=str(place / "encoded")
+    )
     context = WorkContext(
-        encoded=str(place / "encoded"),
-        model="bow-xgb",
-        options={"weighting": weighting},
-        n_classes=n_classes,
+        models={"bow-xgb": own},
         seed=0,
         n_threads=1,
         label_names=("entailment", "neutral", "contradiction"),
@@ -177,11 +180,17 @@ def our_cell(
     training: dict[str, float] = {}
     begin = time.perf_counter()
     with _timed("xgboost.train", training):
-        task = CellTask(identity=f"cell{m}", params=params, rho=rho, m=m)
+        task = CellTask(
+            identity=f"cell{m}",
+            model="bow-xgb",
+            params=params,
+            resample=Resample.of(TRANSFORMED, rho=rho, m=m),
+            versions=(TRANSFORMED,),
+        )
         artefact = runner.perform(task, {}).artefact
     path = place / "cells" / f"cell{m}.parquet"
     write_bytes(path, artefact)
-    matched = read_matched(path, describe_cell(path.name, artefact))
+    matched = match(read_predictions(path, describe_cell(path.name, artefact)), TRANSFORMED)
     sample = MatchedSample(
         original_correct=matched["original_correct"].to_numpy(),
         transformed_correct=matched["transformed_correct"].to_numpy(),
@@ -205,7 +214,7 @@ def measure(n_cells: int = 2) -> list[Comparison]:
         frames = _frames(texts)
         columns = splits.train.text_columns
         prepared = {
-            weighting: _prepare(texts, columns, weighting, place, splits.n_classes)
+            weighting: _prepare(texts, columns, weighting, place)
             for weighting, place in places.items()
         }
         for m, rho in enumerate(rhos):

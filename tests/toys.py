@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus import Corpus
+from ietest_fast.experiment.cells import match, read_predictions
 from ietest_fast.experiment.data import Splits
 from ietest_fast.models import Capabilities
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
@@ -95,6 +96,11 @@ class Swap:
             edits = pa.table({"row": pa.array(rows, pa.int64()), "rule": [self.rule] * len(rows)})
             edits = edits.set_column(1, "rule", edits["rule"].cast(pa.string()))
         return Transformed(table=new, changed=changed, edits=edits)
+
+
+def read_matched(folder: Path, identity: str, version: str = "swap") -> pa.Table:
+    """Read the matched sample of a cell from a run's folder."""
+    return match(read_predictions(folder / "cells" / f"{identity}.parquet"), version)
 
 
 FIT_LOG = "IETEST_TOYS_FIT_LOG"

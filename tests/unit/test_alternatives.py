@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.errors import ConfigError, InputError
@@ -14,7 +13,7 @@ from ietest_fast.experiment.identity import training_seed, trial_seed
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.votes import majority
 from ietest_fast.models import load_model
-from toys import QUICK, Swap, toy_splits
+from toys import QUICK, Swap, read_matched, toy_splits
 
 # Few rows and columns for each tree: seeds make a difference.
 _NOISY = {**QUICK, "n_estimators": 1, "subsample": 0.1, "colsample_bytree": 0.1}
@@ -37,9 +36,9 @@ def _run(folder, **changes):
     )
 
 
-def _matched(result):
+def _matched(result, version="swap"):
     return {
-        (rho.rho, cell.m): pq.read_table(result.folder / "cells" / f"{cell.identity}.parquet")
+        (rho.rho, cell.m): read_matched(result.folder, cell.identity, version)
         for rho in result.rhos
         for cell in rho.cells
     }
@@ -224,11 +223,11 @@ def test_partial_input_hides_the_other_column(tmp_path):
     model = {"params": QUICK, "input": "hypothesis"}
     result = run(check_config({**config, "model": model}), tmp_path / "one", splits=splits)
     assert result.models[0].settings.input == "hypothesis"
-    (matched,) = _matched(result).values()
+    (matched,) = _matched(result, "syn.careful").values()
     whole = run(
         check_config({**config, "model": {"params": QUICK}}), tmp_path / "two", splits=splits
     )
-    (both,) = _matched(whole).values()
+    (both,) = _matched(whole, "syn.careful").values()
     assert 0 < sum(matched["changed"].to_pylist()) < sum(both["changed"].to_pylist())
     unchanged = ~matched["changed"].to_numpy()
     assert np.array_equal(

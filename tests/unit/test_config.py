@@ -27,7 +27,7 @@ def test_the_demo_needs_nothing_else():
         0,
         "exact",
     )
-    assert config.model.budget == 10
+    assert config.models[0].budget == 10
     assert config.used_resamples is None
 
 
@@ -89,7 +89,7 @@ def test_mistakes_about_the_model(model, complaint):
 def test_equal_hyperparameters_are_the_same_setting():
     def params(**changes):
         config = check_config({**DEMO, "model": {"params": {**QUICK, **changes}}})
-        return config.settings()["model"]["params"]
+        return config.models[0].settings()["params"]
 
     same = params(max_depth=6.0, subsample=1)
     assert same == params(max_depth=6, subsample=1.0)
@@ -194,7 +194,7 @@ def test_toml_with_paths_from_its_folder_and_options_over_it(tmp_path):
     config = read_config(file, {"seed": 4, "model": {"search": 2}})
     assert config.data.train == tmp_path / "train.parquet"
     assert config.data_name == tmp_path.name
-    assert (config.seed, config.model.budget, config.rho) == (4, 2, (0.0, 0.5, 1.0))
+    assert (config.seed, config.models[0].budget, config.rho) == (4, 2, (0.0, 0.5, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,11 @@ def test_settings_hold_what_results_depend_on_and_nothing_else():
         {"rho": [0]},
         {"method": "multinomial"},
         {"margin": 0.02},
-        {"model": {"search": 3}},
+        {"correction": "holm"},
     ):
         assert check_config({**DEMO, **change}).settings() != base
+    other = check_config({**DEMO, "model": {"search": 3}}).models[0]
+    assert other.settings() != check_config(DEMO).models[0].settings()
     # Said or left out, it is the same.
     said = {"model": {"search": 10}, "alpha": 0.05, "rho": "0:1:0.25"}
     assert check_config({**DEMO, **said}).settings() == base

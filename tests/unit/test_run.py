@@ -22,7 +22,7 @@ from ietest_fast.experiment.store import RunStore
 from ietest_fast.report.summary import summary_lines
 from ietest_fast.stats import PairedCounts, equivalence_test, paired_test, power, signal_to_noise
 from ietest_fast.stats.clustered import clustered_test
-from toys import QUICK, Swap, toy_splits
+from toys import QUICK, Swap, read_matched, toy_splits
 
 CONFIG = {
     "data": {"demo": True, "name": "toys"},
@@ -66,7 +66,7 @@ def test_results_follow_from_the_matched_samples(finished):
     accuracies = []
     for rho in condition["rhos"]:
         for cell in rho["cells"]:
-            matched = pq.read_table(finished.folder / "cells" / f"{cell['identity']}.parquet")
+            matched = read_matched(finished.folder, cell["identity"])
             gold, a, b = (matched[n].to_numpy() for n in ("gold", "original", "transformed"))
             assert np.array_equal(matched["original_correct"].to_numpy(), a == gold)
             assert np.array_equal(matched["transformed_correct"].to_numpy(), b == gold)
@@ -120,7 +120,7 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
     premises = splits.test.table["premise"].to_pylist()
     for rho in result.rhos:
         for cell in rho.cells:
-            matched = pq.read_table(tmp_path / "cells" / f"{cell.identity}.parquet")
+            matched = read_matched(tmp_path, cell.identity)
             again = clustered_test(
                 matched["original_correct"],
                 matched["transformed_correct"],
@@ -272,7 +272,7 @@ def test_a_run_that_is_refused_does_not_bind_its_folder(tmp_path):
 def test_other_settings_need_another_folder(finished):
     with pytest.raises(StoreError, match=r"these differ: n_classifiers, rho\."):
         _run(finished.folder, n_classifiers=3, rho=[0])
-    with pytest.raises(StoreError, match=r"these differ: transformation\.inputs"):
+    with pytest.raises(StoreError, match=r"these differ: transformations\.swap\.inputs"):
         _run(finished.folder, swap=Swap(new="dozes"))
 
 
@@ -392,7 +392,7 @@ def _spoil(statement):
         ("data/*/test.parquet", _remove),
         ("encoded/*/train/labels.npy", _empty),
         ("encoded/*/train/labels.npy", _remove),
-        ("encoded/*/train/original.npy", _flip),
+        ("encoded/*/train/version0.npy", _flip),
         ("encoded/*/test/labels.npy", _flip),
         ("data/*/test.parquet", _flip),
         ("data/*/train.parquet", _flip),

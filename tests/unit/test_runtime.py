@@ -29,15 +29,7 @@ def test_a_run_fills_the_cores(monkeypatch):
     monkeypatch.setattr(executors, "n_cores", lambda: 7)
 
     def jobs(n_threads, n_jobs=None):
-        context = WorkContext(
-            encoded="",
-            model="",
-            options={},
-            n_classes=3,
-            seed=0,
-            n_threads=n_threads,
-            label_names=("a", "b", "c"),
-        )
+        context = WorkContext(models={}, seed=0, n_threads=n_threads, label_names=("a", "b", "c"))
         executor = executors.make_executor(context, n_jobs=n_jobs)
         return getattr(executor, "_n_jobs", 1)
 

@@ -11,7 +11,7 @@ import pytest
 
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment import store as store_module
-from ietest_fast.experiment.cells import CellRecord, matched_table, write_cell
+from ietest_fast.experiment.cells import CellRecord, make_predictions, match, write_cell
 from ietest_fast.experiment.search import Trial
 from ietest_fast.experiment.store import RunStore
 
@@ -33,8 +33,16 @@ def _open(folder, settings=SETTINGS):
 
 def _artefact(identity="c1"):
     labels = np.array([0, 1, 2], np.int8)
-    described = {"identity": identity, "model": "m", "rho": 0.5, "m": 0, "metrics": METRICS}
-    return write_cell(matched_table(labels, labels, labels, labels > 0), described)
+    which = {"model": "m", "rho": 0.5, "m": 0}
+    predictions = make_predictions(
+        labels,
+        {"original": labels, "swap": labels},
+        {"swap": labels > 0},
+        label_names=("a", "b", "c"),
+        **which,
+    )
+    described = {"identity": identity, "phi": "swap", "metrics": METRICS, **which}
+    return write_cell(predictions, described)
 
 
 def _record(identity="c1", **fields):
@@ -42,6 +50,7 @@ def _record(identity="c1", **fields):
         **{
             "identity": identity,
             "model": "m",
+            "phi": "swap",
             "rho": 0.5,
             "m": 0,
             "artefact": f"{identity}.parquet",
@@ -245,12 +254,18 @@ def test_a_cell_is_written_before_its_row_and_read_as_it_was_written(tmp_path):
         (cell,) = store.cells().values()
         assert (cell.identity, cell.metrics, cell.seconds) == ("c1", METRICS, 2.0)
         assert (tmp_path / "cells" / "c1.parquet").read_bytes() == artefact
-        assert store.read_cell(cell)["gold"].to_pylist() == [0, 1, 2]
+        assert match(store.read_cell(cell), "swap")["gold"].to_pylist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
     "change",
-    ["rho = 0.75", "m = 1", "model = 'other'", "metrics = replace(metrics, '0.1', '0.2')"],
+    [
+        "rho = 0.75",
+        "m = 1",
+        "phi = NULL",
+        "model = 'other'",
+        "metrics = replace(metrics, '0.1', '0.2')",
+    ],
 )
 def test_a_row_that_says_something_else_than_its_artefact_is_noticed(tmp_path, change):
     with _open(tmp_path) as store:

@@ -148,6 +148,12 @@ def _progress_bar() -> Iterator[Progress]:
 )
 @click.option("--data-name", help="What to call the data in signatures.")
 @click.option(
+    "--phi",
+    multiple=True,
+    metavar="NAME[:OPTION=VALUE,...]",
+    help="Transformation (ietest-fast transform --list); repeat it for several.",
+)
+@click.option(
     "--rules",
     type=click.Choice(["careful", "paper"]),
     help="Rules of synonym substitution.  [default: careful]",
@@ -157,10 +163,12 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--block-list", type=_FILE, help="Words to leave alone, one a line.")
 @click.option(
     "--model",
+    multiple=True,
     metavar="[NAME]",
     is_flag=False,
     flag_value=_LIST,
-    help="Family of models; without a name: say which there are.  [default: bow-xgb]",
+    help="Family of models; repeat it for several; without a name: say which there are.  "
+    "[default: bow-xgb]",
 )
 @click.option("--model-option", multiple=True, metavar="NAME=VALUE", help="Setting of the model.")
 @click.option(
@@ -182,6 +190,11 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--rho", metavar="LIST", help='"0,0.5,1" or first:last:step.  [default: 0:1:0.25]')
 @click.option("--n-classifiers", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
 @click.option("--alpha", type=SignificanceLevel(0.5), help="Significance level.  [default: 0.05]")
+@click.option(
+    "--correction",
+    type=click.Choice(["bonferroni", "holm", "maxt", "minp"]),
+    help="For the M tests of a rho.  [default: bonferroni]",
+)
 @click.option(
     "--margin", type=OpenShare(), help="Smaller differences do not matter.  [default: 0.01]"
 )
@@ -221,7 +234,7 @@ def command(
     take the place of what stands there. An interrupted run goes on where it was when the same
     command is given again.
     """
-    if options["model"] == _LIST:
+    if _LIST in options["model"]:
         _list_models()
         return
     overrides = _overrides(options)
@@ -278,8 +291,39 @@ def _demo(options: dict[str, Any]) -> dict[str, Any] | bool | None:
     return table or options["demo"] or None
 
 
-def _overrides(options: dict[str, Any]) -> dict[str, Any]:
+def _phi(options: dict[str, Any]) -> list[Any] | None:
+    """Read ``--phi``; files that it names lie in the working folder."""
+    if not options["phi"]:
+        return None
+    beside = [name for name in ("rules", "tagger", "wordnet", "block_list") if options[name]]
+    if beside:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in beside)
+        raise click.UsageError(f"--phi leaves no room for {flags}; write --phi NAME:option=value")
+
+    from ietest_fast.transform import parse_phi
+
+    return [parse_phi(text, folder=Path.cwd()) for text in options["phi"]]
+
+
+def _models(options: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
+    """Read what is said of models; what is said beside their names holds for each."""
     search = options["search"]
+    shared = {
+        "options": _pairs(options["model_option"], "--model-option"),
+        "search": None if search is None else _number_or_text(search),
+        "params": _pairs(options["param"], "--param"),
+        # A flag that is not given leaves the file's word.
+        "search_per_resample": options["search_per_resample"] or None,
+        "n_voters": options["voters"],
+        "input": options["input"],
+    }
+    names = options["model"]
+    if len(names) > 1:
+        return [_drop_absent({"name": name, **shared}) for name in names]
+    return {"name": names[0] if names else None, **shared}
+
+
+def _overrides(options: dict[str, Any]) -> dict[str, Any]:
     return _drop_absent(
         {
             "data": {
@@ -309,22 +353,15 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "wordnet": options["wordnet"],
                 "block_list": _absolute(options["block_list"]),
             },
-            "model": {
-                "name": options["model"],
-                "options": _pairs(options["model_option"], "--model-option"),
-                "search": None if search is None else _number_or_text(search),
-                "params": _pairs(options["param"], "--param"),
-                # A flag that is not given leaves the file's word.
-                "search_per_resample": options["search_per_resample"] or None,
-                "n_voters": options["voters"],
-                "input": options["input"],
-            },
+            "phi": _phi(options),
+            "model": _models(options),
             **{
                 name: options[name]
                 for name in (
                     "rho",
                     "n_classifiers",
                     "alpha",
+                    "correction",
                     "seed",
                     "margin",
                     "method",

@@ -1,4 +1,4 @@
-"""The cell (rho, m) on disk: its matched sample, and in the same file what it says of itself."""
+"""A cell on disk: its predictions, and in the same file what it says of itself."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.errors import StoreError
+from ietest_fast.errors import InputError, StoreError
+from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment.identity import canonical_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -32,8 +33,9 @@ class CellRecord:
     ----------
     identity
         sha256 of all that affects the result.
-    model, rho, m
-        Which cell it is.
+    model, phi, rho, m
+        Which cell it is: keys of the model and of the transformation of its training data (None at
+        rho = 0).
     metrics
         Numbers of this cell, ready for JSON: ``valid_accuracy``, ``train_transformed`` and
         ``valid_transformed``.
@@ -52,6 +54,7 @@ class CellRecord:
 
     identity: str
     model: str
+    phi: str | None
     rho: float
     m: int
     metrics: Mapping[str, Any]
@@ -60,7 +63,7 @@ class CellRecord:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        texts = (self.identity, self.model, self.artefact, self.sha256)
+        texts = (self.identity, self.model, self.phi or "", self.artefact, self.sha256)
         if not all(isinstance(text, str) for text in texts):
             raise ValueError("a name is no text")
         if not _is_share(self.rho) or not _is_count(self.m):
@@ -80,65 +83,94 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def matched_table(
+def make_predictions(
     gold: NDArray[np.int8],
-    original: NDArray[np.int8],
-    transformed: NDArray[np.int8],
-    changed: NDArray[np.bool_],
-) -> pa.Table:
-    """Make the matched sample of a cell; all arguments of shape (n,)."""
-    import pyarrow as pa
+    versions: Mapping[str, NDArray[np.int8]],
+    changed: Mapping[str, NDArray[np.bool_]],
+    *,
+    label_names: Sequence[str],
+    **which: str | float,
+) -> Predictions:
+    """Make the table of a cell's answers.
 
-    return pa.table(
-        {
-            "row": np.arange(len(gold), dtype=np.int64),
-            "gold": np.asarray(gold),
-            "original": original,
-            "transformed": transformed,
-            "original_correct": original == gold,
-            "transformed_correct": transformed == gold,
-            "changed": np.asarray(changed),
-        }
+    Parameters
+    ----------
+    gold
+        Gold labels, shape (n,).
+    versions
+        By version, the original first: the answers, shape (n,).
+    changed
+        By version but the original: which texts the transformation changed, shape (n,).
+    label_names
+        Names of the labels.
+    **which
+        ``model``, ``rho`` and ``m``.
+    """
+    unchanged = np.zeros(len(gold), dtype=np.bool_)
+    return Predictions.from_codes(
+        items=np.arange(len(gold), dtype=np.int64),
+        gold=gold,
+        versions=versions,
+        label_names=label_names,
+        columns=which,
+        version_columns={
+            "changed": {name: np.asarray(changed.get(name, unchanged)) for name in versions}
+        },
     )
 
 
-def check_matched(table: pa.Table, *, n_labels: int) -> None:
-    """Check that a table is a matched sample: its columns, its rows in order, labels in range.
+def match(predictions: Predictions, version: str) -> pa.Table:
+    """Return the matched sample of a version: one row for each test observation, in their order.
+
+    Returns
+    -------
+    pyarrow.Table
+        ``row``, ``gold``, ``original``, ``transformed``, ``original_correct``,
+        ``transformed_correct`` and ``changed``.
 
     Raises
     ------
     ValueError
-        With what it is not.
+        If the predictions are not those of a cell, whose items are 0 to n - 1 in each version.
     """
-    none = np.zeros(0, np.int8)
-    expected = matched_table(none, none, none, np.zeros(0, bool)).schema
-    if not table.schema.remove_metadata().equals(expected):
-        raise ValueError("it has other columns than a matched sample")
-    if any(column.null_count for column in table.columns):
-        raise ValueError("a value is missing")
-    if not np.array_equal(table["row"].to_numpy(), np.arange(table.num_rows)):
+    import pyarrow as pa
+
+    try:
+        pairs = predictions.pairs(version)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    if "changed" not in predictions.columns:
+        raise ValueError("it has no column 'changed'")
+    gold, original, transformed = pairs.gold, pairs.original, pairs.transformed
+    n = len(gold)
+    if pairs.n_unmatched or not np.array_equal(pairs.items, np.arange(n)):
         raise ValueError("its rows are not in their order")
-    gold, original, transformed = (
-        table[name].to_numpy() for name in ("gold", "original", "transformed")
+    if min(gold.min(), original.min(), transformed.min()) < 0:
+        raise ValueError("a label is missing")
+    changed = predictions.table["changed"].to_numpy()
+    return pa.table(
+        {
+            "row": np.arange(n, dtype=np.int64),
+            "gold": gold.astype(np.int8),
+            "original": original.astype(np.int8),
+            "transformed": transformed.astype(np.int8),
+            "original_correct": original == gold,
+            "transformed_correct": transformed == gold,
+            "changed": changed[pairs.version_rows],
+        }
     )
-    for labels in (gold, original, transformed):
-        if len(labels) and not 0 <= labels.min() <= labels.max() < n_labels:
-            raise ValueError(f"a label is none of the {n_labels}")
-    for name, labels in (("original", original), ("transformed", transformed)):
-        if not np.array_equal(table[f"{name}_correct"].to_numpy(), labels == gold):
-            raise ValueError(f"{name}_correct does not follow from the labels")
 
 
-def write_cell(table: pa.Table, described: Mapping[str, Any]) -> bytes:
-    """Write a cell's matched sample, and in its metadata the fields of its record.
+def write_cell(predictions: Predictions, described: Mapping[str, Any]) -> bytes:
+    """Write a cell's predictions, and in the metadata the fields of its record.
 
     Parameters
     ----------
-    table
-        As :func:`matched_table` makes it.
+    predictions
+        As :func:`make_predictions` makes them.
     described
-        ``identity``, ``model``, ``rho``, ``m`` and ``metrics``. They travel inside, so that a run
-        killed before the cell's row was written can add the row.
+        ``identity``, ``model``, ``phi``, ``rho``, ``m`` and ``metrics``. They travel inside, so
+        that a run killed before the cell's row was written can add the row.
 
     Returns
     -------
@@ -148,9 +180,10 @@ def write_cell(table: pa.Table, described: Mapping[str, Any]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    whole = table.replace_schema_metadata({_CELL_KEY: canonical_json(described).encode()})
+    table = predictions.table
+    metadata = {**(table.schema.metadata or {}), _CELL_KEY: canonical_json(described).encode()}
     sink = pa.BufferOutputStream()
-    pq.write_table(whole, sink, compression="zstd")
+    pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd")
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
@@ -196,29 +229,35 @@ def read_cell_artefact(path: Path, *, remedy: str = "delete it and run again") -
         raise StoreError(f"{path}: is damaged or no matched sample of a cell; {remedy}") from error
 
 
-def read_matched(path: Path, record: CellRecord) -> pa.Table:
-    """Read a cell's matched sample: row, gold, both predictions, both outcomes, changed.
+def read_predictions(path: Path, record: CellRecord | None = None) -> Predictions:
+    """Read a cell's predictions.
 
     Parameters
     ----------
     path
         The file.
     record
-        What the run's database says of the cell.
+        What the run's database says of the cell; None not to compare it.
 
     Raises
     ------
     StoreError
         If the file is not the one that was written, or the database says something else than it.
+    ValueError
+        If the file is damaged.
     """
     import pyarrow.parquet as pq
 
     data = path.read_bytes()
-    if hashlib.sha256(data).hexdigest() != record.sha256:
-        raise StoreError(f"{path}: has changed since it was written; run into another folder")
-    if describe_cell(path.name, data) != replace(record, seconds=None):
-        raise StoreError(
-            f"{path}: says something else of its cell than the run's database; run into another "
-            "folder"
-        )
-    return pq.read_table(io.BytesIO(data))
+    if record is not None:
+        if hashlib.sha256(data).hexdigest() != record.sha256:
+            raise StoreError(f"{path}: has changed since it was written; run into another folder")
+        if describe_cell(path.name, data) != replace(record, seconds=None):
+            raise StoreError(
+                f"{path}: says something else of its cell than the run's database; run into "
+                "another folder"
+            )
+    try:
+        return Predictions.from_table(pq.read_table(io.BytesIO(data)), source=path.name)
+    except InputError as error:
+        raise ValueError(str(error)) from error

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 import ietest_fast
+from ietest_fast.experiment.cells import match
 from ietest_fast.experiment.identity import bootstrap_seed, canonical_json, identify
+from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.results import write_results
 from ietest_fast.experiment.schema import (
+    AcrossTransformations,
     CellResult,
     ChangedRows,
+    CochranRecord,
     ConditionResult,
     DataSummary,
     ModelRecord,
@@ -28,8 +31,11 @@ from ietest_fast.experiment.schema import (
     TrialRecord,
 )
 from ietest_fast.experiment.signature import sign
+from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.stats import (
     MatchedSample,
+    cochran_q_test,
+    combine,
     equivalence_test,
     is_collapsed,
     paired_test,
@@ -39,18 +45,21 @@ from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.power import difference_beside_test
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from ietest_fast.evaluation import Predictions
     from ietest_fast.experiment.cells import CellRecord
     from ietest_fast.experiment.config import RunConfig
     from ietest_fast.experiment.data import Splits, TransformedSplits
-    from ietest_fast.experiment.plan import Plan
+    from ietest_fast.experiment.plan import Plan, PlannedModel, PlannedPhi
     from ietest_fast.experiment.search import Search, Searches
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
 
 # The laws of larger test sets take too long to enumerate for a remark.
 _MOST_PAIRS_FOR_POWER = 10**6
-
-_Signer = Callable[[Sequence[CellResult], Sequence[float]], str]
 
 
 def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
@@ -73,53 +82,216 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
     StoreError
         If a matched sample has changed since it was written.
     """
-    signer = _signer(plan, work)
-    rhos = _test(plan, work, store, signer)
-    every_cell = [cell for rho in rhos for cell in rho.cells]
-    settings, model = plan.settings, plan.model
+    judge = _Judge(plan, work, store)
+    conditions = tuple(
+        judge.judge(model, phi) for model in plan.models for phi in plan.transformations
+    )
     return write_results(
         RunResult(
-            identity=identify(settings),
-            settings=_record_settings(settings),
-            software={
-                "ietest_fast": ietest_fast.__version__,
-                "numpy": np.__version__,
-                "model": model.backend,
-            },
+            identity=identify(plan.settings),
+            settings=_record_settings(plan.settings),
+            software=_list_software(plan),
             data=_describe_data(plan.config, plan.splits),
-            transformations=(_record_transformation(settings, work.texts),),
-            models=(_record_model(settings, work.searches),),
-            conditions=(
-                ConditionResult(
-                    model=settings["model"]["name"],
-                    transformation=work.texts.name,
-                    signature=signer(every_cell, plan.config.rho),
-                    rhos=rhos,
-                ),
+            transformations=tuple(
+                _record_transformation(phi, work.texts[phi.key]) for phi in plan.transformations
             ),
+            models=tuple(_record_model(own, work.searches[own.key]) for own in plan.models),
+            conditions=conditions,
+            across=tuple(judge.judge_across(conditions)) if len(plan.transformations) > 1 else (),
         ),
         store.folder,
     )
 
 
-def _test(plan: Plan, work: Work, store: RunStore, signer: _Signer) -> tuple[RhoResult, ...]:
-    config = plan.config
-    rhos = []
-    for rho in config.rho:
-        cells = tuple(
-            _test_cell(plan, store, work.cells[rho, m]) for m in range(config.n_classifiers)
+class _Judge:
+    """Tests cells, and decides over them.
+
+    Parameters
+    ----------
+    plan, work, store
+        As for :func:`conclude`.
+    """
+
+    def __init__(self, plan: Plan, work: Work, store: RunStore) -> None:
+        self._plan = plan
+        self._config = plan.config
+        self._work = work
+        self._store = store
+
+    def judge(self, model: PlannedModel, phi: PlannedPhi) -> ConditionResult:
+        """Test one model under one transformation, at every rho."""
+        rhos = tuple(self._judge_rho(model, phi, rho) for rho in self._config.rho)
+        cells = [cell for rho in rhos for cell in rho.cells]
+        return ConditionResult(
+            model=model.key,
+            transformation=phi.key,
+            signature=self._sign(model, phi, cells, self._config.rho),
+            rhos=rhos,
         )
-        independent = plan.clusters is None
-        rhos.append(
-            RhoResult.from_cells(
-                cells,
-                alpha=config.alpha,
-                sensitivity=_find_sensitivity(config, cells) if independent else None,
-                detectable_difference=_find_detectable(config, cells) if independent else None,
-                signature=signer(cells, [rho]),
+
+    def judge_across(
+        self, conditions: Sequence[ConditionResult]
+    ) -> Iterator[AcrossTransformations]:
+        """Correct over the transformations, for each model and rho."""
+        for model in self._plan.models:
+            own = [each for each in conditions if each.model == model.key]
+            for rho in self._config.rho:
+                cochran = self._test_versions(model) if rho == 0 else []
+                yield AcrossTransformations.of(own, rho=rho, cochran=cochran)
+
+    def _judge_rho(self, model: PlannedModel, phi: PlannedPhi, rho: float) -> RhoResult:
+        config = self._config
+        matched = [
+            (record, match(self._read(record), phi.key))
+            for record in self._records(model, phi, rho)
+        ]
+        cells = [self._test_cell(record, table) for record, table in matched]
+        independent = self._plan.clusters is None
+        return RhoResult.from_cells(
+            cells,
+            alpha=config.alpha,
+            correction=config.correction,
+            p_adjusted=self._adjust_jointly([table for _, table in matched], rho),
+            sensitivity=_find_sensitivity(config, cells) if independent else None,
+            detectable_difference=_find_detectable(config, cells) if independent else None,
+            signature=self._sign(model, phi, cells, [rho]),
+        )
+
+    def _records(self, model: PlannedModel, phi: PlannedPhi, rho: float) -> list[CellRecord]:
+        return [
+            self._work.cells[model.key, Resample.of(phi.key, rho=rho, m=m)]
+            for m in range(self._config.n_classifiers)
+        ]
+
+    def _read(self, record: CellRecord) -> Predictions:
+        return self._store.read_cell(record)
+
+    def _test_cell(self, record: CellRecord, matched: pa.Table) -> CellResult:
+        config, clusters = self._config, self._plan.clusters
+        sample = _sample(matched)
+        seed = bootstrap_seed(config.seed, rho=record.rho, m=record.m)
+        clustered = None
+        if clusters is not None:
+            clustered = clustered_test(
+                sample.original_correct,
+                sample.transformed_correct,
+                clusters,
+                n_resamples=cast("int", config.used_resamples),
+                rng=seed,
+                n_threads=config.n_threads,
             )
+        return CellResult.of(
+            rho=record.rho,
+            m=record.m,
+            identity=record.identity,
+            # Beside clusters this test is for comparison alone, and its exact law costs nothing.
+            test=paired_test(
+                sample,
+                method=config.used_method if clusters is None else "exact",
+                n_resamples=config.used_resamples if clusters is None else None,
+                rng=seed,
+                n_threads=config.n_threads,
+            ),
+            clustered=clustered,
+            equivalence=equivalence_test(
+                sample, clusters=clusters, margin=config.margin, alpha=config.alpha
+            ),
+            collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
+            **record.metrics,
         )
-    return tuple(rhos)
+
+    def _adjust_jointly(self, matched: Sequence[pa.Table], rho: float) -> list[float] | None:
+        """Adjust p-values by drawing the same rows for all classifiers, if that is asked for."""
+        config = self._config
+        if config.correction not in {"maxt", "minp"}:
+            return None
+        samples = [_sample(table) for table in matched]
+        return list(
+            combine(
+                samples,
+                correction=config.correction,
+                alpha=config.alpha,
+                clusters=self._plan.clusters,
+                n_resamples=config.n_resamples,
+                rng=bootstrap_seed(config.seed, rho=rho, m=len(samples)),
+                n_threads=config.n_threads,
+            ).p_adjusted
+        )
+
+    def _test_versions(self, model: PlannedModel) -> list[CochranRecord]:
+        """Test every classifier of rho = 0 over all versions: it has answered them all."""
+        config, phis = self._config, self._plan.transformations
+        if self._plan.clusters is not None:
+            return []
+        found = []
+        for record in self._records(model, phis[0], 0.0):
+            predictions = self._read(record)
+            tables = [match(predictions, phi.key) for phi in phis]
+            columns = {
+                ORIGINAL: tables[0]["original_correct"].to_numpy(),
+                **{
+                    phi.key: table["transformed_correct"].to_numpy()
+                    for phi, table in zip(phis, tables, strict=True)
+                },
+            }
+            result = cochran_q_test(
+                columns,
+                n_resamples=config.n_resamples,
+                rng=bootstrap_seed(config.seed, rho=0.0, m=record.m),
+                n_threads=config.n_threads,
+            )
+            found.append(
+                CochranRecord(
+                    m=record.m,
+                    statistic=result.statistic,
+                    p_value=result.p_value,
+                    method=result.method,
+                    n_resamples=result.n_resamples,
+                    seed=result.seed,
+                )
+            )
+        return found
+
+    def _sign(
+        self,
+        model: PlannedModel,
+        phi: PlannedPhi,
+        cells: Sequence[CellResult],
+        rho: Sequence[float],
+    ) -> str:
+        config, texts = self._config, self._work.texts[phi.key]
+        return sign(
+            n=cells[0].n,
+            discordant=[cell.counts.k for cell in cells],
+            n_clusters=None if cells[0].clustered is None else cells[0].clustered.n_clusters,
+            method=config.used_method,
+            n_resamples=config.used_resamples,
+            n_classifiers=config.n_classifiers,
+            alpha=config.alpha,
+            correction="bonf" if config.correction == "bonferroni" else config.correction,
+            transformation=texts.name,
+            transformation_fingerprint=texts.fingerprint,
+            rho=rho,
+            data=config.data_name,
+            data_fingerprint=identify(self._plan.splits.fingerprints()),
+            model=model.config.name,
+            model_fingerprint=identify(model.settings),
+            backend=model.model.backend.split()[0],
+            seed=config.seed,
+        )
+
+
+def _sample(matched: pa.Table) -> MatchedSample:
+    return MatchedSample(
+        original_correct=matched["original_correct"].to_numpy(),
+        transformed_correct=matched["transformed_correct"].to_numpy(),
+    )
+
+
+def _list_software(plan: Plan) -> dict[str, str]:
+    versions = {"ietest_fast": ietest_fast.__version__, "numpy": np.__version__}
+    keys = ["model", *(f"model {own.key}" for own in plan.models[1:])]
+    return versions | {key: own.model.backend for key, own in zip(keys, plan.models, strict=True)}
 
 
 def _find_sensitivity(config: RunConfig, cells: Sequence[CellResult]) -> Sensitivity | None:
@@ -152,57 +324,16 @@ def _find_detectable(config: RunConfig, cells: Sequence[CellResult]) -> float | 
     )
 
 
-def _test_cell(plan: Plan, store: RunStore, record: CellRecord) -> CellResult:
-    config, clusters = plan.config, plan.clusters
-    matched = store.read_cell(record)
-    sample = MatchedSample(
-        original_correct=matched["original_correct"].to_numpy(),
-        transformed_correct=matched["transformed_correct"].to_numpy(),
-    )
-    seed = bootstrap_seed(config.seed, rho=record.rho, m=record.m)
-    clustered = None
-    if clusters is not None:
-        clustered = clustered_test(
-            sample.original_correct,
-            sample.transformed_correct,
-            clusters,
-            n_resamples=cast("int", config.used_resamples),
-            rng=seed,
-            n_threads=config.n_threads,
-        )
-    return CellResult.of(
-        rho=record.rho,
-        m=record.m,
-        identity=record.identity,
-        # Beside clusters this test is for comparison alone, and its exact law costs nothing.
-        test=paired_test(
-            sample,
-            method=config.used_method if clusters is None else "exact",
-            n_resamples=config.used_resamples if clusters is None else None,
-            rng=seed,
-            n_threads=config.n_threads,
-        ),
-        clustered=clustered,
-        equivalence=equivalence_test(
-            sample, clusters=clusters, margin=config.margin, alpha=config.alpha
-        ),
-        collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
-        **record.metrics,
-    )
-
-
 def _record_settings(settings: Mapping[str, Any]) -> RunSettings:
     own = {name: settings[name] for name in RunSettings.model_fields if name in settings}
     # As JSON has them: tables of settings are strict about lists and numbers.
-    return RunSettings.model_validate_json(canonical_json({**own, "correction": "bonferroni"}))
+    return RunSettings.model_validate_json(canonical_json(own))
 
 
-def _record_transformation(
-    settings: Mapping[str, Any], texts: TransformedSplits
-) -> TransformationRecord:
-    own = dict(settings["transformation"])
+def _record_transformation(phi: PlannedPhi, texts: TransformedSplits) -> TransformationRecord:
+    own = dict(phi.settings)
     return TransformationRecord(
-        key=texts.name,
+        key=phi.key,
         name=texts.name,
         fingerprint=texts.fingerprint,
         inputs=own.pop("inputs"),
@@ -213,24 +344,22 @@ def _record_transformation(
     )
 
 
-def _record_model(settings: Mapping[str, Any], searches: Searches) -> ModelRecord:
-    own = settings["model"]
-    found: list[tuple[float | None, int | None, Search]] = [
-        (rho, m, search) for (rho, m), search in searches.own.items()
-    ]
+def _record_model(model: PlannedModel, searches: Searches) -> ModelRecord:
+    found: list[tuple[Resample | None, Search]] = list(searches.own.items())
     if searches.shared is not None:
-        found = [(None, None, searches.shared)]
+        found = [(None, searches.shared)]
     return ModelRecord(
-        key=own["name"],
-        settings=ModelSettings.model_validate_json(canonical_json(own)),
+        key=model.key,
+        settings=ModelSettings.model_validate_json(canonical_json(model.settings)),
         searches=tuple(
             SearchRecord(
                 params=dict(search.params),
                 trials=tuple(TrialRecord(**asdict(trial)) for trial in search.trials),
-                rho=rho,
-                m=m,
+                rho=None if resample is None else resample.rho,
+                m=None if resample is None else resample.m,
+                transformation=None if resample is None else resample.phi,
             )
-            for rho, m, search in found
+            for resample, search in found
         ),
     )
 
@@ -257,29 +386,3 @@ def _describe_data(config: RunConfig, splits: Splits) -> DataSummary:
         label_column=config.data.label_column,
         **summaries,
     )
-
-
-def _signer(plan: Plan, work: Work) -> _Signer:
-    config, texts = plan.config, work.texts
-
-    def signer(cells: Sequence[CellResult], rho: Sequence[float]) -> str:
-        return sign(
-            n=cells[0].n,
-            discordant=[cell.counts.k for cell in cells],
-            n_clusters=None if cells[0].clustered is None else cells[0].clustered.n_clusters,
-            method=config.used_method,
-            n_resamples=config.used_resamples,
-            n_classifiers=config.n_classifiers,
-            alpha=config.alpha,
-            transformation=texts.name,
-            transformation_fingerprint=texts.fingerprint,
-            rho=rho,
-            data=config.data_name,
-            data_fingerprint=identify(plan.splits.fingerprints()),
-            model=config.model.name,
-            model_fingerprint=identify(plan.settings["model"]),
-            backend=plan.settings["model"]["backend"].split()[0],
-            seed=config.seed,
-        )
-
-    return signer

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation, Overflow
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import (
     AfterValidator,
@@ -112,7 +112,9 @@ def _read_phis(value: Any, info: ValidationInfo) -> tuple[PhiChoice, ...]:
         # A line that begins with a dot or colon goes on with the key; see list_problems.
         key = f".{place}" if several else ""
         try:
-            if isinstance(item, str):
+            if isinstance(item, PhiChoice):
+                found.append(item)
+            elif isinstance(item, str):
                 found.append(parse_phi(item, folder=folder))
             elif isinstance(item, Mapping):
                 found.append(choose_phi(item, folder=folder))
@@ -352,14 +354,54 @@ class ModelConfig(_Section):
             return None
         return DEFAULT_SEARCH_BUDGET if self.search is None else int(self.search)
 
+    def settings(self) -> dict[str, Any]:
+        """Return everything that results depend on."""
+        return {
+            "name": self.name,
+            "options": dict(sorted(self.options.items())),
+            "params": self.params,
+            "search": self.search if self.budget is None else self.budget,
+            "search_per_resample": self.search_per_resample,
+            "n_voters": self.n_voters,
+            "input": self.input,
+        }
+
+
+def _read_models(value: Any, info: ValidationInfo) -> tuple[ModelConfig, ...]:
+    """Read one model or several, each a name or a table."""
+    several = isinstance(value, list | tuple)
+    found, problems = [], []
+    for place, item in enumerate(value if several else [value]):
+        # A line that begins with a dot or colon goes on with the key; see list_problems.
+        key = f".{place}" if several else ""
+        if not isinstance(item, str | Mapping | ModelConfig):
+            problems.append(f"{key}: must be a name or a table, not {item!r}")
+            continue
+        try:
+            values = {"name": item} if isinstance(item, str) else item
+            found.append(ModelConfig.model_validate(values, context=info.context))
+        except ValidationError as error:
+            problems += [f"{key}.{line}" for line in list_problems(error)]
+    if problems:
+        raise ValueError("\n".join(problems))
+    if not found:
+        raise ValueError("names no model")
+    return tuple(found)
+
+
+# Any: the validator makes a tuple of ModelConfig.
+Models = Annotated[Any, PlainValidator(_read_models)]
+
 
 class RunConfig(_Section):
     """A whole run of the IE test (Algorithm 1), once for each rho.
 
     Attributes
     ----------
-    data, model
+    data
         See there.
+    model
+        The family of models, or a list of them: names, or tables as :class:`ModelConfig`.
     transformation
         The equivalences phi, each a table of ``name`` and options or a string
         (:func:`ietest_fast.transform.parse_phi`); one, or a list of them.
@@ -371,6 +413,9 @@ class RunConfig(_Section):
         M, the number of classifiers for each rho.
     alpha
         Significance level of the test at one rho; below 0.5, for equivalence is tested at it, too.
+    correction
+        How the tests of M classifiers become one decision: ``"bonferroni"``, ``"holm"``,
+        ``"maxt"`` or ``"minp"``; the last two draw the same rows for all classifiers.
     seed
         Everything random follows from it; 0 is a seed.
     margin
@@ -392,10 +437,11 @@ class RunConfig(_Section):
     data: DataConfig
     transformation: Phis = None
     phi: Phis = None
-    model: Annotated[ModelConfig, Field(default_factory=ModelConfig)]
+    model: Models = Field(default_factory=lambda: (ModelConfig(),))
     rho: Rho = _DEMO_RHO
     n_classifiers: Annotated[int, Field(ge=1, le=100_000)] = 5
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    correction: Literal["bonferroni", "holm", "maxt", "minp"] = "bonferroni"
     seed: Annotated[int, Field(ge=0)] = 0
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.01
     method: Literal["exact", "multinomial", "resample"] | None = None
@@ -448,6 +494,11 @@ class RunConfig(_Section):
         return (choose_phi({}),) if named is None else named
 
     @property
+    def models(self) -> tuple[ModelConfig, ...]:
+        """The models, in order."""
+        return cast("tuple[ModelConfig, ...]", self.model)
+
+    @property
     def used_method(self) -> Literal["exact", "multinomial", "resample"]:
         """The method, chosen where the configuration leaves it open."""
         if self.method is not None:
@@ -473,12 +524,11 @@ class RunConfig(_Section):
         return "data" if path is None else path.resolve().parent.name or path.stem
 
     def settings(self) -> dict[str, Any]:
-        """Return what results depend on, but for transformations and the contents of files.
+        """Return everything that results depend on, but for models, transformations and files.
 
         Paths are left out, and with them a name that is only the folder's: files count by what is
         in them, and the run adds that.
         """
-        model = self.model
         return {
             "data": {
                 "name": self.data.name,
@@ -488,18 +538,10 @@ class RunConfig(_Section):
                 else self.data.split.model_dump(exclude={"file"}),
                 "demo": None if self.data.demo is None else self.data.demo.model_dump(),
             },
-            "model": {
-                "name": model.name,
-                "options": dict(sorted(model.options.items())),
-                "params": model.params,
-                "search": model.search if model.budget is None else model.budget,
-                "search_per_resample": model.search_per_resample,
-                "n_voters": model.n_voters,
-                "input": model.input,
-            },
             "rho": list(self.rho),
             "n_classifiers": self.n_classifiers,
             "alpha": self.alpha,
+            "correction": self.correction,
             "seed": self.seed,
             "margin": self.margin,
             "method": self.used_method,
@@ -569,10 +611,18 @@ def merge(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, 
     to report.
     """
     merged = dict(values)
+    if "phi" in overrides:  # which takes the place of either way to say it
+        merged.pop("transformation", None)
     for name, value in overrides.items():
         below = merged.get(name)
         if not isinstance(value, Mapping) or below is None:
             merged[name] = value
+        elif isinstance(below, list):
+            # Several models: what is laid over is laid over each.
+            tables = [{"name": each} if isinstance(each, str) else each for each in below]
+            merged[name] = [
+                merge(each, value) if isinstance(each, Mapping) else each for each in tables
+            ]
         elif isinstance(below, Mapping):
             merged[name] = merge(below, value)
     return merged

@@ -12,6 +12,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.identity import identify
 from ietest_fast.models import SplitTexts
+from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.transform import Material
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.config import DataConfig
     from ietest_fast.transform import PlannedTransformation
+
+TRANSFORMED = "transformed"
+"""The version that one transformation makes of a split."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +166,7 @@ class TransformedSplits:
     Attributes
     ----------
     texts
-        By split.
+        By split: the versions ``"original"`` and ``"transformed"``.
     changed
         By split: which observations the transformation changed, bool, shape (n,).
     name, fingerprint
@@ -324,7 +328,7 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
         table: pa.Table = pq.read_table(kept / f"{name}.parquet")
         changed[name] = table["changed"].to_numpy()
         texts[name] = SplitTexts(
-            versions={"original": corpus.table, "transformed": table.drop_columns(["changed"])},
+            versions={ORIGINAL: corpus.table, TRANSFORMED: table.drop_columns(["changed"])},
             labels=corpus.labels,
         )
     if summary["n_test_reworded"] == 0:

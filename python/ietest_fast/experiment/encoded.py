@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ import numpy as np
 
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.models import EncodedSplit
+from ietest_fast.models.protocol import ORIGINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 # Smaller arrays are read whole: a mapping costs a page and a file handle.
 _MAP_FROM_BYTES = 1 << 16
+
+_NAMES = "versions.json"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,19 +35,19 @@ class EncodedTexts:
     ----------
     train, valid, test
         The splits.
-    test_changed
-        Which test texts the transformation changed, in the columns that the model sees, bool, shape
-        (n_test,).
+    changed
+        By version: which test texts the transformation changed, in the columns that the model sees,
+        bool, shape (n_test,).
     """
 
     train: EncodedSplit
     valid: EncodedSplit
     test: EncodedSplit
-    test_changed: NDArray[np.bool_]
+    changed: Mapping[str, NDArray[np.bool_]]
 
 
 def save_encoded(
-    path: Path, splits: Mapping[str, EncodedSplit], test_changed: NDArray[np.bool_]
+    path: Path, splits: Mapping[str, EncodedSplit], changed: Mapping[str, NDArray[np.bool_]]
 ) -> None:
     """Write encoded splits, and a checksum of each file.
 
@@ -53,21 +57,22 @@ def save_encoded(
         A folder that does not exist yet.
     splits
         ``"train"``, ``"valid"`` and ``"test"``.
-    test_changed
+    changed
         As in :class:`EncodedTexts`.
     """
 
     def fill(folder: Path) -> None:
+        # Names of versions may hold anything; their numbers make the files.
+        names = [ORIGINAL, *changed]
+        (folder / _NAMES).write_text(json.dumps(names), encoding="utf-8")
         written: dict[int, tuple[NDArray[Any], Path]] = {}
         for name, split in splits.items():
             (folder / name).mkdir()
             arrays = {f"store.{key}": array for key, array in split.store.arrays().items()}
-            arrays |= {
-                **split.versions,
-                "labels": split.labels,
-            }
+            arrays |= {f"version{i}": split.versions[each] for i, each in enumerate(names)}
+            arrays["labels"] = split.labels
             if name == "test":
-                arrays["changed"] = test_changed
+                arrays |= {f"changed{i}": changed[each] for i, each in enumerate(names) if i}
             for key, array in arrays.items():
                 path = folder / name / f"{key}.npy"
                 # What splits share is one file, and in memory once.
@@ -90,13 +95,11 @@ def load_encoded(folder: Path, model: Model) -> EncodedTexts:
         If something is missing or cannot be read.
     """
     with reading(folder):
-        train, valid, test = (_load_arrays(folder / name) for name in ("train", "valid", "test"))
-        return EncodedTexts(
-            train=_make_split(train, model),
-            valid=_make_split(valid, model),
-            test=_make_split(test, model),
-            test_changed=test["changed"],
-        )
+        names = json.loads((folder / _NAMES).read_text(encoding="utf-8"))
+        arrays = {split: _load_arrays(folder / split) for split in ("train", "valid", "test")}
+        splits = {split: _make_split(own, names, model) for split, own in arrays.items()}
+        changed = {name: arrays["test"][f"changed{i}"] for i, name in enumerate(names) if i}
+        return EncodedTexts(**splits, changed=changed)
 
 
 def check_encoded(folder: Path, model: Model) -> None:
@@ -121,7 +124,9 @@ def _load_array(path: Path) -> NDArray[Any]:
     return array
 
 
-def _make_split(arrays: Mapping[str, NDArray[Any]], model: Model) -> EncodedSplit:
+def _make_split(
+    arrays: Mapping[str, NDArray[Any]], names: Sequence[str], model: Model
+) -> EncodedSplit:
     store = {
         key.removeprefix("store."): array
         for key, array in arrays.items()
@@ -129,6 +134,6 @@ def _make_split(arrays: Mapping[str, NDArray[Any]], model: Model) -> EncodedSpli
     }
     return EncodedSplit(
         store=model.load_store(store),
-        versions={name: arrays[name] for name in ("original", "transformed")},
+        versions={name: arrays[f"version{i}"] for i, name in enumerate(names)},
         labels=arrays["labels"],
     )

@@ -7,8 +7,9 @@ hyperparameters that a search finds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import ietest_fast
 from ietest_fast.errors import InputError
@@ -19,27 +20,26 @@ from ietest_fast.experiment.data import (
     read_splits,
 )
 from ietest_fast.experiment.identity import CELL_SCHEME, identify
+from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
 from ietest_fast.models import load_model
-from ietest_fast.transform import plan
+from ietest_fast.models.protocol import ORIGINAL
+from ietest_fast.transform import plan as plan_phi
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from ietest_fast.experiment.config import RunConfig
+    from ietest_fast.experiment.config import ModelConfig, RunConfig
     from ietest_fast.models import Model
     from ietest_fast.models.protocol import Params
     from ietest_fast.transform import PlannedTransformation, Transformation
 
-Address = tuple[float, int]
-"""A resample: rho and m."""
-
 # How the work is judged; other values of these leave what was done as it is.
-_OF_THE_CONCLUSION = ("alpha", "margin", "method", "n_resamples")
+_OF_THE_CONCLUSION = ("alpha", "correction", "margin", "method", "n_resamples")
 _OF_THE_CONCLUSION_IN_DATA = ("name", "cluster")
 
 
@@ -54,6 +54,71 @@ def work_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class PlannedPhi:
+    """One of the transformations of a run.
+
+    Attributes
+    ----------
+    key
+        What the run calls it, and the version of the texts that it makes: its name, numbered where
+        several have the same.
+    planned
+        The transformation, not built yet.
+    settings
+        What is recorded of it, ready for JSON.
+    """
+
+    key: str
+    planned: PlannedTransformation
+    settings: Mapping[str, Any]
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all that it hangs on, before texts are seen."""
+        return self.planned.fingerprint
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlannedModel:
+    """One of the families of models of a run.
+
+    Attributes
+    ----------
+    key
+        What the run calls it: its name, numbered where several have the same.
+    config
+        What was asked for.
+    model
+        The family.
+    columns
+        The columns of texts that it sees.
+    settings
+        What is recorded of it, ready for JSON.
+    trials
+        What to try in the searches for hyperparameters: by resample, or under None on the
+        untransformed data; empty where hyperparameters are given.
+    cells
+        The identity of each cell, by what it is trained on.
+    encoding
+        The identity of the encoded texts.
+    """
+
+    key: str
+    config: ModelConfig
+    model: Model
+    columns: tuple[str, ...]
+    settings: Mapping[str, Any]
+    trials: Mapping[Resample | None, tuple[TrialTask, ...]]
+    cells: Mapping[Resample, str]
+    encoding: str
+
+    @property
+    def params(self) -> Params | None:
+        """The hyperparameters where they are given, as such or as a preset."""
+        return _find_params(self.config, self.model)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
     """All that a run has to do.
 
@@ -65,67 +130,47 @@ class Plan:
         The three splits, untransformed.
     clusters
         The cluster of each test row, int64, shape (n_test,); None without clusters.
-    transformation
-        The equivalence, not built yet.
-    model
-        The family of models.
-    columns
-        The columns of texts that the model sees.
+    transformations, models
+        The axes beside rho and m.
     settings
         All that results depend on, contents of files included, ready for JSON.
-    trials
-        What to try in the searches for hyperparameters: by resample, or under None on the
-        untransformed data; empty where hyperparameters are given.
-    cells
-        The identity of each cell.
     """
 
     config: RunConfig
     splits: Splits
     clusters: NDArray[np.int64] | None
-    transformation: PlannedTransformation
-    model: Model
-    columns: tuple[str, ...]
+    transformations: tuple[PlannedPhi, ...]
+    models: tuple[PlannedModel, ...]
     settings: Mapping[str, Any]
-    trials: Mapping[Address | None, tuple[TrialTask, ...]]
-    cells: Mapping[Address, str]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.transformation.close()
+        self.close()
 
-    @property
-    def encoding(self) -> str:
-        """Identity of the encoded texts."""
-        return identify(
-            {
-                **self.splits.fingerprints(),
-                "transformation": self.transformation.fingerprint,
-                "model": self.model.name,
-                "options": self.model.options,
-                "columns": self.columns,
-                "scheme": CELL_SCHEME,
-            }
+    def close(self) -> None:
+        """Let go of what transformations hold; nothing can be transformed any more."""
+        for phi in self.transformations:
+            phi.planned.close()
+
+    def cell_task(self, model: PlannedModel, resample: Resample, params: Params) -> CellTask:
+        """Return the task of a cell, with the hyperparameters that its search has found."""
+        keys = tuple(phi.key for phi in self.transformations)
+        return CellTask(
+            identity=model.cells[resample],
+            model=model.key,
+            params=params,
+            resample=resample,
+            versions=keys if resample.phi is None else (resample.phi,),
         )
-
-    @property
-    def params(self) -> Params | None:
-        """The hyperparameters where they are given, as such or as a preset."""
-        return _find_params(self.config, self.model)
-
-    def cell_task(self, address: Address, params: Params) -> CellTask:
-        """Give the task of a cell, with the hyperparameters that its search has found."""
-        rho, m = address
-        return CellTask(identity=self.cells[address], params=params, rho=rho, m=m)
 
 
 def make_plan(
     config: RunConfig,
     *,
     splits: Splits | None = None,
-    transformation: Transformation | None = None,
+    transformation: Transformation | Sequence[Transformation] | None = None,
 ) -> Plan:
     """Read and check everything that a run needs, and find the identities of all its parts.
 
@@ -134,7 +179,7 @@ def make_plan(
     config
         What to do.
     splits, transformation
-        Take the place of what `config` says about data and transformation.
+        Take the place of what `config` says about data and transformations.
 
     Returns
     -------
@@ -148,40 +193,86 @@ def make_plan(
     """
     splits = read_splits(config.data) if splits is None else splits
     clusters = number_clusters(config.data, splits.test)
-    model = load_model(config.model.name, **config.model.options)
-    if config.keep_models and not model.capabilities.saves:
-        raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
-    columns = _find_columns(config, splits)
-    planned = _plan_transformation(config, transformation)
-    settings = _describe(config, splits, planned, model)
-    base = _shared_identity(settings)
-    trials = _plan_trials(config, model, base, planned)
-    return Plan(
-        config=config,
-        splits=splits,
-        clusters=clusters,
-        transformation=planned,
-        model=model,
-        columns=columns,
-        settings=settings,
-        trials=trials,
-        cells=_identify_cells(config, model, base, planned, trials),
+    models = [(own, load_model(own.name, **own.options)) for own in config.models]
+    for own, model in models:
+        if config.keep_models and not model.capabilities.saves:
+            raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
+        _find_columns(own, splits)
+    phis = _plan_phis(config, transformation)
+    try:
+        planner = _Planner(config=config, splits=splits, phis=phis)
+        keys = number_names([own.name for own, _ in models])
+        planned = tuple(
+            planner.plan_model(key, own, model)
+            for key, (own, model) in zip(keys, models, strict=True)
+        )
+        _refuse_twins("model", [each.settings for each in planned])
+        return Plan(
+            config=config,
+            splits=splits,
+            clusters=clusters,
+            transformations=phis,
+            models=planned,
+            settings={
+                **planner.settings,
+                "transformations": {phi.key: phi.settings for phi in phis},
+                "models": {each.key: each.settings for each in planned},
+            },
+        )
+    except BaseException:
+        for phi in phis:
+            phi.planned.close()
+        raise
+
+
+def number_names(names: Iterable[str], *, taken: Iterable[str] = ()) -> list[str]:
+    """Make names different: the second ``a`` becomes ``a#2``."""
+    used = set(taken)
+    keys = []
+    for name in names:
+        key, number = name, 1
+        while key in used:
+            number += 1
+            key = f"{name}#{number}"
+        used.add(key)
+        keys.append(key)
+    return keys
+
+
+def _refuse_twins(noun: str, settings: Sequence[Mapping[str, Any]]) -> None:
+    identities = [identify(own) for own in settings]
+    for place, identity in enumerate(identities):
+        if identity in identities[:place]:
+            raise InputError(f"the {noun} {settings[place]['name']!r} is there twice")
+
+
+def _plan_phis(
+    config: RunConfig, transformation: Transformation | Sequence[Transformation] | None
+) -> tuple[PlannedPhi, ...]:
+    chosen: Sequence[Any] = config.phis
+    if transformation is not None:
+        chosen = transformation if isinstance(transformation, Sequence) else [transformation]
+    planned: list[PlannedTransformation] = []
+    try:
+        for each in chosen:
+            planned.append(plan_phi(each))
+            check_equivalence(planned[-1])
+        settings = [{**own.describe(), "inputs": own.fingerprint} for own in planned]
+        _refuse_twins("transformation", settings)
+    except BaseException:
+        for own in planned:
+            own.close()
+        raise
+    keys = number_names([own.name for own in planned], taken=[ORIGINAL])
+    return tuple(
+        PlannedPhi(key=key, planned=own, settings=each)
+        for key, own, each in zip(keys, planned, settings, strict=True)
     )
 
 
-def _plan_transformation(
-    config: RunConfig, transformation: Transformation | None
-) -> PlannedTransformation:
-    if transformation is None and len(config.phis) > 1:
-        raise InputError("a run takes one transformation so far")
-    planned = plan(config.phis[0] if transformation is None else transformation)
-    check_equivalence(planned)
-    return planned
-
-
-def _find_columns(config: RunConfig, splits: Splits) -> tuple[str, ...]:
-    """Give the columns of texts that the model sees."""
-    only, columns = config.model.input, splits.train.text_columns
+def _find_columns(config: ModelConfig, splits: Splits) -> tuple[str, ...]:
+    """Return the columns of texts that a model sees."""
+    only, columns = config.input, splits.train.text_columns
     if only is None:
         return columns
     if only not in columns:
@@ -192,115 +283,153 @@ def _find_columns(config: RunConfig, splits: Splits) -> tuple[str, ...]:
     return (only,)
 
 
-def _find_params(config: RunConfig, model: Model) -> Params | None:
-    """Give the hyperparameters that were given, as such or as a preset."""
-    asked = config.model
-    if asked.params is not None:
-        return asked.params
-    return None if asked.budget is not None else model.presets[asked.search]
+def _find_params(config: ModelConfig, model: Model) -> Params | None:
+    """Return the hyperparameters that were given, as such or as a preset."""
+    if config.params is not None:
+        return config.params
+    return None if config.budget is not None else model.presets[config.search]
 
 
-def _describe(
-    config: RunConfig, splits: Splits, planned: PlannedTransformation, model: Model
-) -> dict[str, Any]:
-    """Add what is in the files to what the configuration says."""
-    settings = config.settings()
-    settings["data"] |= splits.fingerprints()
-    settings["transformation"] = {**planned.describe(), "inputs": planned.fingerprint}
-    settings["model"] |= {"backend": model.backend, "options": dict(model.options)}
-    if model.capabilities.depends_on_threads:
-        # Other threads, other orders of summation: its cells are not to be mixed.
-        settings["model"]["n_threads"] = config.n_threads
-    return settings
+class _Planner:
+    """Finds the settings and identities of models.
 
+    Parameters
+    ----------
+    config, splits, phis
+        Of the run.
+    """
 
-def _shared_identity(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what affects all trials and cells: not alpha, not M, not the test's method."""
-    data, model = settings["data"], settings["model"]
-    names = ("name", "options", "backend", "input", "n_voters", "n_threads")
-    return {
-        "scheme": CELL_SCHEME,
-        "version": ietest_fast.__version__,
-        "data": {name: data[name] for name in ("train", "valid", "test")},
-        "model": {name: model[name] for name in names if name in model},
-        "seed": settings["seed"],
-    }
+    def __init__(self, *, config: RunConfig, splits: Splits, phis: Sequence[PlannedPhi]) -> None:
+        self.settings = config.settings()
+        self.settings["data"] |= splits.fingerprints()
+        self._config = config
+        self._splits = splits
+        self._phis = {phi.key: phi for phi in phis}
 
-
-def _plan_trials(
-    config: RunConfig, model: Model, base: Mapping[str, Any], planned: PlannedTransformation
-) -> dict[Address | None, tuple[TrialTask, ...]]:
-    if config.model.budget is None:
-        return {}
-    addresses: Sequence[Address | None] = [None]
-    if config.model.search_per_resample:
-        addresses = [(rho, m) for rho in config.rho for m in range(config.n_classifiers)]
-    return {address: _draw_trials(config, model, base, planned, address) for address in addresses}
-
-
-def _draw_trials(
-    config: RunConfig,
-    model: Model,
-    base: Mapping[str, Any],
-    planned: PlannedTransformation,
-    address: Address | None,
-) -> tuple[TrialTask, ...]:
-    """Draw what to try on the untransformed data, or on one resample."""
-    # Alternative 2 is about the cells: a candidate is judged by one classifier.
-    shared = {**base, "model": {**base["model"], "n_voters": 1}}
-    candidates = draw_candidates(
-        model.search_space,
-        budget=cast("int", config.model.budget),
-        seed=config.seed,
-        address=address,
-    )
-    rho, m = (None, None) if address is None else address
-    where = {} if address is None else _locate(address, planned)
-    return tuple(
-        TrialTask(
-            identity=identify(
-                {**shared, **where, "kind": "trial", "number": number, "params": params}
-            ),
-            params=params,
-            number=number,
-            rho=rho,
-            m=m,
+    def plan_model(self, key: str, config: ModelConfig, model: Model) -> PlannedModel:
+        """Plan everything that one model has to do."""
+        settings = {
+            **config.settings(),
+            "backend": model.backend,
+            "options": dict(model.options),
+        }
+        if model.capabilities.depends_on_threads:
+            # Other threads, other orders of summation: its cells are not to be mixed.
+            settings["n_threads"] = self._config.n_threads
+        columns = _find_columns(config, self._splits)
+        base = self._shared_identity(settings)
+        trials = self._plan_trials(key, config, model, base)
+        return PlannedModel(
+            key=key,
+            config=config,
+            model=model,
+            columns=columns,
+            settings=settings,
+            trials=trials,
+            cells=self._identify_cells(base, trials, _find_params(config, model)),
+            encoding=self._identify_encoding(model, columns),
         )
-        for number, params in enumerate(candidates)
-    )
 
+    def _shared_identity(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what affects all trials and cells of a model: not alpha, not M, not the test."""
+        names = ("name", "options", "backend", "input", "n_voters", "n_threads")
+        return {
+            "scheme": CELL_SCHEME,
+            "version": ietest_fast.__version__,
+            "data": self._splits.fingerprints(),
+            "model": {name: settings[name] for name in names if name in settings},
+            "seed": self._config.seed,
+        }
 
-def _locate(address: Address, planned: PlannedTransformation) -> dict[str, Any]:
-    """Say what a resample depends on; at rho = 0 nothing of it is transformed."""
-    rho, m = address
-    where: dict[str, Any] = {"rho": rho, "m": m}
-    return where if rho == 0 else {**where, "transformation": planned.fingerprint}
-
-
-def _identify_cells(
-    config: RunConfig,
-    model: Model,
-    base: Mapping[str, Any],
-    planned: PlannedTransformation,
-    trials: Mapping[Address | None, tuple[TrialTask, ...]],
-) -> dict[Address, str]:
-    identities = {}
-    for rho in config.rho:
-        for m in range(config.n_classifiers):
-            tried = trials.get((rho, m), trials.get(None))
-            # Given the trials, their best is settled: a cell is known before they are done.
-            params: Any = (
-                _find_params(config, model)
-                if tried is None
-                else {"best_of": [trial.identity for trial in tried]}
+    def _resamples(self) -> list[Resample]:
+        """Return what classifiers are trained on, each once."""
+        config = self._config
+        return list(
+            dict.fromkeys(
+                Resample.of(key, rho=rho, m=m)
+                for rho in config.rho
+                for m in range(config.n_classifiers)
+                for key in self._phis
             )
-            identities[rho, m] = identify(
+        )
+
+    def _locate(self, resample: Resample) -> dict[str, Any]:
+        """Say what a resample depends on; at rho = 0 nothing of it is transformed."""
+        where: dict[str, Any] = {"rho": resample.rho, "m": resample.m}
+        if resample.phi is not None:
+            where["transformation"] = self._phis[resample.phi].fingerprint
+        return where
+
+    def _plan_trials(
+        self, key: str, config: ModelConfig, model: Model, base: Mapping[str, Any]
+    ) -> dict[Resample | None, tuple[TrialTask, ...]]:
+        if config.budget is None:
+            return {}
+        resamples: Sequence[Resample | None] = [None]
+        if config.search_per_resample:
+            resamples = self._resamples()
+        # Alternative 2 is about the cells: a candidate is judged by one classifier.
+        shared = {**base, "kind": "trial", "model": {**base["model"], "n_voters": 1}}
+        return {
+            resample: tuple(
+                TrialTask(
+                    identity=identify(
+                        {
+                            **shared,
+                            **({} if resample is None else self._locate(resample)),
+                            "number": number,
+                            "params": params,
+                        }
+                    ),
+                    model=key,
+                    params=params,
+                    number=number,
+                    resample=resample,
+                )
+                for number, params in enumerate(
+                    draw_candidates(
+                        model.search_space,
+                        budget=config.budget,
+                        seed=self._config.seed,
+                        address=None if resample is None else resample.address,
+                    )
+                )
+            )
+            for resample in resamples
+        }
+
+    def _identify_cells(
+        self,
+        base: Mapping[str, Any],
+        trials: Mapping[Resample | None, tuple[TrialTask, ...]],
+        given: Params | None,
+    ) -> dict[Resample, str]:
+        versions = {key: phi.fingerprint for key, phi in self._phis.items()}
+        identities = {}
+        for resample in self._resamples():
+            tried = trials.get(resample, trials.get(None))
+            # Given the trials, their best is settled: a cell is known before they are done.
+            params: Any = given if tried is None else {"best_of": [own.identity for own in tried]}
+            phi = resample.phi
+            identities[resample] = identify(
                 {
                     **base,
-                    **_locate((rho, m), planned),
+                    **self._locate(resample),
                     "kind": "cell",
                     "params": params,
-                    "test": planned.fingerprint,
+                    "versions": versions if phi is None else {phi: versions[phi]},
                 }
             )
-    return identities
+        return identities
+
+    def _identify_encoding(self, model: Model, columns: Sequence[str]) -> str:
+        return identify(
+            {
+                **self._splits.fingerprints(),
+                "versions": {key: phi.fingerprint for key, phi in self._phis.items()},
+                "model": model.name,
+                "options": model.options,
+                "columns": list(columns),
+                "scheme": CELL_SCHEME,
+            }
+        )

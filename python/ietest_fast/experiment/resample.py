@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.identity import resampling_key
@@ -16,6 +16,39 @@ if TYPE_CHECKING:
 Split = Literal["train", "valid"]
 
 _STREAMS: dict[Split, int] = {"train": 0, "valid": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resample:
+    """Which resample a classifier is trained on.
+
+    At rho = 0 nothing of it is transformed, so it is the same for all transformations.
+
+    Attributes
+    ----------
+    rho, m
+        Probability of transformation, and which resample at it.
+    phi
+        Key of the transformation; None at rho = 0.
+    """
+
+    rho: float
+    m: int
+    phi: str | None
+
+    @classmethod
+    def of(cls, phi: str, *, rho: float, m: int) -> Self:
+        """Return the resample of a transformation, which rho = 0 leaves out."""
+        return cls(rho=rho, m=m, phi=None if rho == 0 else phi)
+
+    @property
+    def address(self) -> tuple[float, int]:
+        """Rho and m, from which seeds follow."""
+        return self.rho, self.m
+
+    def describe(self) -> str:
+        """Name it in a message."""
+        return f"rho={self.rho:g}, m={self.m}" + ("" if self.phi is None else f", {self.phi}")
 
 
 @dataclass(frozen=True, kw_only=True)

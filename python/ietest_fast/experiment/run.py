@@ -11,6 +11,8 @@ from ietest_fast.experiment.store import RunStore
 from ietest_fast.experiment.work import do_work
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ietest_fast.experiment.config import RunConfig
     from ietest_fast.experiment.data import Splits
     from ietest_fast.experiment.schema import RunResult
@@ -28,7 +30,7 @@ def run(
     *,
     progress: Progress | None = None,
     splits: Splits | None = None,
-    transformation: Transformation | None = None,
+    transformation: Transformation | Sequence[Transformation] | None = None,
 ) -> RunResult:
     """Run the IE test, or go on with a run that was interrupted.
 
@@ -43,7 +45,7 @@ def run(
         Told of stages: ``"read"``, ``"transform"``, ``"encode"``, ``"search"``, ``"train"`` and
         ``"test"``.
     splits, transformation
-        Take the place of what `config` says about data and transformation, for corpora and
+        Take the place of what `config` says about data and transformations, for corpora and
         transformations that are at hand as objects.
 
     Returns

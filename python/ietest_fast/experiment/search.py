@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ietest_fast.experiment.identity import search_seed
 from ietest_fast.models.protocol import FloatRange, IntegerRange, Params, SearchSpace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from ietest_fast.experiment.resample import Resample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,37 +62,26 @@ class Search:
         """Choose the best of some trials."""
         return cls(params=best_trial(trials).params, trials=trials)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give all of it, ready for JSON."""
-        return {"params": dict(self.params), "trials": [asdict(trial) for trial in self.trials]}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Searches:
-    """Where the hyperparameters of each cell come from.
+    """Where the hyperparameters of each of a model's classifiers come from.
 
     Attributes
     ----------
     shared
-        One search for all cells; None if each has its own.
+        One search for all classifiers; None if each resample has its own.
     own
-        By cell (rho, m); empty if there is one for all.
+        By resample; empty if there is one for all.
     """
 
     shared: Search | None
-    own: Mapping[tuple[float, int], Search]
+    own: Mapping[Resample, Search]
 
-    def params(self, address: tuple[float, int]) -> Params:
-        """Give the hyperparameters of a cell."""
-        search = self.own[address] if self.shared is None else self.shared
+    def params(self, resample: Resample) -> Params:
+        """Return the hyperparameters of the classifiers of a resample."""
+        search = self.own[resample] if self.shared is None else self.shared
         return dict(search.params)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give all of them, ready for JSON."""
-        if self.shared is not None:
-            return self.shared.to_dict()
-        own = [{"rho": rho, "m": m, **each.to_dict()} for (rho, m), each in self.own.items()]
-        return {"per_resample": own}
 
 
 def draw_candidates(

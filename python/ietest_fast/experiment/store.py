@@ -40,7 +40,7 @@ from ietest_fast.experiment.cells import (
     CellRecord,
     describe_cell,
     read_cell_artefact,
-    read_matched,
+    read_predictions,
 )
 from ietest_fast.experiment.identity import canonical_json, differing_keys
 from ietest_fast.experiment.search import Trial
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
     from pathlib import Path
 
-    import pyarrow as pa
+    from ietest_fast.evaluation import Predictions
 
 DATABASE = "run.sqlite"
 CELLS = "cells"
@@ -66,7 +66,7 @@ _OWN_NAMES = {
     CELLS: r"[0-9a-f]{64}\.parquet",
     "data": r"[0-9a-f]{16}|tags\.sqlite(-wal|-shm|-journal)?",
     "encoded": r"[0-9a-f]{16}",
-    MODELS: r"rho-[0-9.e-]+-m-\d+(-voter-\d+)?",
+    MODELS: r"([\w.-]+-)?rho-[0-9.e-]+-m-\d+(-voter-\d+)?",
     UNFINISHED_TRAININGS: r"[0-9a-f]{64}(-\d+)?\.(pt|npz)",
 }
 # Before its name a file has this one: see artefacts.write_file and atomic.name_temporary.
@@ -81,8 +81,9 @@ CREATE TABLE IF NOT EXISTS trials (
     valid_accuracy REAL NOT NULL, sha256 TEXT NOT NULL, seconds REAL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS cells (
-    identity TEXT PRIMARY KEY, model TEXT NOT NULL, rho REAL NOT NULL, m INTEGER NOT NULL,
-    artefact TEXT NOT NULL, sha256 TEXT NOT NULL, metrics TEXT NOT NULL, seconds REAL
+    identity TEXT PRIMARY KEY, model TEXT NOT NULL, phi TEXT, rho REAL NOT NULL,
+    m INTEGER NOT NULL, artefact TEXT NOT NULL, sha256 TEXT NOT NULL, metrics TEXT NOT NULL,
+    seconds REAL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS executions (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, identity TEXT NOT NULL, event TEXT NOT NULL,
@@ -385,10 +386,11 @@ class RunStore:
         """Record a cell whose artefact has its name."""
         with self._transaction():
             self._database.execute(
-                "INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     cell.identity,
                     cell.model,
+                    cell.phi,
                     cell.rho,
                     cell.m,
                     cell.artefact,
@@ -403,24 +405,20 @@ class RunStore:
         """Give the finished cells by identity."""
         with self._reading():
             rows = self._database.execute(
-                "SELECT identity, model, rho, m, artefact, sha256, metrics, seconds FROM cells"
+                "SELECT identity, model, phi, rho, m, artefact, sha256, metrics, seconds FROM cells"
             )
+            names = ("identity", "model", "phi", "rho", "m", "artefact", "sha256")
             return {
                 row[0]: CellRecord(
-                    identity=row[0],
-                    model=row[1],
-                    rho=row[2],
-                    m=row[3],
-                    artefact=row[4],
-                    sha256=row[5],
-                    metrics=json.loads(row[6]),
-                    seconds=row[7],
+                    **dict(zip(names, row, strict=False)),
+                    metrics=json.loads(row[7]),
+                    seconds=row[8],
                 )
                 for row in rows
             }
 
-    def read_cell(self, cell: CellRecord) -> pa.Table:
-        """Read the matched sample of a finished cell.
+    def read_cell(self, cell: CellRecord) -> Predictions:
+        """Read the predictions of a finished cell.
 
         Raises
         ------
@@ -430,10 +428,11 @@ class RunStore:
         path = self.folder / CELLS / cell.artefact
         if not path.is_file():
             raise StoreError(
-                f"{path}: the matched sample of a finished cell (rho {cell.rho:g}, m {cell.m}) is "
+                f"{path}: the predictions of a finished cell (rho {cell.rho:g}, m {cell.m}) is "
                 "gone; put it back, or run into another folder"
             )
-        return read_matched(path, cell)
+        with reading(path):
+            return read_predictions(path, cell)
 
     def keep_unfinished(self, name: str, data: bytes) -> None:
         """Keep what there is of a task, under a name that begins with the task's identity."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
-from ietest_fast.experiment.cells import matched_table, write_cell
+from ietest_fast.experiment.cells import make_predictions, write_cell
 from ietest_fast.experiment.encoded import EncodedTexts, load_encoded
 from ietest_fast.experiment.identity import training_seed, trial_seed
-from ietest_fast.experiment.resample import DataGeneratingProcess
+from ietest_fast.experiment.resample import DataGeneratingProcess, Resample
 from ietest_fast.experiment.votes import Probabilities, predict_labels, predict_probabilities, vote
 from ietest_fast.models import load_model
 
@@ -26,67 +26,70 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.models import Classifier, EncodedRows
+    from ietest_fast.experiment.resample import Split
+    from ietest_fast.models import Classifier, EncodedRows, Model
     from ietest_fast.models.protocol import Params
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialTask:
-    """A candidate of the search, to be tried on the untransformed data.
+    """A candidate of a model's search, to be tried on the untransformed data.
 
     Attributes
     ----------
     identity
         sha256 of all that affects the result.
+    model
+        Key of the model.
     params
         Hyperparameters.
     number
         From 0, in the order of drawing.
-    rho, m
+    resample
         The resample to try it on (the paper's Alternative 3); None for the untransformed data.
     """
 
     identity: str
+    model: str
     params: Params
     number: int
-    rho: float | None = None
-    m: int | None = None
+    resample: Resample | None = None
     kind: Literal["trial"] = "trial"
-
-    @property
-    def address(self) -> tuple[float, int] | None:
-        """The resample, if it is tried on one."""
-        return None if self.rho is None or self.m is None else (self.rho, self.m)
 
     def describe(self) -> str:
         """Name the task in a message."""
-        where = "" if self.rho is None else f" of rho={self.rho:g}, m={self.m}"
-        return f"trial {self.number}{where}"
+        where = "" if self.resample is None else f" of {self.resample.describe()}"
+        return f"trial {self.number}{where} of {self.model}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellTask:
-    """The cell (rho, m): a classifier, or a vote of several, of one resample, and its answers.
+    """A classifier, or a vote of several, of one model and one resample, and its answers.
 
     Attributes
     ----------
     identity
         sha256 of all that affects the result.
+    model
+        Key of the model.
     params
         Hyperparameters.
-    rho, m
-        Which cell.
+    resample
+        What it is trained on.
+    versions
+        Keys of the transformations whose test sets it answers, beside the original.
     """
 
     identity: str
+    model: str
     params: Params
-    rho: float
-    m: int
+    resample: Resample
+    versions: tuple[str, ...]
     kind: Literal["cell"] = "cell"
 
     def describe(self) -> str:
         """Name the task in a message."""
-        return f"cell rho={self.rho:g}, m={self.m}"
+        return f"cell {self.resample.describe()} of {self.model}"
 
 
 Task = TrialTask | CellTask
@@ -94,7 +97,35 @@ Task = TrialTask | CellTask
 
 def task_from_dict(values: dict[str, Any]) -> Task:
     """Make a task again from its fields."""
-    return TrialTask(**values) if values["kind"] == "trial" else CellTask(**values)
+    own = values.pop("resample")
+    resample = None if own is None else Resample(**own)
+    if values["kind"] == "trial":
+        return TrialTask(**values, resample=resample)
+    versions = tuple(values.pop("versions"))
+    return CellTask(**values, resample=cast("Resample", resample), versions=versions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelContext:
+    """What the tasks of one model share.
+
+    Attributes
+    ----------
+    name, options
+        For ``load_model``.
+    encoded
+        Folder of the encoded splits, which are read only.
+    n_voters
+        Classifiers of a cell, which vote.
+    resumes
+        Whether the model's trainings can be stopped and taken up again.
+    """
+
+    name: str
+    options: dict[str, Any]
+    encoded: str
+    n_voters: int = 1
+    resumes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,36 +134,34 @@ class WorkContext:
 
     Attributes
     ----------
-    encoded
-        Folder of the encoded splits, which are read only.
-    model, options
-        For ``load_model``.
-    n_classes
-        Number of labels.
+    models
+        By key.
     seed
         The run's seed.
     n_threads
         Threads of a task.
     label_names
         Names of the labels.
-    n_voters
-        Classifiers of a cell, which vote.
     keep_models
         Whether the classifiers of cells are kept.
-    resumes
-        Whether the model's trainings can be stopped and taken up again.
     """
 
-    encoded: str
-    model: str
-    options: dict[str, Any]
-    n_classes: int
+    models: Mapping[str, ModelContext]
     seed: int
     n_threads: int
     label_names: Sequence[str]
-    n_voters: int = 1
     keep_models: bool = False
-    resumes: bool = False
+
+    @property
+    def resumes(self) -> bool:
+        """Whether trainings of any model can be stopped and taken up again."""
+        return any(model.resumes for model in self.models.values())
+
+
+def context_from_dict(values: dict[str, Any]) -> WorkContext:
+    """Make a context again from its fields."""
+    models = {key: ModelContext(**own) for key, own in values.pop("models").items()}
+    return WorkContext(**values, models=models)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -202,7 +231,7 @@ def answers_name(task: CellTask, voter: int) -> str:
 
 
 class TaskRunner:
-    """A run's model and its encoded texts, ready for tasks.
+    """A run's models and their encoded texts, ready for tasks.
 
     Parameters
     ----------
@@ -220,9 +249,8 @@ class TaskRunner:
         self._context = context
         self._keeper = keeper
         self._is_interrupted = is_interrupted
-        self._model = load_model(context.model, **context.options)
-        self._texts: EncodedTexts = load_encoded(Path(context.encoded), self._model)
         self._process = DataGeneratingProcess(seed=context.seed)
+        self._loaded: tuple[str, _Trainer] | None = None
 
     def perform(self, task: Task, left: Mapping[str, bytes]) -> Answer:
         """Do a task.
@@ -239,9 +267,98 @@ class TaskRunner:
         KeyboardInterrupt
             If it was interrupted inside a training that can be taken up again.
         """
+        trainer = self._load(task.model)
         if isinstance(task, TrialTask):
-            return self._try_out(task, left)
-        return self._fill_cell(task, left)
+            return trainer.try_out(task, left)
+        return trainer.fill_cell(task, left)
+
+    def _load(self, key: str) -> _Trainer:
+        # One at a time: a model may hold a network. Tasks come model by model.
+        if self._loaded is None or self._loaded[0] != key:
+            self._loaded = None
+            own = self._context.models[key]
+            model = load_model(own.name, **own.options)
+            self._loaded = (
+                key,
+                _Trainer(
+                    context=self._context,
+                    own=own,
+                    model=model,
+                    texts=load_encoded(Path(own.encoded), model),
+                    process=self._process,
+                    keeper=self._keeper,
+                    is_interrupted=self._is_interrupted,
+                ),
+            )
+        return self._loaded[1]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Trainer:
+    """One model and its encoded texts."""
+
+    context: WorkContext
+    own: ModelContext
+    model: Model
+    texts: EncodedTexts
+    process: DataGeneratingProcess
+    keeper: Keeper
+    is_interrupted: Callable[[], bool]
+
+    def try_out(self, task: TrialTask, left: Mapping[str, bytes]) -> Answer:
+        """Train on the task's resample, and judge by its validation set."""
+        train, valid = self._choose_rows(task.resample)
+        address = None if task.resample is None else task.resample.address
+        seed = trial_seed(self.context.seed, number=task.number, address=address)
+        classifier = self._fit(train, valid, task, left, seed=seed)
+        predicted = classifier.predict(valid.store, valid.rows)
+        return Answer(values={"valid_accuracy": float(np.mean(predicted == valid.labels))})
+
+    def fill_cell(self, task: CellTask, left: Mapping[str, bytes]) -> Answer:
+        """Train what the cell asks for, and answer the test set in its versions."""
+        train, valid = self._choose_rows(task.resample)
+        test, resample, names = self.texts.test, task.resample, task.versions
+        if self.own.n_voters == 1:
+            classifier = self._train_voter(task, train, valid, left, voter=0)
+            labels = predict_labels(classifier, test, valid, names)
+        else:
+            voters = range(self.own.n_voters)
+            labels = vote([self._ask_voter(task, train, valid, left, voter=v) for v in voters])
+        described = {
+            "identity": task.identity,
+            "model": task.model,
+            "phi": resample.phi,
+            "rho": resample.rho,
+            "m": resample.m,
+            "metrics": {
+                "valid_accuracy": float(np.mean(labels.valid == valid.labels)),
+                "train_transformed": int(self._mask("train", resample).sum()),
+                "valid_transformed": int(self._mask("valid", resample).sum()),
+            },
+        }
+        predictions = make_predictions(
+            test.labels,
+            labels.versions,
+            self.texts.changed,
+            label_names=self.context.label_names,
+            model=task.model,
+            rho=resample.rho,
+            m=resample.m,
+        )
+        return Answer(artefact=write_cell(predictions, described))
+
+    def _mask(self, split: Split, resample: Resample) -> NDArray[np.bool_]:
+        n = len(self.texts.train if split == "train" else self.texts.valid)
+        return self.process.mask(split, rho=resample.rho, m=resample.m, n=n)
+
+    def _choose_rows(self, resample: Resample | None) -> tuple[EncodedRows, EncodedRows]:
+        texts = self.texts
+        if resample is None or resample.phi is None:
+            return texts.train.resample(), texts.valid.resample()
+        return (
+            texts.train.resample(self._mask("train", resample), resample.phi),
+            texts.valid.resample(self._mask("valid", resample), resample.phi),
+        )
 
     def _fit(
         self,
@@ -254,65 +371,19 @@ class TaskRunner:
         voter: int | None = None,
     ) -> Classifier:
         more: dict[str, Any] = {}
-        if self._context.resumes:
+        if self.own.resumes:
             name = unfinished_name(task, voter)
-            more["unfinished"] = KeptTraining(name, left.get(name), self._keeper)
-            more["is_interrupted"] = self._is_interrupted
-        return self._model.fit(
+            more["unfinished"] = KeptTraining(name, left.get(name), self.keeper)
+            more["is_interrupted"] = self.is_interrupted
+        return self.model.fit(
             train,
             valid,
             params=task.params,
-            n_classes=self._context.n_classes,
+            n_classes=len(self.context.label_names),
             seed=seed,
-            n_threads=self._context.n_threads,
+            n_threads=self.context.n_threads,
             **more,
         )
-
-    def _masks(self, rho: float, m: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        draw = self._process.mask
-        return (
-            draw("train", rho=rho, m=m, n=len(self._texts.train)),
-            draw("valid", rho=rho, m=m, n=len(self._texts.valid)),
-        )
-
-    def _try_out(self, task: TrialTask, left: Mapping[str, bytes]) -> Answer:
-        address = task.address
-        masks = (None, None) if address is None else self._masks(*address)
-        train = self._texts.train.resample(masks[0], "transformed")
-        valid = self._texts.valid.resample(masks[1], "transformed")
-        seed = trial_seed(self._context.seed, number=task.number, address=address)
-        classifier = self._fit(train, valid, task, left, seed=seed)
-        predicted = classifier.predict(valid.store, valid.rows)
-        return Answer(values={"valid_accuracy": float(np.mean(predicted == valid.labels))})
-
-    def _fill_cell(self, task: CellTask, left: Mapping[str, bytes]) -> Answer:
-        train_mask, valid_mask = self._masks(task.rho, task.m)
-        train, valid = (
-            self._texts.train.resample(train_mask, "transformed"),
-            self._texts.valid.resample(valid_mask, "transformed"),
-        )
-        test = self._texts.test
-        if self._context.n_voters == 1:
-            classifier = self._train_voter(task, train, valid, left, voter=0)
-            labels = predict_labels(classifier, test, valid)
-        else:
-            voters = range(self._context.n_voters)
-            labels = vote([self._ask_voter(task, train, valid, left, voter=v) for v in voters])
-        described = {
-            "identity": task.identity,
-            "model": self._context.model,
-            "rho": task.rho,
-            "m": task.m,
-            "metrics": {
-                "valid_accuracy": float(np.mean(labels.valid == valid.labels)),
-                "train_transformed": int(train_mask.sum()),
-                "valid_transformed": int(valid_mask.sum()),
-            },
-        }
-        table = matched_table(
-            test.labels, labels.original, labels.transformed, self._texts.test_changed
-        )
-        return Answer(artefact=write_cell(table, described))
 
     def _train_voter(
         self,
@@ -323,18 +394,19 @@ class TaskRunner:
         *,
         voter: int,
     ) -> Classifier:
-        seed = training_seed(self._context.seed, rho=task.rho, m=task.m, voter=voter)
+        rho, m = task.resample.address
+        seed = training_seed(self.context.seed, rho=rho, m=m, voter=voter)
         classifier = self._fit(train, valid, task, left, seed=seed, voter=voter)
-        if self._context.keep_models:
-            self._keeper.keep_model(task, voter, self._pack(classifier))
+        if self.context.keep_models:
+            self.keeper.keep_model(task, voter, self._pack(classifier))
         return classifier
 
     def _pack(self, classifier: Classifier) -> dict[str, bytes]:
-        """Give a classifier's files as bytes."""
+        """Return a classifier's files as bytes."""
         save = classifier.save  # type: ignore[attr-defined]  # the run has asked the model
         with TemporaryDirectory(prefix="ietest-fast-") as name:
             folder = Path(name)
-            save(folder, label_names=tuple(self._context.label_names))
+            save(folder, label_names=tuple(self.context.label_names))
             return {
                 path.relative_to(folder).as_posix(): path.read_bytes()
                 for path in sorted(folder.rglob("*"))
@@ -355,6 +427,6 @@ class TaskRunner:
         if name in left:
             return Probabilities.from_bytes(left[name])
         classifier = self._train_voter(task, train, valid, left, voter=voter)
-        answers = predict_probabilities(classifier, self._texts.test, valid)
-        self._keeper.keep_unfinished(name, answers.to_bytes())
+        answers = predict_probabilities(classifier, self.texts.test, valid, task.versions)
+        self.keeper.keep_unfinished(name, answers.to_bytes())
         return answers

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.models.protocol import ORIGINAL
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,18 +25,14 @@ class Labels:
 
     Attributes
     ----------
-    original, transformed
-        Labels of both versions of the test set (eq. 9), int8, shape (n_test,).
+    versions
+        Labels of each version of the test set (eq. 9), int8, shape (n_test,).
     valid
         Labels of the validation set, int8, shape (n_valid,).
     """
 
-    original: NDArray[np.int8]
-    transformed: NDArray[np.int8]
+    versions: Mapping[str, NDArray[np.int8]]
     valid: NDArray[np.int8]
-
-
-_PARTS = ("original", "transformed", "valid")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,20 +41,20 @@ class Probabilities:
 
     Attributes
     ----------
-    original, transformed
-        Class probabilities of both versions of the test set, float32, shape (n_test, n_classes).
+    versions
+        Class probabilities of each version of the test set, float32, shape (n_test, n_classes).
     valid
         Class probabilities of the validation set, float32, shape (n_valid, n_classes).
     """
 
-    original: NDArray[np.float32]
-    transformed: NDArray[np.float32]
+    versions: Mapping[str, NDArray[np.float32]]
     valid: NDArray[np.float32]
 
     def to_bytes(self) -> bytes:
         """Write it as NumPy's ``npz``."""
         file = io.BytesIO()
-        np.savez(file, **{name: getattr(self, name) for name in _PARTS})
+        arrays = {f"version{i}": array for i, array in enumerate(self.versions.values())}
+        np.savez(file, allow_pickle=False, names=list(self.versions), valid=self.valid, **arrays)
         return file.getvalue()
 
     @classmethod
@@ -69,48 +67,62 @@ class Probabilities:
             If the bytes are damaged.
         """
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            return cls(**{name: arrays[name] for name in _PARTS})
+            return cls(
+                versions={
+                    str(name): arrays[f"version{i}"] for i, name in enumerate(arrays["names"])
+                },
+                valid=arrays["valid"],
+            )
 
 
-def _on_both_versions(
-    predict: Callable[[RowStore, NDArray[np.int64]], NDArray[Any]], test: EncodedSplit
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Predict both versions in one go, and once where they are encoded alike."""
-    n = len(test)
-    rows = test.versions["transformed"]
-    differs = np.flatnonzero(test.original != rows)
-    predicted = predict(test.store, np.concatenate((test.original, rows[differs])))
-    original = predicted[:n]
-    transformed = original.copy()
-    transformed[differs] = predicted[n:]
-    return original, transformed
+def _on_versions(
+    predict: Callable[[RowStore, NDArray[np.int64]], NDArray[Any]],
+    test: EncodedSplit,
+    names: Sequence[str],
+) -> dict[str, NDArray[Any]]:
+    """Predict several versions in one go, and once where they are encoded like the original."""
+    original = test.original
+    differs = {name: np.flatnonzero(test.versions[name] != original) for name in names}
+    rows = [original, *(test.versions[name][differs[name]] for name in names)]
+    first, *rest = np.split(
+        predict(test.store, np.concatenate(rows)), np.cumsum([len(part) for part in rows])[:-1]
+    )
+    answers = {ORIGINAL: first}
+    for name, predicted in zip(names, rest, strict=True):
+        answers[name] = first.copy()
+        answers[name][differs[name]] = predicted
+    return answers
 
 
-def predict_labels(classifier: Classifier, test: EncodedSplit, valid: EncodedRows) -> Labels:
-    """Ask a classifier for all labels that a cell needs."""
-    original, transformed = _on_both_versions(classifier.predict, test)
+def predict_labels(
+    classifier: Classifier, test: EncodedSplit, valid: EncodedRows, names: Sequence[str]
+) -> Labels:
+    """Ask a classifier for the labels of the original test set, of versions, and of `valid`."""
+    answers = _on_versions(classifier.predict, test, names)
     return Labels(
-        original=original.astype(np.int8),
-        transformed=transformed.astype(np.int8),
+        versions={name: labels.astype(np.int8) for name, labels in answers.items()},
         valid=np.asarray(classifier.predict(valid.store, valid.rows), dtype=np.int8),
     )
 
 
 def predict_probabilities(
-    classifier: Classifier, test: EncodedSplit, valid: EncodedRows
+    classifier: Classifier, test: EncodedSplit, valid: EncodedRows, names: Sequence[str]
 ) -> Probabilities:
     """Ask one of several classifiers for all probabilities that a cell needs."""
-    original, transformed = _on_both_versions(classifier.predict_proba, test)
     return Probabilities(
-        original=original,
-        transformed=transformed,
+        versions=_on_versions(classifier.predict_proba, test, names),
         valid=classifier.predict_proba(valid.store, valid.rows),
     )
 
 
 def vote(voters: Sequence[Probabilities]) -> Labels:
     """Take the majority vote of several classifiers (the paper's Alternative 2)."""
-    return Labels(**{name: majority([getattr(each, name) for each in voters]) for name in _PARTS})
+    return Labels(
+        versions={
+            name: majority([each.versions[name] for each in voters]) for name in voters[0].versions
+        },
+        valid=majority([each.valid for each in voters]),
+    )
 
 
 def majority(probabilities: Sequence[NDArray[np.float32]]) -> NDArray[np.int8]:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.data import TransformedSplits, transform_splits
+from ietest_fast.experiment.data import TRANSFORMED, TransformedSplits, transform_splits
 from ietest_fast.experiment.encoded import check_encoded, save_encoded
 from ietest_fast.experiment.executors import make_executor
 from ietest_fast.experiment.search import Search, Searches, Trial
-from ietest_fast.experiment.tasks import CellTask, TrialTask, WorkContext, answers_name
+from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, answers_name
+from ietest_fast.models import SplitTexts
 from ietest_fast.models.pooling import find_changed
+from ietest_fast.models.protocol import ORIGINAL
 
 if TYPE_CHECKING:
     from ietest_fast.experiment.cells import CellRecord
     from ietest_fast.experiment.executors import Executor, Outcome
-    from ietest_fast.experiment.plan import Address, Plan
+    from ietest_fast.experiment.plan import Plan, PlannedModel
+    from ietest_fast.experiment.resample import Resample
     from ietest_fast.experiment.store import RunStore
-    from ietest_fast.experiment.tasks import Task
+    from ietest_fast.experiment.tasks import Task, TrialTask
 
 # stage, how much of it is done, how much there is (0 if that is not known)
 Progress = Callable[[str, int, int], None]
@@ -32,16 +36,16 @@ class Work:
     Attributes
     ----------
     texts
-        Both versions of the splits.
+        Both versions of the splits, by key of the transformation.
     searches
-        Where the hyperparameters come from.
+        Where the hyperparameters come from, by key of the model.
     cells
-        A record of each cell; its matched sample is in the store.
+        A record of each cell, by key of the model and resample; its predictions are in the store.
     """
 
-    texts: TransformedSplits
-    searches: Searches
-    cells: Mapping[Address, CellRecord]
+    texts: Mapping[str, TransformedSplits]
+    searches: Mapping[str, Searches]
+    cells: Mapping[tuple[str, Resample], CellRecord]
 
 
 def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
@@ -59,67 +63,104 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
     Raises
     ------
     InputError
-        If the transformation rewords no test text; the folder is then not bound.
+        If a transformation rewords no test text; the folder is then not bound.
     StoreError
         If what is in the folder is damaged, or it cannot be written.
     WorkerError
         If a training fails, or its process dies twice.
     """
-    texts = transform_splits(
-        plan.splits,
-        plan.transformation,
-        store.folder / "data",
-        listener=lambda done: tell("transform", done, 3),
-    )
-    plan.transformation.close()
-    tell("transform", 3, 3)
+    texts = _transform(plan, store, tell)
     store.bind()
     store.forget_unfinished({*store.cells(), *store.trials()})
-    context = _encode(plan, store, texts)
-    tell("encode", 1, 1)
-    n_jobs = plan.config.n_jobs
-    most = plan.model.capabilities.max_jobs() if n_jobs is None else None
-    executor = make_executor(context, n_jobs=n_jobs, most=most)
+    context = _encode(plan, store, texts, tell)
+    most = None
+    if plan.config.n_jobs is None:
+        known = [model.model.capabilities.max_jobs() for model in plan.models]
+        most = min((n for n in known if n is not None), default=None)
+    executor = make_executor(context, n_jobs=plan.config.n_jobs, most=most)
     try:
-        worker = _Work(plan=plan, store=store, executor=executor, tell=tell)
-        searches = worker.search()
-        cells = worker.fill_cells(searches)
+        crew = _Crew(plan=plan, store=store, executor=executor, tell=tell)
+        searches = crew.search()
+        cells = crew.fill_cells(searches)
     finally:
         executor.close()
     return Work(texts=texts, searches=searches, cells=cells)
 
 
-def _encode(plan: Plan, store: RunStore, texts: TransformedSplits) -> WorkContext:
-    config, model = plan.config, plan.model
-    kept = store.folder / "encoded" / plan.encoding[:16]
-    if not kept.is_dir():
-        test = texts.texts["test"]
-        changed = find_changed(
-            test.original,
-            test.versions["transformed"],
-            plan.columns,
-            source=plan.splits.test.source,
+def _transform(plan: Plan, store: RunStore, tell: Progress) -> dict[str, TransformedSplits]:
+    phis, total = plan.transformations, 3 * len(plan.transformations)
+    texts = {}
+    for place, phi in enumerate(phis):
+
+        def listen(done: int, before: int = 3 * place) -> None:
+            tell("transform", before + done, total)
+
+        texts[phi.key] = transform_splits(
+            plan.splits, phi.planned, store.folder / "data", listener=listen
         )
-        save_encoded(kept, model.encode(texts.texts, plan.columns), changed)
-    check_encoded(kept, model)
+    plan.close()
+    tell("transform", total, total)
+    return texts
+
+
+def _put_together(plan: Plan, texts: Mapping[str, TransformedSplits]) -> dict[str, SplitTexts]:
+    """Return each split in all its versions."""
+    return {
+        name: SplitTexts(
+            versions={
+                ORIGINAL: corpus.table,
+                **{key: own.texts[name].versions[TRANSFORMED] for key, own in texts.items()},
+            },
+            labels=corpus.labels,
+        )
+        for name, corpus in plan.splits.items()
+    }
+
+
+def _encode(
+    plan: Plan, store: RunStore, texts: Mapping[str, TransformedSplits], tell: Progress
+) -> WorkContext:
+    versions = _put_together(plan, texts)
+    test = versions["test"]
+    contexts = {}
+    for place, own in enumerate(plan.models):
+        tell("encode", place, len(plan.models))
+        kept = store.folder / "encoded" / own.encoding[:16]
+        if not kept.is_dir():
+            changed = {
+                key: find_changed(
+                    test.original, test.versions[key], own.columns, source=plan.splits.test.source
+                )
+                for key in texts
+            }
+            save_encoded(kept, own.model.encode(versions, own.columns), changed)
+        check_encoded(kept, own.model)
+        contexts[own.key] = ModelContext(
+            name=own.config.name,
+            options={**own.config.options, **own.model.capabilities.worker_options()},
+            encoded=str(kept.resolve()),
+            n_voters=own.config.n_voters,
+            resumes=own.model.capabilities.resumes,
+        )
+    tell("encode", len(plan.models), len(plan.models))
     return WorkContext(
-        encoded=str(kept.resolve()),
-        model=config.model.name,
-        options={**config.model.options, **model.capabilities.worker_options()},
-        n_classes=plan.splits.n_classes,
-        seed=config.seed,
-        n_threads=config.n_threads,
+        models=contexts,
+        seed=plan.config.seed,
+        n_threads=plan.config.n_threads,
         label_names=plan.splits.train.label_names,
-        n_voters=config.model.n_voters,
-        keep_models=config.keep_models,
-        resumes=model.capabilities.resumes,
+        keep_models=plan.config.keep_models,
     )
 
 
-def model_names(*, rho: float, m: int, n_voters: int) -> list[str]:
-    """Give the names under which the classifiers of a cell are kept, one for each voter."""
+def model_folders(plan: Plan, model: PlannedModel, resample: Resample) -> list[str]:
+    """Return the names under which the classifiers of a cell are kept, one for each voter."""
+    rho, m = resample.address
     share = int(rho) if float(rho).is_integer() else repr(rho)
-    name = f"rho-{share}-m-{m}"
+    names = [model.key] if len(plan.models) > 1 else []
+    if len(plan.transformations) > 1 and resample.phi is not None:
+        names.append(resample.phi)
+    name = "-".join([*(re.sub(r"[^\w.]", "_", each) for each in names), f"rho-{share}-m-{m}"])
+    n_voters = model.config.n_voters
     return [name] if n_voters == 1 else [f"{name}-voter-{voter}" for voter in range(n_voters)]
 
 
@@ -137,7 +178,7 @@ class _Driver:
         left = self.store.read_unfinished(task.identity)
         if isinstance(task, CellTask) and self.plan.config.keep_models:
             # A voter whose classifier was not kept is trained again, to keep it.
-            for voter, name in enumerate(self._models(task)):
+            for voter, name in enumerate(self.folders(task)):
                 if not self.store.has_model(name):
                     left.pop(answers_name(task, voter), None)
         return left
@@ -146,49 +187,47 @@ class _Driver:
         self.store.keep_unfinished(name, data)
 
     def keep_model(self, task: CellTask, voter: int, files: Mapping[str, bytes]) -> None:
-        self.store.keep_model(self._models(task)[voter], files)
+        self.store.keep_model(self.folders(task)[voter], files)
 
-    def _models(self, task: CellTask) -> list[str]:
-        return model_names(rho=task.rho, m=task.m, n_voters=self.plan.config.model.n_voters)
+    def folders(self, task: CellTask) -> list[str]:
+        model = next(each for each in self.plan.models if each.key == task.model)
+        return model_folders(self.plan, model, task.resample)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Work:
+class _Crew:
     """Searches and cells: what is left of them is given out and recorded."""
 
-    plan: Plan
-    store: RunStore
-    executor: Executor
-    tell: Progress
+    def __init__(self, *, plan: Plan, store: RunStore, executor: Executor, tell: Progress) -> None:
+        self._plan = plan
+        self._store = store
+        self._executor = executor
+        self._tell = tell
+        self._driver = _Driver(plan=plan, store=store)
 
-    def search(self) -> Searches:
-        """Take the hyperparameters from the plan, or search for them."""
-        plan, store = self.plan, self.store
-        if plan.params is not None:
-            return Searches(shared=Search(params=plan.params), own={})
+    def search(self) -> dict[str, Searches]:
+        """Take the hyperparameters of each model from the plan, or search for them."""
+        store, models = self._store, self._plan.models
 
         def record(outcome: Outcome) -> None:
             task = cast("TrialTask", outcome.task)
             trial = Trial(number=task.number, params=task.params, **outcome.answer.values)
             store.finish_trial(task.identity, trial, outcome.seconds)
 
-        tasks = [task for some in plan.trials.values() for task in some]
-        self._work_through("search", tasks, store.trials(), record)
+        tasks = [task for own in models for some in own.trials.values() for task in some]
+        if tasks:
+            self._work_through("search", tasks, store.trials(), record)
         done = store.trials()
-        searches = {
-            address: Search.of(tuple(done[task.identity] for task in some))
-            for address, some in plan.trials.items()
-        }
-        return Searches(
-            shared=searches.get(None),
-            own={address: search for address, search in searches.items() if address is not None},
-        )
+        return {own.key: _conclude_search(own, done) for own in models}
 
-    def fill_cells(self, searches: Searches) -> dict[Address, CellRecord]:
-        """Train and match what is not done yet of the cells, and give the records of all."""
-        plan, store = self.plan, self.store
+    def fill_cells(
+        self, searches: Mapping[str, Searches]
+    ) -> dict[tuple[str, Resample], CellRecord]:
+        """Train and match what is not done yet of the cells, and return the records of all."""
+        plan, store = self._plan, self._store
         tasks = {
-            address: plan.cell_task(address, searches.params(address)) for address in plan.cells
+            (own.key, resample): plan.cell_task(own, resample, searches[own.key].params(resample))
+            for own in plan.models
+            for resample in own.cells
         }
         if plan.config.keep_models:
             self._check_kept(tasks.values())
@@ -198,7 +237,7 @@ class _Work:
 
         self._work_through("train", list(tasks.values()), store.cells(), record)
         done = store.cells()
-        return {address: done[task.identity] for address, task in tasks.items()}
+        return {place: done[task.identity] for place, task in tasks.items()}
 
     def _work_through(
         self,
@@ -210,24 +249,36 @@ class _Work:
         """Do the tasks that are not done yet, and record each as it comes."""
         left = [task for task in tasks if task.identity not in done]
         n_done = len(tasks) - len(left)
-        self.tell(stage, n_done, len(tasks))
+        self._tell(stage, n_done, len(tasks))
         if not left:
             return
-        for outcome in self.executor.run(left, _Driver(plan=self.plan, store=self.store)):
+        for outcome in self._executor.run(left, self._driver):
             record(outcome)
-            self.store.forget_unfinished({outcome.task.identity})
+            self._store.forget_unfinished({outcome.task.identity})
             n_done += 1
-            self.tell(stage, n_done, len(tasks))
+            self._tell(stage, n_done, len(tasks))
 
     def _check_kept(self, tasks: Iterable[CellTask]) -> None:
         """Make sure that what is finished has kept its classifiers, if that is asked for now."""
-        done = self.store.cells()
-        n_voters = self.plan.config.model.n_voters
+        done = self._store.cells()
         for task in tasks:
-            names = model_names(rho=task.rho, m=task.m, n_voters=n_voters)
-            if task.identity in done and not all(map(self.store.has_model, names)):
+            names = self._driver.folders(task)
+            if task.identity in done and not all(map(self._store.has_model, names)):
                 raise InputError(
                     f"keep_models: the {task.describe()} was finished without its classifier being "
                     "kept; go on without, or begin in another folder",
-                    path=self.store.folder,
+                    path=self._store.folder,
                 )
+
+
+def _conclude_search(model: PlannedModel, done: Mapping[str, Trial]) -> Searches:
+    if model.params is not None:
+        return Searches(shared=Search(params=model.params), own={})
+    searches = {
+        resample: Search.of(tuple(done[task.identity] for task in some))
+        for resample, some in model.trials.items()
+    }
+    return Searches(
+        shared=searches.get(None),
+        own={resample: found for resample, found in searches.items() if resample is not None},
+    )

@@ -87,9 +87,9 @@ def main() -> None:
     sys.path.extend(path for path in setting_up["sys_path"] if path not in sys.path)
 
     from ietest_fast.errors import IetestError
-    from ietest_fast.experiment.tasks import TaskRunner, WorkContext, task_from_dict
+    from ietest_fast.experiment.tasks import TaskRunner, context_from_dict, task_from_dict
 
-    context = WorkContext(**setting_up["context"])
+    context = context_from_dict(setting_up["context"])
     stop = threading.Event()
     if context.resumes:
         signal.signal(signal.SIGTERM, lambda *_: stop.set())

@@ -10,7 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import reading
-from ietest_fast.experiment.cells import check_matched, read_cell_artefact
+from ietest_fast.experiment.cells import match, read_cell_artefact, read_predictions
 from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.results import RESULTS, read_results
 from ietest_fast.experiment.store import CELLS
@@ -238,16 +238,16 @@ class FinishedRun:
         return self.results
 
     def _read_cell(self, cell: CellResult) -> pa.Table:
-        import pyarrow.parquet as pq
-
         path = self._cell_path(cell)
         if not path.is_file():
             raise StoreError(
                 f"{path}: the matched sample of rho {cell.rho:g}, m {cell.m} is gone; {_PUT_BACK}"
             )
         with reading(path, remedy=_PUT_BACK):
-            table = pq.read_table(path)
-            check_matched(table, n_labels=len(self._from_folder().data.label_names))
+            predictions = read_predictions(path)
+            if predictions.label_names != self._from_folder().data.label_names:
+                raise ValueError("it has other labels than the results")
+            table = match(predictions, self.condition.transformation)
             counts = PairedCounts.from_outcomes(
                 table["original_correct"].to_numpy(), table["transformed_correct"].to_numpy()
             )

@@ -14,15 +14,21 @@ from ietest_fast.report.provenance import to_toml
 from toys import QUICK
 
 
-def test_the_configuration_gives_the_settings_again(first_run):
+def fill_in(values, folder):
+    """Name the file of words that the transformation reads."""
+    path = folder / "words.csv"
+    path.write_text("sleeps,slumbers\n")
+    values["transformation"]["mapping"] = str(path)
+    return values
+
+
+def test_the_configuration_gives_the_settings_again(first_run, tmp_path):
     results = read_results(first_run)
     text = to_toml(results, results.only)
-    again = check_config(tomllib.loads(text)).settings()
-    recorded = {
-        **results.settings.to_dict(),
-        "transformation": results.transformations[0].settings,
-        "model": results.models[0].settings.to_dict(),
-    }
+    config = check_config(fill_in(tomllib.loads(text), tmp_path))
+    again = {**config.settings(), "model": config.models[0].settings()}
+    recorded = {**results.settings.to_dict(), "model": results.models[0].settings.to_dict()}
+    assert config.phis[0].name == results.transformations[0].settings["name"]
     for name, value in again.items():
         own = recorded[name]
         if isinstance(value, dict):
@@ -60,4 +66,4 @@ def test_files_are_left_to_be_filled_in(tmp_path, first_run, kind):
     path = tmp_path / "data.csv"
     path.write_text("premise,hypothesis,label\n")
     text = written.replace('"..."', json.dumps(str(path)))
-    assert check_config(tomllib.loads(text)).seed == 0
+    assert check_config(fill_in(tomllib.loads(text), tmp_path)).seed == 0

@@ -8,7 +8,6 @@ import tomllib
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -105,25 +104,29 @@ def test_a_damaged_matched_sample_is_noticed(tmp_path, first_run, harm):
 
 
 NAN = float("nan")
-THREE = pa.scalar(3, pa.int8())
 
 
-def change(table, name, column):
-    return table.set_column(table.column_names.index(name), name, column)
+def change(table, name, values):
+    return table.set_column(table.column_names.index(name), name, pa.array(values))
+
+
+def relabel(table, label):
+    labels = table["predicted"].cast(pa.string()).to_pylist()
+    return change(table, "predicted", [label, *labels[1:]])
 
 
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
         (lambda table: table.take(list(range(table.num_rows))[::-1]), "not in their order"),
-        (lambda table: table.drop_columns("original"), "other columns"),
-        (lambda table: change(table, "gold", table["row"]), "other columns"),
-        (lambda table: change(table, "original", pc.add(table["original"], THREE)), "none of the"),
-        (lambda table: change(table, "gold", table["original"]), "does not follow"),
-        (
-            lambda table: change(table, "gold", pa.nulls(table.num_rows, pa.int8())),
-            "a value is missing",
-        ),
+        (lambda table: table.slice(1), "not in their order"),
+        (lambda table: table.slice(0, 1), "has no version 'words'"),
+        (lambda table: table.drop_columns("predicted"), "predicted"),
+        (lambda table: table.drop_columns("changed"), "changed"),
+        (lambda table: relabel(table, "perhaps"), "none of the labels"),
+        (lambda table: relabel(table, None), "a label is missing"),
+        (lambda table: change(table, "gold", pa.nulls(table.num_rows, pa.string())), "no gold"),
+        (lambda table: table.slice(0, 0), "there are no predictions"),
     ],
 )
 def test_a_matched_sample_that_was_tampered_with_is_noticed(tmp_path, first_run, harm, message):

@@ -194,14 +194,15 @@ class SearchRecord(Part):
         Those used.
     trials
         What was tried; empty where they were given.
-    rho, m
-        The resample they are for; None for all.
+    rho, m, transformation
+        The resample they are for; None for all. At rho = 0 there is no transformation.
     """
 
     params: dict[str, JsonValue]
     trials: tuple[TrialRecord, ...]
     rho: Share | None = None
     m: Count | None = None
+    transformation: Text | None = None
 
 
 class ModelRecord(Part):
