@@ -38,9 +38,14 @@ _PATH = click.Path(path_type=Path)
     help="Of a file of counts only rows with this value.",
 )
 @click.option(
-    "--alpha", type=SignificanceLevel(0.5), default=0.05, help="Of counts.  [default: 0.05]"
+    "--alpha",
+    type=SignificanceLevel(0.5),
+    default=0.05,
+    help="Of counts and predictions.  [default: 0.05]",
 )
-@click.option("--margin", type=OpenShare(), default=0.01, help="Of counts.  [default: 0.01]")
+@click.option(
+    "--margin", type=OpenShare(), default=0.01, help="Of counts and predictions.  [default: 0.01]"
+)
 @click.option(
     "--hard-cases",
     type=click.Choice(list(QUANTIFIERS)),
@@ -78,9 +83,9 @@ def command(
 ) -> None:
     """Show finished runs: one page with figures, tables and every example.
 
-    RUN is the folder of a run, or a file of counts (columns model, rho, n11, n10, n01, n00):
-    results that were published, or come from another program. The page is one HTML file that works
-    offline.
+    RUN is the folder of a run; or a file of counts (columns model, rho, n11, n10, n01, n00):
+    results that were published, or come from another program; or a table of predictions, such as
+    "ietest-fast eval --out" writes. The page is one HTML file that works offline.
     """
     if label_column is not None and train is None:
         raise click.UsageError("--label-column is of --train, which is not given.")
@@ -100,11 +105,22 @@ def command(
     from ietest_fast.corpus import read_corpus
     from ietest_fast.experiment.artefacts import write_text
     from ietest_fast.report.contents import gather
+    from ietest_fast.report.evaluations import find_predictions, read_evaluation
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
     from ietest_fast.report.sources import read_runs
+    from ietest_fast.report.summary import say_count
 
-    found = read_runs(runs, names, where=chosen, alpha=alpha, margin=margin)
+    predictions = [path for path in runs if path.is_file() and find_predictions(path)]
+    others = [path for path in runs if path not in predictions]
+    evaluations = [read_evaluation(path, alpha=alpha, margin=margin) for path in predictions]
+    found = (
+        []
+        if predictions and not others
+        else read_runs(others, names, where=chosen, alpha=alpha, margin=margin)
+    )
+    if names and not found:
+        raise click.UsageError("--name is for runs, and there is none.")
     target = out if out is not None else _beside(runs[0])
     _check_target(target)
     if train is not None and all(run.results is None for run in found):
@@ -120,9 +136,11 @@ def command(
             text_columns=of_run.text_columns,
             label_names=of_run.label_names,
         )
-    contents = gather(found, train=texts, hard_cases=hard_cases)
+    contents = gather(found, evaluations=evaluations, train=texts, hard_cases=hard_cases)
     write_text(target, build_page(contents, title=title))
-    click.echo(f"{target}: {len(found)} run{'s' * (len(found) != 1)}")
+    said = [say_count(len(found), "run")] if found else []
+    said += [say_count(len(predictions), "file") + " of predictions"] if predictions else []
+    click.echo(f"{target}: {', '.join(said)}")
     if paper is not None:
         written = write_for_paper(contents, paper)
         click.echo(f"{paper}: {len(written)} files")

@@ -97,7 +97,23 @@ def check_results(text: bytes, written: Any) -> RunResult:
         _need(same, f"conditions.{c}", "its counts are not of equally many observations")
         for r, rho in enumerate(condition.rhos):
             _check_rho(rho, result, f"conditions.{c}.rhos.{r}")
+    _check_across(result)
     return result
+
+
+def _check_across(result: RunResult) -> None:
+    known = {(each.model, each.transformation): each for each in result.conditions}
+    for number, each in enumerate(result.across):
+        place = f"across.{number}"
+        own = [known.get((each.model, phi)) for phi in each.transformations]
+        tests = [
+            rho for condition in own if condition for rho in condition.rhos if rho.rho == each.rho
+        ]
+        _need(len(tests) == len(own), place, "there is no such condition")
+        same = all(map(_are_close, each.p_values, (min(test.p_adjusted) for test in tests)))
+        _need(same, place, "p_values do not follow from the conditions")
+        same = all(map(_are_close, each.p_holm, adjust(each.p_values, "holm")))
+        _need(same, place, "p_holm does not follow from the p-values")
 
 
 def _compare(written: Any, follows: Any, place: str) -> None:

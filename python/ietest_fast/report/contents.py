@@ -28,6 +28,7 @@ from ietest_fast.report.effects import (
     length_table,
     spread_table,
 )
+from ietest_fast.report.evaluations import changed_table, joint_table, version_table
 from ietest_fast.report.examples import TestSetAnswers, gather_answers
 from ietest_fast.report.hard_cases import (
     DEFAULT_QUANTIFIER,
@@ -37,7 +38,7 @@ from ietest_fast.report.hard_cases import (
 )
 from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.ranking import collapsed_table, ranking_table
-from ietest_fast.report.result_tables import cell_table, rho_table, runs_table
+from ietest_fast.report.result_tables import across_tables, cell_table, rho_table, runs_table
 from ietest_fast.report.runs import make_demo_train
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.report.comparison import Comparison
+    from ietest_fast.report.evaluations import Evaluation
     from ietest_fast.report.runs import FinishedRun, Versions
     from ietest_fast.report.svg import Chart
     from ietest_fast.report.tables import Table
@@ -126,7 +128,7 @@ class Contents:
 
     Attributes
     ----------
-    runs
+    runs, evaluations
         What it is about.
     sections
         In order.
@@ -134,6 +136,7 @@ class Contents:
 
     runs: tuple[FinishedRun, ...]
     sections: tuple[Section, ...]
+    evaluations: tuple[Evaluation, ...] = ()
 
     @property
     def charts(self) -> list[Chart]:
@@ -160,6 +163,7 @@ class Contents:
 def gather(
     runs: Sequence[FinishedRun],
     *,
+    evaluations: Sequence[Evaluation] = (),
     train: Corpus | None = None,
     hard_cases: str = DEFAULT_QUANTIFIER,
 ) -> Contents:
@@ -169,6 +173,8 @@ def gather(
     ----------
     runs
         With different names; those read from counts have results, and no examples.
+    evaluations
+        Predictions of finished models, which come first; there may be no runs beside them.
     train
         A training set, from which the words that go with each label are taken. If None, only runs
         on the demonstration corpus, which can be made again, have such a table.
@@ -184,10 +190,13 @@ def gather(
     StoreError
         If what a run left is damaged or gone.
     """
-    if not runs or len({run.name for run in runs}) < len(runs):
+    if not (runs or evaluations) or len({run.name for run in runs}) < len(runs):
         raise InputError("a report is on one run or several, with different names")
+    sections = [_versions(evaluations)] if evaluations else []
+    if not runs:
+        return Contents(runs=(), sections=tuple(sections), evaluations=tuple(evaluations))
     test_sets = gather_answers(runs)
-    sections = [
+    sections += [
         _results(runs),
         _robustness(runs),
         *_comparisons(runs, test_sets),
@@ -195,7 +204,27 @@ def gather(
         *_examples(test_sets, hard_cases),
         _provenance(runs),
     ]
-    return Contents(runs=tuple(runs), sections=tuple(sections))
+    return Contents(runs=tuple(runs), sections=tuple(sections), evaluations=tuple(evaluations))
+
+
+def _versions(evaluations: Sequence[Evaluation]) -> Section:
+    outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
+    joint = joint_table(evaluations)
+    changed = [table for each in outcomes[:_OWN_FIGURES] if (table := changed_table(each))]
+    return Section(
+        id="versions",
+        title="Every version of the texts",
+        intro=(
+            "A finished model answers every version of the same items. Each version is tested "
+            "against the original."
+        ),
+        parts=(
+            Numbers(table=version_table(evaluations)),
+            *([] if joint is None else [Numbers(table=joint)]),
+            *([Heading(text="Where the answers part")] if changed else []),
+            *(Numbers(table=table, folded=table.title) for table in changed),
+        ),
+    )
 
 
 def _results(runs: Sequence[FinishedRun]) -> Section:
@@ -219,6 +248,7 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
             Heading(text="Statistic and p-value"),
             Figures(charts=(t_chart(runs, "t"), p_chart(runs, "p-values"))),
             Numbers(table=rho_table(runs), folded="The numbers behind these figures"),
+            *(Numbers(table=table) for table in across_tables(runs)),
             Numbers(table=cell_table(runs), folded="Every classifier, in numbers"),
             Heading(text="The null distribution"),
             Figures(

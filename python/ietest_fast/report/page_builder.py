@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import ietest_fast
 from ietest_fast.report.contents import Examples, Figures, Heading, Numbers, Words
+from ietest_fast.report.evaluations import say_evaluation
 from ietest_fast.report.examples import pack
 from ietest_fast.report.signs import show_controls
 from ietest_fast.report.verdict import say_verdict
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from ietest_fast.report.tables import Table
 
 _MARKS = {"differs": "≠", "equivalent": "=", "undecided": "?"}
+_KINDS = {
+    Verdict.DIFFERS: "differs",
+    Verdict.EQUIVALENT: "equivalent",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.COLLAPSED: "undecided",
+}
 
 
 def build_page(contents: Contents, *, title: str = "Invariance under equivalence") -> str:
@@ -55,7 +62,14 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
         css=read_page_file("report.css"),
         js=script,
         script_hash=hash_script(script),
-        verdicts=[_verdict(run) for run in contents.runs],
+        verdicts=[
+            *(_verdict(run) for run in contents.runs),
+            *(
+                {"kind": _KINDS[found], "mark": _MARKS[_KINDS[found]], "text": text}
+                for each in contents.evaluations
+                for found, text in say_evaluation(each)
+            ),
+        ],
         sections=[
             {
                 "id": section.id,
@@ -65,7 +79,12 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
             }
             for section in contents.sections
         ],
-        data=_for_script({"runs": [run.to_dict() for run in contents.runs]}),
+        data=_for_script(
+            {
+                "runs": [run.to_dict() for run in contents.runs],
+                "evaluations": [each.to_dict() for each in contents.evaluations],
+            }
+        ),
     )
 
 

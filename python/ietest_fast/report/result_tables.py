@@ -149,6 +149,52 @@ def cell_table(runs: Sequence[FinishedRun]) -> Table:
     )
 
 
+def across_tables(runs: Sequence[FinishedRun]) -> list[Table]:
+    """Return what holds over several transformations of a model; nothing for single ones."""
+    results = list({id(run.results): run.results for run in runs if run.results}.values())
+    every = [each for result in results for each in result.across]
+    if not every:
+        return []
+    holm = Table(
+        name="over-transformations",
+        title="Over the transformations of each model",
+        columns=(
+            Column("model"),
+            Column("ρ", "number", -1),
+            Column("transformation"),
+            Column("smallest p, corrected over M", "p"),
+            Column("p, Holm", "p"),
+            Column("rejected"),
+        ),
+        rows=tuple(
+            (each.model, each.rho, phi, p, PValue(adjusted, each.alpha), reject)
+            for each in every
+            for phi, p, adjusted, reject in zip(
+                each.transformations, each.p_values, each.p_holm, each.reject, strict=True
+            )
+        ),
+        note="Holm's correction is over the transformations of a model at one ρ.",
+    )
+    cochran = Table(
+        name="all-versions",
+        title="All versions at once: Cochran's test",
+        columns=(
+            Column("model"),
+            Column("ρ", "number", -1),
+            Column("m", "count"),
+            Column("Q", "number", 3),
+            Column("p", "p"),
+        ),
+        rows=tuple(
+            (each.model, each.rho, own.m, own.statistic, own.p_value)
+            for each in every
+            for own in each.cochran
+        ),
+        note="Of the original and all transformed versions, answered by one classifier.",
+    )
+    return [holm, cochran] if cochran.rows else [holm]
+
+
 def brief_tables(run: FinishedRun) -> tuple[Table, Table]:
     """Give the test at every rho, and that of every classifier, narrow enough for a terminal."""
     return (

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
+from ietest_fast.stats import bonferroni, holm
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -84,12 +86,4 @@ def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:
     """
     if correction not in {"bonferroni", "holm"}:
         raise ValueError(f"the correction {correction} needs its own adjusted p-values")
-    n = len(p_values)
-    if correction == "bonferroni":
-        return [min(1.0, n * p) for p in p_values]
-    found = [0.0] * n
-    reached = 0.0
-    for step, place in enumerate(sorted(range(n), key=p_values.__getitem__)):
-        reached = max(reached, min(1.0, (n - step) * p_values[place]))
-        found[place] = reached
-    return found
+    return bonferroni(p_values) if correction == "bonferroni" else holm(p_values)

@@ -1,0 +1,158 @@
+"""Predictions of finished models become a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.csv
+import pytest
+
+from ietest_fast.cli.main import main
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.report.contents import gather
+from ietest_fast.report.evaluations import (
+    changed_table,
+    evaluate_predictions,
+    joint_table,
+    read_evaluation,
+    say_evaluation,
+    version_table,
+)
+from ietest_fast.report.page_builder import build_page
+from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
+
+N = 900
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+def answer(rng, gold, share):
+    return np.where(rng.random(N) < share, gold, (gold + 1) % 3)
+
+
+@pytest.fixture(scope="module")
+def predictions():
+    rng = np.random.default_rng(0)
+    gold = np.arange(N) % 3
+    versions = {name: answer(rng, gold, 0.8) for name in ("original", "typos", "shifted")}
+    versions["same"] = versions["original"].copy()
+    versions["shifted"] = answer(rng, gold, 0.6)
+    texts = {name: [f"{name} text {i} <b>" for i in range(N)] for name in versions}
+    return Predictions.from_codes(
+        items=np.arange(N),
+        gold=gold,
+        versions=versions,
+        label_names=LABELS,
+        columns={"model": "bert", "premise": [f"premise {i}" for i in range(N)]},
+        version_columns={"hypothesis": texts},
+    )
+
+
+@pytest.fixture(scope="module")
+def evaluation(predictions, tmp_path_factory):
+    path = tmp_path_factory.mktemp("predictions") / "evaluation.parquet"
+    predictions.write(path)
+    return read_evaluation(path)
+
+
+def test_every_version_is_tested_against_the_original(predictions, evaluation):
+    found = {each.version: each for each in evaluation.outcomes}
+    assert list(found) == ["typos", "shifted", "same"]
+    correct = predictions.correct.reshape(4, N)
+    tests = [paired_test(PairedCounts.from_outcomes(correct[0], correct[v + 1])) for v in range(3)]
+    assert [each.cell.p_value for each in found.values()] == [test.p_value for test in tests]
+    assert [each.p_adjusted for each in found.values()] == holm([t.p_value for t in tests])
+    assert str(found["shifted"].verdict) == "differs"
+    assert str(found["same"].verdict) == "equivalent within margin"
+    ((name, joint),) = evaluation.joint
+    assert name == "bert"
+    assert joint.statistic == cochran_q_test(correct.T).statistic
+    assert joint_table([evaluation]).rows[0][1:3] == (N, 4)
+
+
+def test_one_sentence_says_what_was_found(evaluation):
+    ((kind, said),) = say_evaluation(evaluation)
+    delta = 100 * next(x for x in evaluation.outcomes if x.version == "shifted").cell.delta
+    assert str(kind) == "differs"
+    assert f"bert: on shifted it loses {f'{delta:.2f}'.rstrip('0').rstrip('.')} points" in said
+    assert "on same its accuracy is shown to change by less than 1 point" in said
+
+
+def test_a_page_shows_answers_and_texts_as_text(evaluation):
+    page = build_page(gather([], evaluations=[evaluation]))
+    assert "shifted text" in page
+    assert "&lt;b&gt;" in page
+    assert "text 0 <b>" not in page
+    assert 'class="verdict differs"' in page
+    table = changed_table(evaluation.outcomes[1])
+    names = [column.name for column in table.columns]
+    assert names[:3] == ["item", "right on", "gold"]
+    assert "premise" in names
+    assert {"hypothesis, original", "hypothesis, shifted"} <= set(names)
+    # What is lost comes first.
+    assert table.rows[0][1] == "the original"
+    assert len(table.rows) <= 200
+    assert changed_table(evaluation.outcomes[2]) is None
+
+
+def test_clusters_are_drawn_whole(predictions):
+    table = predictions.table.append_column("cluster", pc.divide(predictions.table["item"], 3))
+    found = evaluate_predictions(Predictions.from_table(table), source=Path("a.parquet"))
+    assert found.outcomes[0].cell.n_clusters == N // 3
+    assert "draw whole clusters" in version_table([found]).note
+
+
+def test_a_model_that_guesses_has_no_verdict():
+    gold = np.arange(N) % 3
+    zero = np.zeros(N, int)
+    found = evaluate_predictions(
+        Predictions.from_codes(
+            items=np.arange(N),
+            gold=gold,
+            versions={"original": zero, "typos": zero},
+            label_names=LABELS,
+        ),
+        source=Path("guess.parquet"),
+    )
+    assert [str(each.verdict) for each in found.outcomes] == ["collapsed"]
+    assert "nothing can be said" in say_evaluation(found)[0][1]
+
+
+def test_the_original_has_to_be_there(predictions, tmp_path):
+    path = tmp_path / "one.parquet"
+    predictions.select(version="typos").write(path)
+    with pytest.raises(InputError, match="has the versions typos; a report compares 'original'"):
+        read_evaluation(path)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_the_command_takes_predictions(tmp_path, capsys, predictions, suffix):
+    path = tmp_path / f"evaluation.{suffix}"
+    if suffix == "parquet":
+        predictions.write(path)
+    else:
+        plain = predictions.table.select(["item", "version", "gold", "predicted", "model"])
+        pyarrow.csv.write_csv(plain.cast(_plain(plain.schema)), path)
+    with pytest.raises(SystemExit) as stop:
+        main(["report", str(path), "--margin", "0.02"])
+    out, err = capsys.readouterr()
+    assert (stop.value.code, err) == (0, "")
+    page = tmp_path / "report.html"
+    assert out == f"{page}: 1 file of predictions\n"
+    text = page.read_text()
+    data = text.partition('id="report-data">')[2].partition("</script>")[0]
+    (found,) = json.loads(data)["evaluations"]
+    assert [each["version"] for each in found["versions"]] == ["typos", "shifted", "same"]
+
+
+def _plain(schema):
+    import pyarrow as pa
+
+    fields = [
+        pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type)
+        for f in schema
+    ]
+    return pa.schema(fields)
