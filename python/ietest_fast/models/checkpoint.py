@@ -12,7 +12,7 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.batching import pad, plan_batches
-from ietest_fast.models.onnx import (
+from ietest_fast.models.settings import (
     find_max_length,
     find_padding,
     read_json,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import mmap
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,8 +15,18 @@ import numpy as np
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
-from ietest_fast.models.batching import Padding, pad, plan_batches
+from ietest_fast.models.batching import pad, plan_batches
+from ietest_fast.models.ports import ChosenPorts
 from ietest_fast.models.runners import open_runner
+from ietest_fast.models.settings import (
+    count_labels,
+    find_max_length,
+    find_padding,
+    has_positions_after_padding,
+    read_json,
+    read_labels,
+    read_n_known,
+)
 from ietest_fast.models.token_classifier import TokenClassifier
 from ietest_fast.models.tokens import TextTokenizer
 
@@ -26,22 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.models.tokens import TokenStore
-
-# Families whose positions begin behind the padding token's id.
-_POSITIONS_AFTER_PADDING = frozenset(
-    {
-        "roberta",
-        "xlm-roberta",
-        "xlm-roberta-xl",
-        "camembert",
-        "longformer",
-        "mpnet",
-        "roberta-prelayernorm",
-    }
-)
-# Lengths beyond this in a tokenizer's settings mean that nobody has set one.
-_NO_LENGTH = 10**9
-_DEFAULT_LENGTH = 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,93 +122,30 @@ def _find_model(folder: Path) -> Path:
     raise InputError("there is no .onnx file in this folder, nor in its folder onnx", path=folder)
 
 
+# As protocol buffers write the entry "location" of a tensor whose values are in another file: the
+# key, then the tag of the value, its length (one byte or two), and the value.
+_LOCATION = re.compile(rb"\n\x08location\x12([\x01-\x7f]|[\x80-\xff][\x01-\x7f])")
+
+
 def find_external_data(model: Path) -> list[Path]:
-    """Find the files beside a model that its weights are in: those whose names stand in it."""
-    siblings = [path for path in sorted(model.parent.iterdir()) if path.is_file() and path != model]
-    with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return [path for path in siblings if data.find(path.name.encode()) >= 0]
-
-
-def read_json(path: Path | None) -> dict[str, Any]:
-    """Read a JSON object; an empty one if there is no file.
-
-    Raises
-    ------
-    InputError
-        If the file is none.
-    """
-    if path is None:
-        return {}
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read as JSON: {error}", path=path) from error
-    if not isinstance(values, dict):
-        raise InputError("a JSON object is expected", path=path)
-    return values
-
-
-def find_max_length(config: Mapping[str, Any], tokenizer_config: Mapping[str, Any]) -> int:
-    """Find how many tokens a model takes, by its own and its tokenizer's settings.
-
-    Parameters
-    ----------
-    config, tokenizer_config
-        The contents of ``config.json`` and ``tokenizer_config.json``.
+    """Find the files that a model's weights are in, in its folder or below.
 
     Returns
     -------
-    int
-        512 if neither says so.
+    list of Path
+        Files beside the model whose names stand in it, followed by those below the folder that its
+        tensors name as their places.
     """
-    limits = []
-    positions = config.get("max_position_embeddings")
-    if isinstance(positions, int) and positions > 0:
-        if config.get("model_type") in _POSITIONS_AFTER_PADDING:
-            padding = config.get("pad_token_id")
-            positions -= (padding if isinstance(padding, int) else 0) + 1
-        limits.append(positions)
-    length = tokenizer_config.get("model_max_length")
-    if isinstance(length, int | float) and 0 < length < _NO_LENGTH:
-        limits.append(int(length))
-    return min(limits, default=_DEFAULT_LENGTH)
-
-
-def read_n_known(config: Mapping[str, Any]) -> int | None:
-    """Read how many tokens a model knows from ``vocab_size``; None if that is not there."""
-    size = config.get("vocab_size")
-    return size if isinstance(size, int) and size > 0 else None
-
-
-def find_padding(
-    config: Mapping[str, Any], tokenizer_config: Mapping[str, Any], tokenizer: TextTokenizer
-) -> Padding:
-    """Find with what a model's inputs are padded, and on which side.
-
-    Raises
-    ------
-    InputError
-        If the model does not know the token.
-    """
-    token = config.get("pad_token_id")
-    if not isinstance(token, int):
-        name = tokenizer_config.get("pad_token")
-        name = name.get("content") if isinstance(name, dict) else name
-        token = tokenizer.token_id(name) if isinstance(name, str) else None
-    token = 0 if token is None else token
-    n_known = read_n_known(config)
-    if token < 0 or (n_known is not None and token >= n_known):
-        raise InputError(
-            f"config.json's pad_token_id is {token}, and the model knows "
-            f"{'no such token' if n_known is None else f'{n_known} tokens'}"
-        )
-    is_xlnet = config.get("model_type") == "xlnet"
-    type_id = tokenizer_config.get("pad_token_type_id")
-    return Padding(
-        token=token,
-        type_id=3 if is_xlnet else (type_id if isinstance(type_id, int) else 0),
-        left=tokenizer_config.get("padding_side", "left" if is_xlnet else "right") == "left",
-    )
+    siblings = [path for path in sorted(model.parent.iterdir()) if path.is_file() and path != model]
+    with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        beside = [path for path in siblings if data.find(path.name.encode()) >= 0]
+        places = set()
+        for found in _LOCATION.finditer(data):
+            size = found[1]
+            length = size[0] if len(size) == 1 else (size[0] & 0x7F) | size[1] << 7
+            places.add(data[found.end() : found.end() + length])
+    below = {model.parent / place.decode(errors="surrogateescape") for place in places}
+    return [*beside, *sorted(path for path in below - set(beside) if path.is_file())]
 
 
 class OnnxClassifier(TokenClassifier):
@@ -237,12 +168,18 @@ class OnnxClassifier(TokenClassifier):
         Padded tokens of a batch; None for what suits the provider.
     max_length
         Longest input in tokens; None for what the model takes.
+    inputs
+        What the model's inputs are, by their names: one of ``input_ids``, ``attention_mask``,
+        ``token_type_ids`` and ``position_ids`` each. Inputs that are called so need not be given.
+    output
+        Name of the output with the class scores; None for ``logits``, or the only one of shape
+        (texts, labels).
 
     Raises
     ------
     InputError
-        If the model cannot be loaded, has inputs that are none of ``input_ids``,
-        ``attention_mask``, ``token_type_ids`` and ``position_ids``, or no output of class scores.
+        If the model cannot be loaded, has inputs that nobody says anything about, or no output of
+        class scores.
     """
 
     def __init__(
@@ -255,6 +192,8 @@ class OnnxClassifier(TokenClassifier):
         n_threads: int | None = None,
         token_budget: int | None = None,
         max_length: int | None = None,
+        inputs: Mapping[str, str] | None = None,
+        output: str | None = None,
     ) -> None:
         config = read_json(files.config)
         tokenizer_config = read_json(files.tokenizer_config)
@@ -274,15 +213,19 @@ class OnnxClassifier(TokenClassifier):
             runtime=runtime,
             providers=providers,
             n_threads=n_threads,
+            chosen=ChosenPorts(
+                inputs=dict(inputs or {}), output=output, n_labels=count_labels(config)
+            ),
         )
+        self._chosen = sorted((inputs or {}).items()), output
         self.labels = read_labels(
             config,
-            self._runner.signature.n_labels,
+            self._runner.ports.n_labels,
             files.config or files.model.parent / "config.json",
         )
         self._padding = find_padding(config, tokenizer_config, self.tokenizer)
         self._first_position = 0
-        if config.get("model_type") in _POSITIONS_AFTER_PADDING:
+        if has_positions_after_padding(config):
             self._first_position = self._padding.token + 1
         self._budget = token_budget or self._runner.token_budget
 
@@ -303,6 +246,8 @@ class OnnxClassifier(TokenClassifier):
         """Give a hash of the model's file with its weights, its tokenizer and its settings."""
         files = self.files
         digest = hashlib.sha256(f"max_length {self.tokenizer.max_length}".encode())
+        if any(self._chosen):
+            digest.update(repr(self._chosen).encode())
         for path in (
             files.model,
             *find_external_data(files.model),
@@ -341,7 +286,15 @@ class OnnxClassifier(TokenClassifier):
         batches = plan_batches(store.lengths[rows], token_budget=self._budget)
 
         def run(place: NDArray[np.int64]) -> NDArray[np.float32]:
-            return self._runner.run(self.feed(store, rows[place]))
+            scores = self._runner.run(self.feed(store, rows[place]))
+            if scores.shape != (len(place), len(self.labels)):
+                raise InputError(
+                    f"the model returned an array of shape {scores.shape} for {len(place)} inputs "
+                    f"and {len(self.labels)} labels; expected {(len(place), len(self.labels))} "
+                    "(--onnx-output names another output)",
+                    path=self.files.model,
+                )
+            return scores
 
         with ThreadPoolExecutor(self._runner.n_parallel, thread_name_prefix="infer") as threads:
             try:
@@ -370,43 +323,15 @@ class OnnxClassifier(TokenClassifier):
             By name, of the model's own integers, shape (n, longest of the rows).
         """
         batch = pad(store, rows, self._padding)
-        inputs = self._runner.signature.inputs
+        ports = self._runner.ports
         arrays = {
             "input_ids": batch.input_ids,
             "attention_mask": batch.attention_mask,
             "token_type_ids": batch.token_type_ids,
         }
-        if "position_ids" in inputs:
+        if "position_ids" in ports.roles.values():
             arrays["position_ids"] = batch.position_ids + self._first_position
         return {
-            name: np.ascontiguousarray(arrays[name], dtype=kind) for name, kind in inputs.items()
+            name: np.ascontiguousarray(arrays[ports.roles[name]], dtype=kind)
+            for name, kind in ports.inputs.items()
         }
-
-
-def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) -> tuple[str, ...]:
-    """Read the names of a model's labels from ``id2label`` of the settings in `where`.
-
-    Raises
-    ------
-    InputError
-        If they are not 0 to n - 1, or not as many as the model's outputs.
-    """
-    id2label = config.get("id2label")
-    if not isinstance(id2label, dict) or not id2label:
-        if n_labels is None:
-            raise InputError("there is no id2label: the labels have no names", path=where)
-        return tuple(f"LABEL_{i}" for i in range(n_labels))
-    try:
-        by_number = {int(number): name for number, name in id2label.items()}
-    except ValueError as error:
-        raise InputError(f"id2label's keys are not numbers: {error}", path=where) from error
-    if sorted(by_number) != list(range(len(id2label))):
-        raise InputError(f"id2label numbers the labels {sorted(by_number)}", path=where)
-    if n_labels is not None and n_labels != len(by_number):
-        raise InputError(
-            f"id2label names {len(by_number)} labels, but the model has {n_labels} outputs",
-            path=where,
-        )
-    if not all(isinstance(name, str) and name for name in by_number.values()):
-        raise InputError("id2label has labels without a name", path=where)
-    return tuple(by_number[i] for i in range(len(by_number)))

@@ -14,12 +14,12 @@ import mmap
 import os
 import threading
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.models.ports import NOTHING_CHOSEN, ChosenPorts, Ports
 from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ RUN_PRECISIONS = ("fp32", "bf16")
 
 RUNTIMES = ("onnxruntime", "openvino")
 
-_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
-_DTYPES: dict[str, type[np.integer[Any]]] = {"int64": np.int64, "int32": np.int32}
-
 # Parts of names of operators: DynamicQuantizeLinear, DynamicQuantizeMatMul, MatMulInteger,
 # QLinearMatMul, QAttention.
 _OF_ONNX_RUNTIME = (b"DynamicQuantize", b"MatMulInteger", b"QLinear", b"QAttention")
@@ -53,73 +50,6 @@ _CPU_TOKEN_BUDGET = 512
 _OPENVINO_TOKEN_BUDGET = 1024
 
 
-@dataclass(frozen=True, kw_only=True)
-class Signature:
-    """What goes into a model and comes out.
-
-    Attributes
-    ----------
-    inputs
-        The type of each input.
-    output
-        Name of the class scores.
-    n_labels
-        How many there are; None if the file does not say so.
-    """
-
-    inputs: dict[str, type[np.integer[Any]]]
-    output: str
-    n_labels: int | None
-
-    @classmethod
-    def check(
-        cls,
-        inputs: Mapping[str, str],
-        outputs: Mapping[str, Sequence[Any]],
-        path: Path,
-    ) -> Signature:
-        """Make sure that a model is one of token ids in and class scores out.
-
-        Parameters
-        ----------
-        inputs
-            Types such as ``"int64"`` by name.
-        outputs
-            Shapes by name; sizes that are not fixed are no integers.
-        path
-            Of the model.
-
-        Raises
-        ------
-        InputError
-            If it is not.
-        """
-        for name, kind in inputs.items():
-            if name not in _INPUTS:
-                raise InputError(
-                    f"the model wants an input {name!r}; known are {', '.join(sorted(_INPUTS))}",
-                    path=path,
-                )
-            if kind not in _DTYPES:
-                raise InputError(
-                    f"the model's input {name!r} is {kind}; int64 or int32 is expected", path=path
-                )
-        if "input_ids" not in inputs:
-            raise InputError("the model has no input 'input_ids'", path=path)
-        output = "logits" if "logits" in outputs else next(iter(outputs))
-        shape = outputs[output]
-        if len(shape) != 2:
-            raise InputError(
-                f"the output {output!r} has the shape {list(shape)}; (texts, labels) is expected",
-                path=path,
-            )
-        return cls(
-            inputs={name: _DTYPES[kind] for name, kind in inputs.items()},
-            output=output,
-            n_labels=shape[1] if isinstance(shape[1], int) else None,
-        )
-
-
 class Runner(Protocol):
     """A loaded model.
 
@@ -127,7 +57,7 @@ class Runner(Protocol):
     ----------
     name
         What runs it, with its version.
-    signature
+    ports
         Of the model.
     n_parallel
         How many batches it takes at a time, from as many threads.
@@ -136,7 +66,7 @@ class Runner(Protocol):
     """
 
     name: str
-    signature: Signature
+    ports: Ports
     n_parallel: int
     token_budget: int
 
@@ -178,6 +108,8 @@ class OnnxRuntime:
         In order of preference; None for CUDA, if it is there, and the processor.
     n_threads
         None for all cores that the process may use.
+    chosen
+        What is known of its inputs and outputs.
 
     Raises
     ------
@@ -191,6 +123,7 @@ class OnnxRuntime:
         *,
         providers: Sequence[str] | None = None,
         n_threads: int | None = None,
+        chosen: ChosenPorts = NOTHING_CHOSEN,
     ) -> None:
         ort = import_onnxruntime()
         available = ort.get_available_providers()
@@ -216,10 +149,11 @@ class OnnxRuntime:
                 f"ONNX Runtime cannot load this model (is the file whole?): {shorten_error(error)}",
                 path=path,
             ) from error
-        self.signature = Signature.check(
-            {node.name: node.type[7:-1] for node in self._session.get_inputs()},
+        self.ports = Ports.check(
+            {node.name: (node.type[7:-1], node.shape) for node in self._session.get_inputs()},
             {node.name: node.shape for node in self._session.get_outputs()},
             path,
+            chosen,
         )
         provider = self._session.get_providers()[0]
         if provider != wanted[0]:
@@ -235,7 +169,7 @@ class OnnxRuntime:
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Give the class scores of one batch."""
-        output = self.signature.output
+        output = self.ports.output
         try:
             if not self._binds:
                 return np.asarray(self._session.run([output], dict(feed))[0], dtype=np.float32)
@@ -260,6 +194,8 @@ class OpenVino:
         One of :data:`RUN_PRECISIONS`.
     n_threads
         None for all cores that the process may use.
+    chosen
+        What is known of its inputs and outputs.
 
     Raises
     ------
@@ -268,7 +204,12 @@ class OpenVino:
     """
 
     def __init__(
-        self, path: Path, *, precision: str = "fp32", n_threads: int | None = None
+        self,
+        path: Path,
+        *,
+        precision: str = "fp32",
+        n_threads: int | None = None,
+        chosen: ChosenPorts = NOTHING_CHOSEN,
     ) -> None:
         try:
             import openvino as ov
@@ -288,10 +229,14 @@ class OpenVino:
         }
         try:
             model = core.read_model(str(path))
-            self.signature = Signature.check(
-                {port.any_name: port.element_type.to_dtype().name for port in model.inputs},
+            self.ports = Ports.check(
+                {
+                    port.any_name: (port.element_type.to_dtype().name, _sizes(port.partial_shape))
+                    for port in model.inputs
+                },
                 {port.any_name: _sizes(port.partial_shape) for port in model.outputs},
                 path,
+                chosen,
             )
             self._compiled = core.compile_model(model, "CPU", settings)
         except RuntimeError as error:
@@ -308,7 +253,7 @@ class OpenVino:
         if request is None:
             request = self._of_thread.request = self._compiled.create_infer_request()
         try:
-            scores = request.infer(dict(feed))[self.signature.output]
+            scores = request.infer(dict(feed))[self.ports.output]
         except RuntimeError as error:
             raise _explain(error, feed) from error
         return np.array(scores, dtype=np.float32)
@@ -318,7 +263,7 @@ def _explain(error: Exception, feed: Mapping[str, NDArray[Any]]) -> Exception:
     """Say on what a model failed; a lack of memory is left as it is."""
     if isinstance(error, MemoryError):
         return error
-    n_texts, n_tokens = feed["input_ids"].shape
+    n_texts, n_tokens = next(iter(feed.values())).shape
     return InputError(
         f"the model failed on {n_texts} inputs of up to {n_tokens} tokens (does it take that many, "
         f"and is the tokenizer its own? --max-length cuts them): {shorten_error(error)}"
@@ -349,6 +294,8 @@ def _advise_on_gpu() -> str:
 
 
 def _sizes(shape: Any) -> list[Any]:
+    if shape.rank.is_dynamic:
+        return []
     return [size.get_length() if size.is_static else str(size) for size in shape]
 
 
@@ -359,6 +306,7 @@ def open_runner(
     runtime: str | None = None,
     providers: Sequence[str] | None = None,
     n_threads: int | None = None,
+    chosen: ChosenPorts = NOTHING_CHOSEN,
 ) -> Runner:
     """Load an ONNX file into what runs it fastest.
 
@@ -375,6 +323,8 @@ def open_runner(
         Of ONNX Runtime, which is then used.
     n_threads
         None for all cores that the process may use.
+    chosen
+        What is known of its inputs and outputs.
 
     Raises
     ------
@@ -397,8 +347,8 @@ def open_runner(
     if runtime is None and precision == "fp32":
         runtime = "openvino" if providers is None and _suits_openvino(path) else "onnxruntime"
     if runtime == "onnxruntime":
-        return OnnxRuntime(path, providers=providers, n_threads=n_threads)
-    return OpenVino(path, precision=precision, n_threads=n_threads)
+        return OnnxRuntime(path, providers=providers, n_threads=n_threads, chosen=chosen)
+    return OpenVino(path, precision=precision, n_threads=n_threads, chosen=chosen)
 
 
 def _suits_openvino(path: Path) -> bool:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.protocol import SplitTexts
 
+# Ids are kept in 32 bits, signed.
+_LARGEST_ID = 2**31 - 1
+
 # Texts that go to the tokenizer at once: enough for all its threads, little enough to stop between.
 _TEXTS_AT_ONCE = 8192
 
@@ -108,6 +111,12 @@ class Template:
                 pieces.append(([], []))
         if inside != n_texts - 1:
             raise InputError(f"the tokenizer cannot join {n_texts} texts", path=path)
+        largest = max((token for ids, _ in pieces for token in ids), default=0)
+        if largest > _LARGEST_ID:
+            raise InputError(
+                f"the tokenizer makes token {largest}, and models take ids up to {_LARGEST_ID}",
+                path=path,
+            )
         return cls(
             ids=tuple(np.array(ids, dtype=np.int32) for ids, _ in pieces),
             type_ids=tuple(np.array(kinds, dtype=np.uint8) for _, kinds in pieces),
@@ -205,10 +214,18 @@ class TextTokenizer:
             some = list(texts[begin : begin + _TEXTS_AT_ONCE])
             ids = [encoding.ids for encoding in self._encode(some)]
             lengths[begin : begin + len(ids)] = [len(row) for row in ids]
-            parts.extend(np.array(row, dtype=np.int32) for row in ids)
+            parts.extend(map(self._as_ids, ids))
         values = np.concatenate(parts) if parts else np.zeros(0, np.int32)
         self._check_known(values)
         return Ragged(values=values, offsets=find_offsets(lengths))
+
+    def _as_ids(self, ids: Sequence[int]) -> NDArray[np.int32]:
+        if ids and max(ids) > _LARGEST_ID:
+            raise InputError(
+                f"the tokenizer makes token {max(ids)}, and models take ids up to {_LARGEST_ID}",
+                path=self._path,
+            )
+        return np.array(ids, dtype=np.int32)
 
     def _encode(self, texts: list[str]) -> list[Any]:
         try:

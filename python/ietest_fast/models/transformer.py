@@ -34,7 +34,6 @@ from ietest_fast.models.checkpoint import (
     run_model,
 )
 from ietest_fast.models.logits import ScoringClassifier
-from ietest_fast.models.onnx import read_json
 from ietest_fast.models.protocol import (
     Bounds,
     Capabilities,
@@ -50,6 +49,7 @@ from ietest_fast.models.protocol import (
     check_against_space,
     normalise_params,
 )
+from ietest_fast.models.settings import read_json
 from ietest_fast.models.tokens import TextRows, encode_splits
 from ietest_fast.models.training import (
     Schedule,

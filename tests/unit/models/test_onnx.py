@@ -12,7 +12,8 @@ from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import Padding, pad, plan_batches
 from ietest_fast.models.evaluation import evaluate, score_versions
-from ietest_fast.models.onnx import OnnxClassifier, OnnxFiles, find_max_length
+from ietest_fast.models.onnx import OnnxClassifier, OnnxFiles
+from ietest_fast.models.settings import find_max_length
 from tiny_models import LABELS, make_onnx_folder, make_tokenizer, random_texts, write_onnx
 
 
@@ -167,7 +168,10 @@ def _hidden_states(folder):
         (_truncate, r"cannot load this model \(is the file whole\?\)"),
         (lambda folder: (folder / "model.onnx").write_bytes(b""), r"cannot load this model"),
         (_other_inputs, r"wants an input 'pixels'; known are attention_mask"),
-        (_hidden_states, r"'logits' has the shape \[.*, .*, 3\]"),
+        (
+            _hidden_states,
+            r"no output has the shape \(texts, labels\); there are logits \[.*, .*, 3\]",
+        ),
         (
             lambda folder: _write_config(folder, id2label={"0": "a", "1": "b"}),
             r"names 2 labels, but the model has 3 outputs",
