@@ -84,6 +84,29 @@ def test_a_model_is_run_on_both_versions(
     assert json.loads(said)["p_value"] == given["p_value"]
 
 
+def test_inputs_of_other_names_are_mapped(
+    model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import onnx
+
+    common = ["eval", "--onnx", model, "--test", texts, "--json"]
+    expected = json.loads(run(capsys, *common)[1])
+    loaded = onnx.load(str(model / "model.onnx"))
+    loaded.graph.input[0].name = "ids"
+    loaded.graph.node[0].input[1] = "ids"
+    onnx.save(loaded, str(model / "model.onnx"))
+    status, _, err = run(capsys, *common)
+    assert (status, "wants an input 'ids'" in err, "--onnx-inputs ids=" in err) == (1, True, True)
+    status, _, err = run(capsys, *common, "--onnx-inputs", "ids")
+    assert (status, "is not a list such as ids=input_ids" in err) == (2, True)
+    named = ["--onnx-inputs", "ids=input_ids", "--onnx-output", "logits"]
+    status, said, err = run(capsys, *common, *named)
+    assert status == 0, err
+    found = json.loads(said)
+    for key in ("n", "n10", "n01", "accuracy_original"):
+        assert found[key] == expected[key]
+
+
 def test_texts_transformed_before_give_the_same(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

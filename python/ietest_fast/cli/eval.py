@@ -41,6 +41,10 @@ def _pair(text: str) -> tuple[str, str]:
     return source.strip(), target.strip()
 
 
+#: Which of a model's inputs is what.
+_INPUTS = CommaList(
+    "NAME=ROLE,...", _pair, bool, "is not a list such as ids=input_ids,mask=attention_mask"
+)
 #: Which of a model's labels is which of the data's.
 _LABEL_MAP = CommaList(
     "MODEL=DATA,...", _pair, bool, "is not a list such as LABEL_0=entailment,LABEL_1=neutral"
@@ -59,12 +63,14 @@ _OF_MODELS = (
     "text-columns",
     "provider",
     "runtime",
+    "onnx-inputs",
+    "onnx-output",
     "precision",
     "max-length",
     "out",
 )
 # Of one kind of model only.
-_OF_ONNX = ("tokenizer", "provider", "runtime")
+_OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = (
     "reader",
@@ -139,6 +145,18 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "GPU]",
         ),
         click.option("--provider", help="Of ONNX Runtime.  [default: the best there is]"),
+        click.option(
+            "--onnx-inputs",
+            type=_INPUTS,
+            help="What the ONNX file's inputs are, where they have other names: input_ids, "
+            "attention_mask, token_type_ids or position_ids.",
+        ),
+        click.option(
+            "--onnx-output",
+            metavar="NAME",
+            help="The ONNX file's output with the class scores.  [default: logits, or the one of "
+            "shape (texts, labels)]",
+        ),
         click.option(
             "--precision",
             type=click.Choice(["fp32", "bf16"]),
@@ -396,6 +414,8 @@ def _load(onnx: Path | None, model: str | None, options: dict[str, Any]) -> Text
         tokenizer=options["tokenizer"],
         providers=None if options["provider"] is None else [options["provider"]],
         runtime=options["runtime"],
+        inputs=None if options["onnx_inputs"] is None else dict(options["onnx_inputs"]),
+        output=options["onnx_output"],
         precision=precision or "fp32",
         **common,
     )
