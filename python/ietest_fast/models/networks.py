@@ -103,7 +103,7 @@ class _Vocabulary:
 
     @classmethod
     def learn(cls, store: WordRows, rows: NDArray[np.int64], *, min_count: int) -> _Vocabulary:
-        """Know the words that occur often enough in some rows, and those with given vectors."""
+        """Know the words that occur often enough in some rows, with given vectors if at all."""
         texts, counts = np.unique(store.rows.codes[:, rows], return_counts=True)
         every = store.rows.texts
         weights = np.repeat(counts, every.lengths[texts])
@@ -111,10 +111,32 @@ class _Vocabulary:
         occurs = np.bincount(words, weights=weights, minlength=store.n_words)
         known = occurs >= min_count
         if store.vectors.shape[1]:
-            known |= ~np.isnan(store.vectors[:, 0])
+            known |= (occurs > 0) & ~np.isnan(store.vectors[:, 0])
         known[: UNKNOWN + 2] = True  # padding, unknown, separator
         place_of = np.where(known, np.cumsum(known) - 1, UNKNOWN)
         return cls(place_of=place_of.astype(np.int64), n_rows=int(known.sum()))
+
+
+def _read_unseen(
+    network: Any, vocabulary: _Vocabulary, vectors: NDArray[np.float32]
+) -> _Vocabulary:
+    """Let a trained network read words that its training did not have, by their given vectors.
+
+    They come in afterwards, so that a network does not depend on what else is in the files: texts
+    of other splits and of other transformations.
+    """
+    if vectors.shape[1] == 0:
+        return vocabulary
+    torch = import_torch()
+    unseen = np.flatnonzero((vocabulary.place_of == UNKNOWN) & ~np.isnan(vectors[:, 0]))
+    weight = network.embed.weight.detach()
+    more = torch.from_numpy(np.ascontiguousarray(vectors[unseen])).to(weight.device)
+    network.embed = torch.nn.Embedding.from_pretrained(
+        torch.cat([weight, more]), padding_idx=PADDING
+    )
+    place_of = vocabulary.place_of.copy()
+    place_of[unseen] = vocabulary.n_rows + np.arange(len(unseen))
+    return _Vocabulary(place_of=place_of, n_rows=vocabulary.n_rows + len(unseen))
 
 
 def _rectangle(
@@ -454,7 +476,7 @@ class _Network:
             )
         return NetworkClassifier(
             network=network,
-            vocabulary=vocabulary,
+            vocabulary=_read_unseen(network, vocabulary, store.vectors),
             n_classes=n_classes,
             pairs=self._options.pairs,
             device=device,

@@ -15,6 +15,7 @@ COLUMNS = ("premise", "hypothesis")
 PARAMS = {
     "bow-xgb": {**QUICK, "colsample_bytree": 0.5},
     "cbow": {"epochs": 1, "embedding_size": 8, "hidden_size": 8},
+    "cbow with vectors": {"epochs": 1, "hidden_size": 8},
     "align": {},
 }
 
@@ -42,10 +43,17 @@ CBOW = pytest.param("cbow", marks=pytest.mark.train)
 
 
 @pytest.mark.parametrize("name", [CBOW if name == "cbow" else name for name in PARAMS])
-def test_other_versions_of_a_run_change_no_result(name):
-    if name == "cbow":
+def test_other_versions_of_a_run_change_no_result(name, tmp_path):
+    options = {}
+    if name.startswith("cbow"):
         pytest.importorskip("torch", reason="needs the train extra")
-    model = load_model(name)
+    if name == "cbow with vectors":
+        rng = np.random.default_rng(1)
+        words = ("boy", "slumbers", "zany", "aardvark", "kitchen")
+        lines = [f"{word} {' '.join(map(str, rng.normal(size=6)))}" for word in words]
+        (tmp_path / "vectors.txt").write_text("\n".join(lines))
+        options["vectors"] = str(tmp_path / "vectors.txt")
+    model = load_model(name.split()[0], **options)
     params = {**model.presets.get("default", {}), **PARAMS[name]}
     one = {"a": ("sleeps", "slumbers")}
     more = {"b": ("A man", "An aardvark"), **one, "c": ("stands", "is zany and stands")}
