@@ -1,1 +1,1 @@
-"""Each hot path beside its peers, in one run: ``python -m benchmarks``."""
+"""Each hot path beside its peers, in one run: ``pytest benchmarks --benchmark-only``."""

@@ -6,13 +6,14 @@ import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
-from benchmarks.limits import machine_limits, words_note
-from benchmarks.timing import Comparison, interleaved, seconds
 from ietest_fast.stats import PairedCounts, cochran_q_test, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from benchmarks.conftest import Race
 
 N, N_MIXED = 10_000, 600
 
@@ -82,59 +83,68 @@ def scipy_bca(counts: PairedCounts) -> None:
     bootstrap((counts.differences().astype(float),), np.mean, method="BCa", batch=500)
 
 
-def measure() -> list[Comparison]:
-    """Time a replicate of Q by both engines, its exact law, and a BCa interval."""
-    big, small = 2_000_000, 50_000
+REPLICATE = pytest.mark.benchmark(group="Cochran multinomial replicate, v = 3")
+RESAMPLE = pytest.mark.benchmark(group="Cochran resample replicate, n = 10⁴, v = 3")
+INTERVAL = pytest.mark.benchmark(group="percentile and BCa interval, n = 9,824, k = 906")
+COUNTS = PairedCounts(7_614, 614, 292, 1_304)
 
-    def multinomial(n_threads: int) -> object:
-        return cochran_q_test(TABLE, n_resamples=big, n_threads=n_threads)
 
-    one, two, peer = interleaved(
-        lambda: multinomial(1),
-        lambda: multinomial(2),
-        lambda: numpy_multinomial(small),
+@REPLICATE
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_multinomial(race: Race, n_threads: int) -> None:
+    drawn = race.scale(2_000_000, 10_000)
+    race.ours(
+        f"{n_threads} thread(s)",
+        lambda: cochran_q_test(TABLE, n_resamples=drawn, n_threads=n_threads),
+        units=drawn,
     )
-    numba_run, n_threads = make_numba_resample()
-    few = 400
 
-    def resample() -> object:
-        return cochran_q_test(TABLE, method="resample", n_resamples=few, n_threads=n_threads)
 
-    ours, numba_time = interleaved(resample, lambda: numba_run(few))
-    alone = seconds(lambda: cochran_q_test(TABLE, method="resample", n_resamples=few, n_threads=1))
-    exact = seconds(lambda: cochran_q_test(TABLE, method="exact"))
-    counts = PairedCounts(7_614, 614, 292, 1_304)
-    interval, scipy_time = interleaved(
-        lambda: estimate(counts), lambda: scipy_bca(counts), rounds=3, numbers=(50, 1)
+@REPLICATE
+def test_numpy(race: Race) -> None:
+    drawn = race.scale(50_000, 500)
+    race.peer(
+        "rng.multinomial over patterns + numpy, one thread",
+        lambda: numpy_multinomial(drawn),
+        units=drawn,
+        at_least=3.5,
     )
-    label = "rng.multinomial over patterns + numpy, one thread"
-    return [
-        Comparison(
-            path="Cochran multinomial replicate, v = 3, 1 thread",
-            ours_seconds=one / big,
-            peer=label,
-            peer_seconds=peer / small,
-            note=words_note(8, one / big, machine_limits()),
-        ),
-        Comparison(
-            path="Cochran multinomial replicate, v = 3, 2 threads",
-            ours_seconds=two / big,
-            peer=label,
-            peer_seconds=peer / small,
-        ),
-        Comparison(
-            path=f"Cochran resample replicate, n = 10⁴, v = 3, {n_threads} threads",
-            ours_seconds=ours / few,
-            peer="numba prange",
-            peer_seconds=numba_time / few,
-            note=words_note(N, alone / few, machine_limits()),
-        ),
-        Comparison(path="Cochran exact law, v = 3, 600 mixed texts", ours_seconds=exact),
-        Comparison(
-            path="percentile and BCa interval, n = 9,824, k = 906",
-            ours_seconds=interval,
-            peer="scipy.stats.bootstrap BCa, S = 9,999",
-            peer_seconds=scipy_time,
-            note="ours is the limit of large S",
-        ),
-    ]
+
+
+@RESAMPLE
+def test_resample(race: Race) -> None:
+    drawn = race.scale(400, 4)
+    race.ours(
+        "all threads",
+        lambda: cochran_q_test(TABLE, method="resample", n_resamples=drawn),
+        units=drawn,
+    )
+
+
+@RESAMPLE
+def test_numba(race: Race) -> None:
+    drawn = race.scale(400, 4)
+    run, n_threads = make_numba_resample()
+    race.peer(f"numba prange, {n_threads} threads", lambda: run(drawn), units=drawn, at_least=2)
+
+
+@pytest.mark.benchmark(group="Cochran exact law, v = 3, 600 mixed texts")
+def test_exact(race: Race) -> None:
+    table = TABLE[:: race.scale(1, 20)]
+    race.ours("1 thread", lambda: cochran_q_test(table, method="exact"), rounds=1)
+
+
+@INTERVAL
+def test_interval(race: Race) -> None:
+    race.ours("limit of large S", lambda: estimate(COUNTS), calls=50)
+
+
+@INTERVAL
+def test_scipy(race: Race) -> None:
+    counts = COUNTS if not race.quick else PairedCounts(70, 6, 3, 13)
+    race.peer(
+        "scipy.stats.bootstrap BCa, S = 9,999",
+        lambda: scipy_bca(counts),
+        rounds=3,
+        at_least=1_000,
+    )

@@ -1,19 +1,15 @@
 """Scores, clusters and several classifiers: replicates of the sampler by types, beside peers.
 
-Peers that know no coins draw without them, which favours them. The notes give processor time on one
-thread, which other work on the machine disturbs least, and the fraction of the machine's limit.
+Peers that know no coins draw without them, which favours them.
 """
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
-from benchmarks.limits import machine_limits, words_note
-from benchmarks.timing import Comparison, interleaved, seconds
 from ietest_fast.stats import joint_test
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.scores import paired_score_test
@@ -21,20 +17,11 @@ from ietest_fast.stats.scores import paired_score_test
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from benchmarks.conftest import Race
+
 N = 10_000
 N_CLUSTERS = 3_300
 M = 5
-
-
-def processor_seconds(*calls: Callable[[], object], rounds: int = 3) -> list[float]:
-    """Give the least processor time of each call over some rounds, in turns."""
-    best = [float("inf")] * len(calls)
-    for _ in range(rounds):
-        for place, call in enumerate(calls):
-            start = time.process_time()
-            call()
-            best[place] = min(best[place], time.process_time() - start)
-    return best
 
 
 def make_scores() -> tuple[np.ndarray, np.ndarray]:
@@ -121,137 +108,128 @@ def numpy_joint(differences: np.ndarray, n_replicates: int) -> np.ndarray:
     return largest
 
 
-def measure() -> list[Comparison]:
-    """Time a replicate of each design on two threads."""
-    from scipy import stats as scipy_stats
+SCORES = pytest.mark.benchmark(group="replicate of scores, n = 10⁴")
+CLUSTERS = pytest.mark.benchmark(group="replicate, binary, 10⁴ in 3,300 clusters")
+JOINT = pytest.mark.benchmark(group="replicate of joint max-t, M = 5, n = 10⁴")
+THREADS = pytest.mark.parametrize("n_threads", [2, 1])
+
+
+@SCORES
+@THREADS
+def test_scores(race: Race, n_threads: int) -> None:
+    a, b = make_scores()
+    drawn = race.scale(40_000, 100)
+    race.ours(
+        f"{n_threads} thread(s)",
+        lambda: paired_score_test(a, b, n_resamples=drawn, n_threads=n_threads),
+        units=drawn,
+    )
+
+
+@SCORES
+def test_numba(race: Race) -> None:
+    a, b = make_scores()
+    differences = a - b
+    drawn = race.scale(10_000, 10)
+    gather = numba_gather()
+    gather(differences, 2, 1)
+    race.peer(
+        "numba prange gather, 2 threads",
+        lambda: gather(differences, drawn, 1),
+        units=drawn,
+        at_least=2,
+    )
+
+
+@SCORES
+def test_scipy_in_batches(race: Race) -> None:
+    from scipy import stats
 
     a, b = make_scores()
-    d = a - b
-    gather = numba_gather()
-    big, small = 40_000, 200
-    calls: list[Callable[[], object]] = [
-        lambda: paired_score_test(a, b, n_resamples=big, n_threads=2),
-        lambda: paired_score_test(a, b, n_resamples=big, n_threads=1),
-        lambda: gather(d, big // 4, 1),
-        lambda: scipy_stats.bootstrap(
-            (a, b),
-            _paired_t,
-            paired=True,
-            n_resamples=small,
-            method="percentile",
-            batch=10,
-            rng=0,
-        ),
-    ]
-    names = [
-        "",
-        "",
-        "numba prange gather, 2 threads",
+    drawn = race.scale(200, 10)
+    race.peer(
         "scipy.stats.bootstrap, percentile, batches of 10 (its fastest)",
-    ]
-    sizes = [big, big, big // 4, small]
-    goals: list[float | None] = [None, None, 2.0, 100.0]
-    try:
-        from arch.bootstrap import IIDBootstrap
-    except ImportError:
-        print("arch is not installed: left out", file=sys.stderr)
-    else:
-        calls.append(lambda: IIDBootstrap(a, b, seed=0).apply(_paired_t, small))
-        names.append("arch.IIDBootstrap")
-        sizes.append(small)
-        goals.append(50.0)
-    times = [t / size for t, size in zip(interleaved(*calls, rounds=3), sizes, strict=True)]
-    on_processor = [t / size for t, size in zip(processor_seconds(*calls), sizes, strict=True)]
-    # Once: it takes as long as all others together, and some GB.
-    names.append("scipy.stats.bootstrap with its defaults: 9,999 resamples, BCa, one batch")
-    goals.append(100.0)
-    start = time.process_time()
-    times.append(
-        seconds(lambda: scipy_stats.bootstrap((a, b), _paired_t, paired=True, rng=0)) / 9_999
+        lambda: stats.bootstrap(
+            (a, b), _paired_t, paired=True, n_resamples=drawn, method="percentile", batch=10, rng=0
+        ),
+        units=drawn,
+        at_least=15,
     )
-    on_processor.append((time.process_time() - start) / 9_999)
-    limits = machine_limits()
-    rate = N / on_processor[1]
-    share = ""
-    if limits is not None:
-        # A unit reads its value and its square; the bare loop makes a word.
-        share = (
-            f"; {rate / limits['philox_words']:.1f} draws in the time of a word of a bare Philox "
-            f"loop; {16 * rate / limits['gather_l2_bytes']:.0%} of the bytes/s of a gather from "
-            f"L2, {16 * rate / limits['stream_l2_bytes']:.0%} of a plain read's"
-        )
-    lines = []
-    for place in range(2, len(names)):
-        ratio = on_processor[place] / on_processor[1]
-        note = f"processor time, ours on 1 thread: {on_processor[1] * 1e6:.2f} µs, {ratio:.3g}×"
-        lines.append(
-            Comparison(
-                path="scores, n = 10⁴, 2 threads",
-                ours_seconds=times[0],
-                peer=names[place],
-                peer_seconds=times[place],
-                goal=goals[place],
-                note=note + (share if place == 2 else ""),
-            )
-        )
-    return lines + _measure_clusters(limits) + _measure_joint(limits)
 
 
-def _measure_clusters(limits: dict[str, float] | None) -> list[Comparison]:
+@SCORES
+def test_scipy(race: Race) -> None:
+    from scipy import stats
+
+    a, b = make_scores()
+    if race.quick:
+        a, b = a[:50], b[:50]
+    race.peer(
+        "scipy.stats.bootstrap with its defaults: 9,999 resamples, BCa, one batch",
+        lambda: stats.bootstrap((a, b), _paired_t, paired=True, rng=0),
+        units=9_999,
+        rounds=1,
+        at_least=100,
+    )
+
+
+@SCORES
+def test_arch(race: Race) -> None:
+    bootstrap = pytest.importorskip("arch.bootstrap")
+    a, b = make_scores()
+    drawn = race.scale(200, 5)
+    race.peer(
+        "arch.IIDBootstrap",
+        lambda: bootstrap.IIDBootstrap(a, b, seed=0).apply(_paired_t, drawn),
+        units=drawn,
+        at_least=10,
+    )
+
+
+@CLUSTERS
+@THREADS
+def test_clusters(race: Race, n_threads: int) -> None:
+    a, b, clusters = make_clusters()
+    drawn = race.scale(2_000_000, 1_000)
+    race.ours(
+        f"{n_threads} thread(s)",
+        lambda: clustered_test(a, b, clusters, n_resamples=drawn, n_threads=n_threads),
+        units=drawn,
+        at_most_seconds=1e-6,
+    )
+
+
+@CLUSTERS
+def test_numpy_on_types(race: Race) -> None:
     a, b, clusters = make_clusters()
     sums = np.bincount(clusters, weights=a.astype(float) - b)
-    big, small = 2_000_000, 20_000
-    (one,) = processor_seconds(lambda: clustered_test(a, b, clusters, n_resamples=big, n_threads=1))
-    two, peer = interleaved(
-        lambda: clustered_test(a, b, clusters, n_resamples=big, n_threads=2),
-        lambda: numpy_clusters(sums, small),
+    drawn = race.scale(20_000, 100)
+    race.peer(
+        "rng.multinomial + numpy on the same types",
+        lambda: numpy_clusters(sums, drawn),
+        units=drawn,
+        at_least=1.2,
     )
-    nonzero = int((sums != 0).sum())
-    n_types = np.unique(np.abs(sums[sums != 0])).size
-    # The number of clusters drawn, two words a type, and those drawn singly.
-    extras = 2 * np.sqrt(nonzero * (2 - nonzero / N_CLUSTERS))
-    words = 1 + 2 * n_types + extras * (1 + 1 / 64)
-    path = "clustered binary, 10⁴ in 3,300 clusters, 2 threads"
-    note = f"{n_types} types; " + words_note(words, one / big, limits)
-    return [
-        Comparison(path=path, ours_seconds=two / big, goal=1e-6, note=note),
-        Comparison(
-            path=path,
-            ours_seconds=two / big,
-            peer="rng.multinomial + numpy on the same types",
-            peer_seconds=peer / small,
-        ),
-    ]
 
 
-def _measure_joint(limits: dict[str, float] | None) -> list[Comparison]:
+@JOINT
+@pytest.mark.parametrize("min_p", [False, True])
+def test_joint(race: Race, min_p: bool) -> None:
     a, b = make_joint()
-    d = a.astype(float) - b
-    big, small = 400_000, 100
-    result = joint_test(a, b, n_resamples=big, min_p=False, n_threads=2)
-    (one,) = processor_seconds(lambda: joint_test(a, b, n_resamples=big, min_p=False, n_threads=1))
-    two, peer = interleaved(
-        lambda: joint_test(a, b, n_resamples=big, min_p=False, n_threads=2),
-        lambda: numpy_joint(d, small),
+    drawn = race.scale(100_000 if min_p else 400_000, 1_000)
+    race.ours(
+        "2 threads, step-down min-p" if min_p else "2 threads",
+        lambda: joint_test(a, b, n_resamples=drawn, min_p=min_p, n_threads=2),
+        units=drawn,
+        at_most_seconds=2e-6,
     )
-    (decides,) = interleaved(lambda: joint_test(a, b, n_resamples=100_000, n_threads=2))
-    nonzero = int((d != 0).any(axis=1).sum())
-    extras = 2 * np.sqrt(nonzero * (2 - nonzero / N))
-    words = 1 + 2 * result.n_types + extras * (1 + 1 / 64)
-    path = "joint max-|t|, M = 5, n = 10⁴, 2 threads"
-    note = f"{result.n_types} types; " + words_note(words, one / big, limits)
-    return [
-        Comparison(path=path, ours_seconds=two / big, goal=2e-6, note=note),
-        Comparison(
-            path=path,
-            ours_seconds=two / big,
-            peer="numpy, row by row",
-            peer_seconds=peer / small,
-            goal=100,
-        ),
-        Comparison(
-            path="the same with step-down min-p, the default, S = 10⁵",
-            ours_seconds=decides / 100_000,
-            goal=2e-6,
-        ),
-    ]
+
+
+@JOINT
+def test_numpy_row_by_row(race: Race) -> None:
+    a, b = make_joint()
+    differences = a.astype(float) - b
+    drawn = race.scale(100, 2)
+    race.peer(
+        "numpy, row by row", lambda: numpy_joint(differences, drawn), units=drawn, at_least=100
+    )

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
-from benchmarks.timing import Comparison, interleaved, seconds
+import numpy as np
+import pytest
+
 from ietest_fast.stats import PairedCounts, paired_test
+
+if TYPE_CHECKING:
+    from benchmarks.conftest import Race
 
 TABLE = PairedCounts(7_000, 450, 350, 2_200)
 BIG_TABLE = PairedCounts(840_000, 31_000, 29_000, 100_000)
@@ -54,25 +59,39 @@ def numpy_bootstrap(counts: PairedCounts, n_replicates: int, seed: int = 0) -> f
     return 2 * min((t <= counts.t).mean(), (t > counts.t).mean())
 
 
-def measure() -> list[Comparison]:
-    """Time single p-values, from Python."""
-    ours, big = interleaved(
-        lambda: paired_test(TABLE), lambda: paired_test(BIG_TABLE), rounds=9, numbers=(500, 100)
+EXACT = pytest.mark.benchmark(group="exact p, n = 10⁴, k = 800")
+
+
+@EXACT
+def test_exact(race: Race) -> None:
+    race.ours("one test", lambda: paired_test(TABLE), calls=500, at_most_seconds=50e-6)
+
+
+@EXACT
+def test_pandas(race: Race) -> None:
+    drawn = race.scale(100, 5)
+    race.peer(
+        f"pandas loop, S = {S:,}",
+        lambda: pandas_bootstrap(TABLE, drawn),
+        units=drawn / S,
+        rounds=1,
+        at_least=50_000,
+        note=f"peer timed on S = {drawn} and scaled",
     )
-    numpy_time = seconds(lambda: numpy_bootstrap(TABLE, S))
-    pandas_time = seconds(lambda: pandas_bootstrap(TABLE, S // 10)) * 10
-    path = "exact p, n = 10⁴, k = 800"
-    return [
-        Comparison(path=path, ours_seconds=ours, goal=50e-6),
-        Comparison(
-            path=path,
-            ours_seconds=ours,
-            peer="pandas loop, S = 1000",
-            peer_seconds=pandas_time,
-            note="peer timed on S = 100 and scaled",
-        ),
-        Comparison(
-            path=path, ours_seconds=ours, peer="numpy loop, S = 1000", peer_seconds=numpy_time
-        ),
-        Comparison(path="exact p, n = 10⁶, k = 6·10⁴", ours_seconds=big, goal=1e-3),
-    ]
+
+
+@EXACT
+def test_numpy(race: Race) -> None:
+    drawn = race.scale(S, 10)
+    race.peer(
+        f"numpy loop, S = {S:,}",
+        lambda: numpy_bootstrap(TABLE, drawn),
+        units=drawn / S,
+        rounds=3,
+        at_least=2_000,
+    )
+
+
+@pytest.mark.benchmark(group="exact p, n = 10⁶, k = 6·10⁴")
+def test_exact_of_many(race: Race) -> None:
+    race.ours("one test", lambda: paired_test(BIG_TABLE), calls=100, at_most_seconds=1e-3)

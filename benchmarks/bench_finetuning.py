@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from typing import TYPE_CHECKING, Any, cast
 
+import pytest
+
 from benchmarks.minilm import PARAMS, find_checkpoint, read_pairs, take
-from benchmarks.timing import Comparison, interleaved
 from ietest_fast.models.protocol import SplitTexts
 from ietest_fast.models.training import plan_epochs
 from ietest_fast.models.transformer import Transformer
@@ -20,12 +20,19 @@ from ietest_fast.models.transformer import Transformer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from benchmarks.conftest import Race
     from ietest_fast.corpus import Corpus
     from ietest_fast.models.tokens import TextRows
 
 N_PAIRS = 640
 BATCH = 32
 ROUNDS = 3
+
+pytestmark = [
+    pytest.mark.models,
+    pytest.mark.benchmark(group="fine-tuning, a pair"),
+    pytest.mark.filterwarnings("ignore"),
+]
 
 
 def _trainer(corpus: Corpus, *, bf16: bool) -> Callable[[], object]:
@@ -83,32 +90,23 @@ def _ours(corpus: Corpus, precision: str) -> Callable[[], object]:
     return lambda: model.fit(rows, None, params=PARAMS, n_classes=3, seed=0, n_threads=n_threads)
 
 
-def measure() -> list[Comparison]:
-    """Time an epoch of each in turns; loading the checkpoint counts for all."""
-    import transformers
+@pytest.fixture(scope="module")
+def corpus(quick: bool) -> Corpus:
+    """The pairs to train on."""
+    return take(read_pairs("train")[0], 16 if quick else N_PAIRS)
 
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    warnings.filterwarnings("ignore")
-    train, name = read_pairs("train")
-    corpus = take(train, N_PAIRS)
-    calls = {
-        "ours, auto": _ours(corpus, "auto"),
-        "ours, fp32": _ours(corpus, "fp32"),
-        "Trainer": _trainer(corpus, bf16=False),
-        "Trainer, bf16": _trainer(corpus, bf16=True),
-    }
-    seconds = dict(zip(calls, interleaved(*calls.values(), rounds=ROUNDS), strict=True))
-    goal = {("ours, auto", "Trainer"): 1.5, ("ours, auto", "Trainer, bf16"): 1.5}
-    return [
-        Comparison(
-            path=f"an epoch of {N_PAIRS} pairs, {name}, {ours}",
-            ours_seconds=seconds[ours],
-            peer=peer,
-            peer_seconds=seconds[peer],
-            goal=goal.get((ours, peer)),
-            note=f"{N_PAIRS / seconds[ours]:.0f} pairs/s beside {N_PAIRS / seconds[peer]:.0f}",
-        )
-        for ours in ("ours, auto", "ours, fp32")
-        for peer in ("Trainer", "Trainer, bf16")
-    ]
+
+@pytest.mark.parametrize("precision", ["auto", "fp32"])
+def test_ours(race: Race, corpus: Corpus, precision: str) -> None:
+    race.ours(precision, _ours(corpus, precision), units=len(corpus), rounds=ROUNDS)
+
+
+@pytest.mark.parametrize("bf16", [False, True])
+def test_trainer(race: Race, corpus: Corpus, bf16: bool) -> None:
+    race.peer(
+        "Trainer, bf16" if bf16 else "Trainer",
+        _trainer(corpus, bf16=bf16),
+        units=len(corpus),
+        rounds=ROUNDS,
+        at_least=1.2,
+    )

@@ -6,29 +6,37 @@ the same weights and as many threads.
 
 from __future__ import annotations
 
-import tempfile
-import warnings
-from pathlib import Path
+import functools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from benchmarks.minilm import fine_tune, read_pairs, take
-from benchmarks.timing import Comparison, interleaved
 from ietest_fast.models.evaluation import score_versions
 from ietest_fast.models.export import export_onnx
 from ietest_fast.models.onnx import OnnxClassifier
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
+
+    from benchmarks.conftest import Race
+    from ietest_fast.corpus import Corpus
 
 N_TRAIN = 3000
 N_TEST = 1000
 ROUNDS = 3
 MAX_LENGTH = 128
 N_CALIBRATE = 300
-# Parameters of MiniLM that every token passes: six layers of 12 x 384 x 384.
-_WEIGHTS_PER_TOKEN = 6 * 12 * 384 * 384
+
+pytestmark = [
+    pytest.mark.models,
+    pytest.mark.benchmark(group="both versions of a pair"),
+    pytest.mark.filterwarnings("ignore"),
+]
 
 
 def _cross_encoder(folder: Path, pairs: list[tuple[str, str]], dtype: str) -> Any:
@@ -62,28 +70,50 @@ def _pipeline(folder: Path, pairs: list[tuple[str, str]]) -> Any:
     return scores
 
 
-def measure_products(dtype: str) -> float:
-    """Give the floating-point operations a second of a product of matrices of MiniLM's sizes."""
-    import torch
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """A fine-tuned classifier, what it was trained on, and a test set in two versions."""
 
-    a = torch.randn(2048, 384).to(getattr(torch, dtype))
-    b = torch.randn(384, 1536).to(getattr(torch, dtype))
-    (seconds,) = interleaved(lambda: a @ b, rounds=9, numbers=(20,))
-    return 2 * 2048 * 384 * 1536 / seconds
+    room: Path
+    folder: Path
+    train: Corpus
+    versions: tuple[Any, Any]
+    text_columns: tuple[str, ...]
+    pairs: list[tuple[str, str]]
+    n_calibrate: int
+
+    @functools.cached_property
+    def reference(self) -> NDArray[np.int64]:
+        """The labels of the CrossEncoder in fp32."""
+        scores = _cross_encoder(self.folder, self.pairs, "float32")()
+        return np.argmax(np.asarray(scores), axis=1)
+
+    def export(self, kind: str) -> Path:
+        """Export in whole numbers of 32 or 8 bits, or in 8 bits with measured ranges; once."""
+        place = self.room / kind
+        if place.is_dir():
+            return place
+        if kind == "fp32":
+            return export_onnx(self.folder, place).folder
+        calibration = None
+        if kind == "ranges":
+            seen = take(self.train, self.n_calibrate)
+            calibration = [seen.texts(column).to_pylist() for column in seen.text_columns]
+        return export_onnx(self.folder, place, precision="int8", calibration=calibration).folder
 
 
-def measure() -> list[Comparison]:
-    """Time all on the same pairs, in turns."""
+@pytest.fixture(scope="module")
+def work(quick: bool, tmp_path_factory: pytest.TempPathFactory) -> Work:
+    """Fine-tune once."""
     import transformers
 
     from ietest_fast.transform import build_synonym_substitution
 
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    warnings.filterwarnings("ignore")
-    train, name = read_pairs("train")
-    test = take(read_pairs("dev")[0], N_TEST)
-    transformed = build_synonym_substitution([train]).transform(
+    train, _ = read_pairs("train")
+    test = take(read_pairs("dev")[0], 20 if quick else N_TEST)
+    transformed = build_synonym_substitution([take(train, 200) if quick else train]).transform(
         test.table, test.text_columns, with_edits=False
     )
     versions = (test.table, transformed.table)
@@ -91,87 +121,59 @@ def measure() -> list[Comparison]:
         [text for table in versions for text in table[column].to_pylist()]
         for column in test.text_columns
     ]
-    pairs = list(zip(*columns, strict=True))
-    with tempfile.TemporaryDirectory() as room:
-        folder = Path(room) / "classifier"
-        fine_tune(folder, n_pairs=N_TRAIN)
-        whole = export_onnx(folder, Path(room) / "fp32").folder
-        quantised = export_onnx(folder, Path(room) / "int8", precision="int8").folder
-        seen = take(train, N_CALIBRATE)
-        measured = export_onnx(
-            folder,
-            Path(room) / "ranges",
-            precision="int8",
-            calibration=[seen.texts(column).to_pylist() for column in seen.text_columns],
-        ).folder
-        models = {
-            name: OnnxClassifier.load(
-                stored, runtime=runtime, precision=precision, max_length=MAX_LENGTH
-            )
-            for name, stored, runtime, precision in (
-                ("fp32, OpenVINO", whole, "openvino", "fp32"),
-                ("fp32, ONNX Runtime", whole, "onnxruntime", "fp32"),
-                ("bf16, OpenVINO", whole, "openvino", "bf16"),
-                ("int8, ONNX Runtime", quantised, "onnxruntime", "fp32"),
-                ("int8, measured ranges, OpenVINO", measured, "openvino", "fp32"),
-            )
-        }
-        peers = {
-            "CrossEncoder, fp32": _cross_encoder(folder, pairs, "float32"),
-            "CrossEncoder, bf16": _cross_encoder(folder, pairs, "bfloat16"),
-            "transformers pipeline, fp32": _pipeline(folder, pairs),
-        }
-        ours = {
-            precision: (lambda model=model: score_versions(model, *versions, test.text_columns))
-            for precision, model in models.items()
-        }
-        times = interleaved(*ours.values(), *peers.values(), rounds=ROUNDS)
-        labels = {key: np.argmax(np.asarray(call()), axis=1) for key, call in peers.items()}
-        found = {key: call() for key, call in ours.items()}
-    seconds = dict(zip([*ours, *peers], times, strict=True))
-    fastest = min(seconds[key] for key in peers)
-    reference = labels["CrossEncoder, fp32"]
-    some = found["fp32, OpenVINO"]
-    print(
-        f"{name}: {len(pairs):,} inputs, {some.n_inputs:,} of them different, "
-        f"{some.n_tokens / some.n_inputs:.1f} tokens each; "
-        + "; ".join(f"{key} {len(pairs) / value:,.0f}/s" for key, value in seconds.items())
-        + "; flips beside CrossEncoder, fp32: "
-        + ", ".join(f"{key} {int((value != reference).sum())}" for key, value in labels.items())
+    room = tmp_path_factory.mktemp("inference")
+    fine_tune(room / "classifier", n_pairs=64 if quick else N_TRAIN)
+    return Work(
+        room=room,
+        folder=room / "classifier",
+        train=train,
+        versions=versions,
+        text_columns=tuple(test.text_columns),
+        pairs=list(zip(*columns, strict=True)),
+        n_calibrate=20 if quick else N_CALIBRATE,
     )
-    return [
-        _compare(key, peer, seconds, found[key], reference, fastest)
-        for key in ours
-        for peer in peers
-    ]
 
 
-def _compare(  # noqa: PLR0917
-    key: str,
-    peer: str,
-    seconds: dict[str, float],
-    found: Any,
-    reference: NDArray[np.int64],
-    fastest: float,
-) -> Comparison:
-    both = np.concatenate((found.original, found.transformed)).argmax(axis=1)
-    rate = 2 * _WEIGHTS_PER_TOKEN * found.n_tokens / seconds[key]
-    precision = "fp32" if key.startswith("fp32") else "bf16"
-    limit = measure_products({"fp32": "float32", "bf16": "bfloat16"}[precision])
-    input_for_input = seconds[peer] / seconds[key] * found.n_inputs / len(reference)
-    goals = {
-        "fp32, OpenVINO": 1.2,
-        "bf16, OpenVINO": 1.2,
-        "int8, ONNX Runtime": 2.0,
-        "int8, measured ranges, OpenVINO": 2.0,
-    }
-    return Comparison(
-        path=f"both versions of {len(reference) // 2:,} pairs, {key}",
-        ours_seconds=seconds[key],
-        peer=peer,
-        peer_seconds=seconds[peer],
-        goal=goals.get(key) if seconds[peer] == fastest else None,
-        note=f"{int((both != reference).sum())} labels of {len(reference):,} are not those of the "
-        f"CrossEncoder in fp32; input for input {input_for_input:.2f}x; {rate / 1e9:.0f} GFLOP/s "
-        f"of products, {rate / limit:.0%} of torch's rate in {precision}",
+@pytest.mark.parametrize(
+    ("kind", "runtime", "precision"),
+    [
+        ("fp32", "openvino", "fp32"),
+        ("fp32", "openvino", "bf16"),
+        ("fp32", "onnxruntime", "fp32"),
+        ("int8", "onnxruntime", "fp32"),
+        ("ranges", "openvino", "fp32"),
+    ],
+)
+def test_finished_model(race: Race, work: Work, kind: str, runtime: str, precision: str) -> None:
+    model = OnnxClassifier.load(
+        work.export(kind), runtime=runtime, precision=precision, max_length=MAX_LENGTH
+    )
+    found = score_versions(model, *work.versions, work.text_columns)
+    labels = np.concatenate((found.original, found.transformed)).argmax(axis=1)
+    flips = int((labels != work.reference).sum())
+    number = {"int8": "int8", "ranges": "int8, measured ranges"}.get(kind, precision)
+    race.ours(
+        f"{number}, {'OpenVINO' if runtime == 'openvino' else 'ONNX Runtime'}",
+        lambda: score_versions(model, *work.versions, work.text_columns),
+        units=len(work.pairs) / 2,
+        rounds=ROUNDS,
+        note=f"labels that differ from the CrossEncoder's in fp32: {flips} of {len(labels):,}",
+    )
+
+
+PEERS = {
+    "CrossEncoder, fp32": lambda work: _cross_encoder(work.folder, work.pairs, "float32"),
+    "CrossEncoder, bf16": lambda work: _cross_encoder(work.folder, work.pairs, "bfloat16"),
+    "transformers pipeline, fp32": lambda work: _pipeline(work.folder, work.pairs),
+}
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_peer(race: Race, work: Work, name: str) -> None:
+    race.peer(
+        name,
+        PEERS[name](work),
+        units=len(work.pairs) / 2,
+        rounds=ROUNDS,
+        at_least={"fp32, OpenVINO": 0.7, "bf16, OpenVINO": 1.5},
     )

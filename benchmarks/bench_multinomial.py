@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
-from benchmarks.limits import machine_limits, words_note
-from benchmarks.timing import Comparison, interleaved, seconds
+import numpy as np
+import pytest
+
 from ietest_fast.stats import PairedCounts, paired_test
+
+if TYPE_CHECKING:
+    from benchmarks.conftest import Race
 
 TABLE = PairedCounts(7_000, 450, 350, 2_200)
 
@@ -25,28 +29,28 @@ def _ours(n_replicates: int, n_threads: int) -> None:
     paired_test(TABLE, method="multinomial", n_resamples=n_replicates, n_threads=n_threads)
 
 
-def measure() -> list[Comparison]:
-    """Time a replicate, on one thread and on two, and a billion of them."""
-    big, small = 20_000_000, 1_000_000
-    one, two, numpy_time = interleaved(
-        lambda: _ours(big, 1), lambda: _ours(big, 2), lambda: numpy_line(small)
+REPLICATE = pytest.mark.benchmark(group="multinomial replicate")
+
+
+@REPLICATE
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_replicates(race: Race, n_threads: int) -> None:
+    drawn = race.scale(20_000_000, 100_000)
+    race.ours(f"{n_threads} thread(s)", lambda: _ours(drawn, n_threads), units=drawn)
+
+
+@REPLICATE
+def test_numpy(race: Race) -> None:
+    drawn = race.scale(1_000_000, 1_000)
+    race.peer(
+        "rng.multinomial + numpy, one thread",
+        lambda: numpy_line(drawn),
+        units=drawn,
+        at_least={"1 thread(s)": 15, "2 thread(s)": 15},
     )
-    billion = seconds(lambda: _ours(10**9, 2))
-    peer = "rng.multinomial + numpy, one thread"
-    return [
-        Comparison(
-            path="multinomial replicate, 1 thread",
-            ours_seconds=one / big,
-            peer=peer,
-            peer_seconds=numpy_time / small,
-            note=words_note(1, one / big, machine_limits()),
-        ),
-        Comparison(
-            path="multinomial replicate, 2 threads",
-            ours_seconds=two / big,
-            peer=peer,
-            peer_seconds=numpy_time / small,
-            goal=15,
-        ),
-        Comparison(path="10⁹ replicates, 2 threads", ours_seconds=billion, goal=10),
-    ]
+
+
+@pytest.mark.benchmark(group="10⁹ replicates")
+def test_a_billion(race: Race) -> None:
+    drawn = race.scale(10**9, 10**5)
+    race.ours("2 threads", lambda: _ours(drawn, 2), rounds=1, at_most_seconds=10)

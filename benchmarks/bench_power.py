@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
-from benchmarks.timing import Comparison, interleaved
+import numpy as np
+import pytest
+
 from ietest_fast.stats import power, power_curve, sample_size
 
+if TYPE_CHECKING:
+    from benchmarks.conftest import Race
+
 N, PSI, DELTA = 10_000, 0.08, 0.01
-N_TABLES = 200
+N_SIMULATED = 10_000
 
 
 def simulated_power(n: int, psi: float, delta: float, n_tables: int, seed: int = 0) -> float:
@@ -23,27 +28,39 @@ def simulated_power(n: int, psi: float, delta: float, n_tables: int, seed: int =
     return rejected / n_tables
 
 
-def measure() -> list[Comparison]:
-    """Time curves of 50 points, one power, one sample size."""
+ONE = pytest.mark.benchmark(group="one power, n = 10⁴")
+
+
+@pytest.mark.benchmark(group="power curve, 50 n up to 10⁴")
+def test_curve_over_n(race: Race) -> None:
     sizes = np.linspace(N // 50, N, 50).astype(int)
-    over_n, over_delta, single, planned, peer = interleaved(
-        lambda: power_curve(PSI, n=sizes, delta=DELTA),
-        lambda: power_curve(PSI, n=N, delta=np.linspace(0, 0.02, 50)),
-        lambda: power(N, PSI, DELTA),
-        lambda: sample_size(PSI, DELTA),
-        lambda: simulated_power(N, PSI, DELTA, N_TABLES),
-        rounds=7,
-        numbers=(1, 2, 5, 1, 1),
+    race.ours("enumerated", lambda: power_curve(PSI, n=sizes, delta=DELTA), at_most_seconds=1.0)
+
+
+@pytest.mark.benchmark(group="power curve, 50 delta, n = 10⁴")
+def test_curve_over_delta(race: Race) -> None:
+    deltas = np.linspace(0, 0.02, 50)
+    race.ours("enumerated", lambda: power_curve(PSI, n=N, delta=deltas), at_most_seconds=1.0)
+
+
+@ONE
+def test_one_power(race: Race) -> None:
+    race.ours("enumerated", lambda: power(N, PSI, DELTA), calls=5)
+
+
+@ONE
+def test_simulation(race: Race) -> None:
+    drawn = race.scale(200, 5)
+    race.peer(
+        "10⁴ simulated tables, statsmodels `mcnemar`",
+        lambda: simulated_power(N, PSI, DELTA, drawn),
+        units=drawn / N_SIMULATED,
+        rounds=3,
+        at_least=30,
+        note=f"peer timed on {drawn} tables and scaled; its answer has an error of 0.5%",
     )
-    return [
-        Comparison(path="power curve, 50 n up to 10⁴", ours_seconds=over_n, goal=1.0),
-        Comparison(path="power curve, 50 delta, n = 10⁴", ours_seconds=over_delta, goal=1.0),
-        Comparison(
-            path="one power, n = 10⁴",
-            ours_seconds=single,
-            peer="10⁴ simulated tables, statsmodels `mcnemar`",
-            peer_seconds=peer * 10_000 / N_TABLES,
-            note=f"peer timed on {N_TABLES} tables and scaled; its answer has an error of 0.5%",
-        ),
-        Comparison(path="sample size, psi = 0.08, delta = 0.01", ours_seconds=planned),
-    ]
+
+
+@pytest.mark.benchmark(group="sample size, psi = 0.08, delta = 0.01")
+def test_sample_size(race: Race) -> None:
+    race.ours("enumerated", lambda: sample_size(PSI, DELTA))

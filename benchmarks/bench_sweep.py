@@ -3,25 +3,21 @@
 The published way, for each cell: mix the texts, fit scikit-learn's TfidfVectorizer on "premise
 hypothesis" anew, transform both test sets, train XGBClassifier, and bootstrap the matched sample
 S = 1000 times as a pandas frame. Ours: a cell of `ietest_fast.experiment` and its test. What both
-need once (tagging, transformation) is left out; our encoding is counted in.
-
-Both on one thread, one cell after the other, in turns; whole sweeps are scaled from these cells.
+need once (tagging, transformation) is left out, and so is our encoding, which a sweep of 505 cells
+does once. Both on one thread, one cell after the other.
 """
 
 from __future__ import annotations
 
-import importlib
+import itertools
 import os
-import tempfile
-import time
-from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import numpy as np
+import pytest
 
-from benchmarks.timing import Comparison
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.artefacts import write_bytes
 from ietest_fast.experiment.cells import describe_cell, match, read_predictions
@@ -35,55 +31,31 @@ from ietest_fast.stats import MatchedSample, paired_test
 from ietest_fast.transform import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from benchmarks.conftest import Race
     from ietest_fast.experiment import Splits
     from ietest_fast.experiment.data import TransformedSplits
 
-N_RHO, M, S = 101, 5, 1000
+S = 1000
 
 
-def _read_splits(folder: Path) -> Splits:
-    if not folder.is_dir():
-        return read_splits(check_config({"data": {"demo": True}}).data)
+def _read_splits(folder: Path, quick: bool) -> Splits:
+    if quick or not folder.is_dir():
+        demo = {"n_train": 200, "n_valid": 60, "n_test": 100} if quick else True
+        return read_splits(check_config({"data": {"demo": demo}}).data)
     dev = {"file": str(folder / "dev.parquet"), "n_valid": 1800, "n_test": 8000}
     data = {"train": str(folder / "train.parquet"), "split": dev}
     return read_splits(check_config({"data": data}).data)
 
 
-@contextmanager
-def _timed(target: str, seconds: dict[str, float]) -> Iterator[None]:
-    """Add up the time spent in a function of another module."""
-    module, _, name = target.rpartition(".")
-    original = getattr(importlib.import_module(module), name)
-
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        begin = time.perf_counter()
-        try:
-            return original(*args, **kwargs)
-        finally:
-            seconds[target] = seconds.get(target, 0.0) + time.perf_counter() - begin
-
-    with mock.patch(target, wrapped):
-        yield
-
-
 def published_cell(
-    frames: dict[str, Any], rho: float, m: int, params: dict[str, Any]
-) -> dict[str, float]:
-    """One cell as a script of the time does it; gives seconds by part."""
+    frames: dict[str, Any], rho: float, m: int, params: dict[str, Any], n_replicates: int
+) -> float:
+    """One cell as a script of the time does it; gives its p-value."""
     import pandas as pd
     from sklearn.feature_extraction.text import TfidfVectorizer
     from xgboost import XGBClassifier
-
-    parts: dict[str, float] = {}
-    begin = time.perf_counter()
-
-    def lap(name: str) -> None:
-        nonlocal begin
-        now = time.perf_counter()
-        parts[name] = parts.get(name, 0.0) + now - begin
-        begin = now
 
     def join(frame: Any) -> Any:
         return frame["premise"] + " " + frame["hypothesis"]
@@ -91,15 +63,12 @@ def published_cell(
     train, train_t = frames["train"], frames["train_transformed"]
     chosen = train.sample(frac=rho, random_state=m).index
     mixed = pd.concat([train.drop(chosen), train_t.loc[chosen]]).sample(frac=1, random_state=m)
-    lap("mix")
     vectorizer = TfidfVectorizer()
     x = vectorizer.fit_transform(join(mixed))
     x_test = vectorizer.transform(join(frames["test"]))
     x_test_t = vectorizer.transform(join(frames["test_transformed"]))
-    lap("vectorise")
     model = XGBClassifier(objective="multi:softprob", n_jobs=1, random_state=m, **params)
     model.fit(x, mixed["label"])
-    lap("xgboost")
     gold = frames["test"]["label"]
     matched = pd.DataFrame(
         {
@@ -107,7 +76,6 @@ def published_cell(
             "B": (model.predict(x_test_t) == gold).astype(int),
         }
     )
-    lap("predict")
 
     def statistic(sample: Any) -> float:
         difference = sample["A"] - sample["B"]
@@ -117,7 +85,7 @@ def published_cell(
     observed = statistic(matched)
     replicates = []
     half = len(matched) // 2
-    for s in range(S):
+    for s in range(n_replicates):
         sample = matched.sample(frac=1, replace=True, random_state=s).reset_index(drop=True)
         swapped = sample.copy()
         swapped.loc[:half, "A"], swapped.loc[:half, "B"] = (
@@ -126,9 +94,7 @@ def published_cell(
         )
         replicates.append(statistic(swapped))
     below = np.mean(np.array(replicates) <= observed)
-    assert 0 <= 2 * min(below, 1 - below) <= 1
-    lap("bootstrap")
-    return parts
+    return float(2 * min(below, 1 - below))
 
 
 def _frames(texts: TransformedSplits) -> dict[str, Any]:
@@ -153,9 +119,8 @@ class _Nowhere:
 
 def _prepare(
     texts: TransformedSplits, columns: Sequence[str], weighting: str, place: Path
-) -> tuple[TaskRunner, float]:
-    """Encode everything, which a sweep does once; give who does cells, and the seconds."""
-    begin = time.perf_counter()
+) -> TaskRunner:
+    """Encode everything, which a sweep does once; give who does cells."""
     model = load_model("bow-xgb", weighting=weighting)
     (place / "cells").mkdir(parents=True)
     save_encoded(
@@ -170,24 +135,19 @@ def _prepare(
         n_threads=1,
         label_names=("entailment", "neutral", "contradiction"),
     )
-    return TaskRunner(context, _Nowhere(), is_interrupted=never), time.perf_counter() - begin
+    return TaskRunner(context, _Nowhere(), is_interrupted=never)
 
 
-def our_cell(
-    runner: TaskRunner, place: Path, rho: float, m: int, params: dict[str, Any]
-) -> tuple[float, float]:
-    """One cell from the resample to the p-value; gives its seconds, and XGBoost's among them."""
-    training: dict[str, float] = {}
-    begin = time.perf_counter()
-    with _timed("xgboost.train", training):
-        task = CellTask(
-            identity=f"cell{m}",
-            model="bow-xgb",
-            params=params,
-            resample=Resample.of(TRANSFORMED, rho=rho, m=m),
-            versions=(TRANSFORMED,),
-        )
-        artefact = runner.perform(task, {}).artefact
+def our_cell(runner: TaskRunner, place: Path, rho: float, m: int, params: dict[str, Any]) -> None:
+    """One cell from the resample to the p-value."""
+    task = CellTask(
+        identity=f"cell{m}",
+        model="bow-xgb",
+        params=params,
+        resample=Resample.of(TRANSFORMED, rho=rho, m=m),
+        versions=(TRANSFORMED,),
+    )
+    artefact = runner.perform(task, {}).artefact
     path = place / "cells" / f"cell{m}.parquet"
     write_bytes(path, artefact)
     matched = match(read_predictions(path, describe_cell(path.name, artefact)), TRANSFORMED)
@@ -196,59 +156,60 @@ def our_cell(
         transformed_correct=matched["transformed_correct"].to_numpy(),
     )
     paired_test(sample)
-    return time.perf_counter() - begin, training["xgboost.train"]
 
 
-def measure(n_cells: int = 2) -> list[Comparison]:
-    """Measure some cells of both, in turns, and scale them to the whole sweep."""
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """What both ways start from."""
+
+    splits: Splits
+    texts: TransformedSplits
+    params: dict[str, Any]
+    note: str
+
+
+@pytest.fixture(scope="module")
+def prepared(quick: bool, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """Read and transform the splits."""
     folder = Path(os.environ.get("IETEST_SHARED", Path(__file__).parents[2] / "shared"))
-    splits = _read_splits(folder / "data" / "snli")
+    splits = _read_splits(folder / "data" / "snli", quick)
     params = dict(load_model("bow-xgb").presets["table7-snli"])
-    rhos = np.linspace(0, 1, n_cells + 2)[1:-1].round(2).tolist()
-    published: list[dict[str, float]] = []
-    ours: dict[str, list[tuple[float, float]]] = {"count": [], "tfidf": []}
-    with tempfile.TemporaryDirectory() as scratch:
-        places = {weighting: Path(scratch) / weighting for weighting in ours}
-        planned = plan("syn.careful")
-        texts = transform_splits(splits, planned, Path(scratch) / "data")
-        frames = _frames(texts)
-        columns = splits.train.text_columns
-        prepared = {
-            weighting: _prepare(texts, columns, weighting, place)
-            for weighting, place in places.items()
-        }
-        for m, rho in enumerate(rhos):
-            published.append(published_cell(frames, rho, m, params))
-            for weighting, place in places.items():
-                cell = our_cell(prepared[weighting][0], place, rho, m, params)
-                ours[weighting].append(cell)
-
-    parts = {name: float(np.mean([cell[name] for cell in published])) for name in published[0]}
-    theirs = sum(parts.values()) * N_RHO * M
-    detail = ", ".join(f"{name} {seconds:.2f}" for name, seconds in parts.items())
-    lines = []
-    for weighting, cells in ours.items():
-        seconds, training = (float(np.mean(column)) for column in zip(*cells, strict=True))
-        sweep = seconds * N_RHO * M + prepared[weighting][1]
-        share = training * N_RHO * M / sweep
-        lines.append(
-            Comparison(
-                path=f"baseline sweep, {N_RHO} ρ × {M}, {weighting}",
-                ours_seconds=sweep,
-                peer="TfidfVectorizer + XGBClassifier + pandas S = 1000, every cell",
-                peer_seconds=theirs,
-                goal=5 if weighting == "count" else None,
-                note=f"scaled from {n_cells} cells of {len(splits.train):,} + {len(splits.test):,} "
-                f"pairs, one thread; {share:.1%} of ours is XGBoost's training; the peer's cell, "
-                f"seconds: {detail}",
-            )
-        )
-    return lines
+    if quick:
+        params["n_estimators"] = 3
+    return Prepared(
+        splits=splits,
+        texts=transform_splits(
+            splits, plan("syn.careful"), tmp_path_factory.mktemp("sweep") / "data"
+        ),
+        params=params,
+        note=f"{len(splits.train):,} + {len(splits.test):,} pairs, one thread",
+    )
 
 
-if __name__ == "__main__":
-    for line in measure():
-        print(
-            f"{line.path}: {line.ours_seconds:.0f} s, peer {line.peer_seconds:.0f} s, "
-            f"ratio {line.ratio:.1f}; {line.note}"
-        )
+GROUP = pytest.mark.benchmark(group="a cell of the baseline sweep")
+
+
+@GROUP
+@pytest.mark.parametrize("weighting", ["count", "tfidf"])
+def test_cell(race: Race, prepared: Prepared, weighting: str, tmp_path: Path) -> None:
+    place = tmp_path / weighting
+    columns = prepared.splits.train.text_columns
+    runner = _prepare(prepared.texts, columns, weighting, place)
+    numbers = itertools.count()
+    race.ours(
+        weighting,
+        lambda: our_cell(runner, place, 0.5, next(numbers), prepared.params),
+        rounds=2,
+        note=prepared.note,
+    )
+
+
+@GROUP
+def test_published_cell(race: Race, prepared: Prepared) -> None:
+    frames = _frames(prepared.texts)
+    race.peer(
+        "TfidfVectorizer + XGBClassifier + pandas S = 1000",
+        lambda: published_cell(frames, 0.5, 1, prepared.params, race.scale(S, 5)),
+        rounds=2,
+        at_least=5,
+    )

@@ -28,9 +28,5 @@ def machine_limits() -> dict[str, float] | None:
     return limits
 
 
-def words_note(words: float, seconds: float, limits: dict[str, float] | None) -> str:
-    """Say what a replicate of so many random words takes on one thread, beside a bare loop."""
-    note = f"on 1 thread: {seconds * 1e9:,.3g} ns"
-    if limits is None:
-        return note
-    return note + f", {words / seconds / limits['philox_words']:.0%} of a bare Philox loop's words"
+if __name__ == "__main__":
+    print(json.dumps(machine_limits(), indent=2))
