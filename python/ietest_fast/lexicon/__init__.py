@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.frequencies import count_nouns as count_nouns
     from ietest_fast.lexicon.paper_rules import paper_candidates as paper_candidates
     from ietest_fast.lexicon.paper_rules import paper_table as paper_table
-    from ietest_fast.lexicon.porter import porter_stem as porter_stem
+    from ietest_fast.lexicon.stemming import porter_stem as porter_stem
     from ietest_fast.lexicon.synonym_table import SynonymTable as SynonymTable
     from ietest_fast.lexicon.synonym_table import read_block_list as read_block_list
     from ietest_fast.lexicon.tag_cache import TagCache as TagCache
@@ -51,7 +51,7 @@ __getattr__, __dir__ = lazy_names(
         "count_nouns": "frequencies",
         "paper_candidates": "paper_rules",
         "paper_table": "paper_rules",
-        "porter_stem": "porter",
+        "porter_stem": "stemming",
         "read_block_list": "synonym_table",
     },
 )

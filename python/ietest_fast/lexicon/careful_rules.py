@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ietest_fast.lexicon.inflection import Plurals
-from ietest_fast.lexicon.porter import porter_stem
+from ietest_fast.lexicon.stemming import porter_stem
 from ietest_fast.lexicon.synonym_table import (
     PLURAL_KEY,
     SINGULAR_KEY,

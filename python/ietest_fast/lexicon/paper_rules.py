@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ietest_fast.lexicon.porter import porter_stem
+from ietest_fast.lexicon.stemming import porter_stem
 from ietest_fast.lexicon.synonym_table import ANY_NUMBER, Rule, SynonymTable, counts_by_word
 from ietest_fast.runtime import load_core
 
