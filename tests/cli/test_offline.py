@@ -96,14 +96,14 @@ def test_a_command_keeps_to_itself(room: Path, tmp_path: Path, arguments: list[s
 def test_tagging_helpers_run_no_stray_code(
     room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from ietest_fast.lexicon.pipelines import Pipeline
     from ietest_fast.lexicon.tag_workers import TagWorkers
-    from ietest_fast.lexicon.tagging import Tagger
 
     monkeypatch.chdir(room)
     helpers = TagWorkers("packaged", 1)
     try:
         texts = [["A boy sleeps."], ["A dog runs."], ["A cat eats."]]
-        helpers.tag(texts, Tagger.load("packaged").tag_chunk, None)
+        helpers.tag(texts, Pipeline.load("packaged").tag, None)
     finally:
         helpers.close()
     assert not (tmp_path / "executed").exists()

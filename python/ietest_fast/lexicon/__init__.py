@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.synonym_table import SynonymTable as SynonymTable
     from ietest_fast.lexicon.synonym_table import read_block_list as read_block_list
     from ietest_fast.lexicon.tag_cache import TagCache as TagCache
-    from ietest_fast.lexicon.tagging import UPOS as UPOS
     from ietest_fast.lexicon.tagging import Tagger as Tagger
-    from ietest_fast.lexicon.tagging import TokenTags as TokenTags
+    from ietest_fast.lexicon.token_tags import UPOS as UPOS
+    from ietest_fast.lexicon.token_tags import TokenTags as TokenTags
     from ietest_fast.lexicon.wordnet import WordNet as WordNet
 
 __all__ = [
@@ -44,8 +44,8 @@ __getattr__, __dir__ = lazy_names(
         "SynonymTable": "synonym_table",
         "TagCache": "tag_cache",
         "Tagger": "tagging",
-        "TokenTags": "tagging",
-        "UPOS": "tagging",
+        "TokenTags": "token_tags",
+        "UPOS": "token_tags",
         "WordNet": "wordnet",
         "careful_table": "careful_rules",
         "count_nouns": "frequencies",

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
-from ietest_fast.lexicon.tagging import NOUN, TokenTags
+from ietest_fast.lexicon.token_tags import NOUN, TokenTags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon.tagging import TokenTags
+from ietest_fast.lexicon.token_tags import TokenTags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
 _ASK_AT_ONCE = 500  # SQLite allowed 999 values in a statement until version 3.32
+_CHECKSUM_BYTES = 8
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS tags (
-    tagger BLOB NOT NULL, text BLOB NOT NULL, tokens BLOB NOT NULL, PRIMARY KEY (tagger, text)
+CREATE TABLE IF NOT EXISTS checked_tags (
+    tagger BLOB NOT NULL, text BLOB NOT NULL, tokens BLOB NOT NULL, checksum BLOB NOT NULL,
+    PRIMARY KEY (tagger, text)
 ) WITHOUT ROWID
 """
 
@@ -28,7 +30,8 @@ class TagCache:
     """A file of tags; safe for several processes at a time.
 
     A text is found by a 128-bit BLAKE2b hash of itself, a pipeline by its fingerprint. Texts
-    themselves are not stored.
+    themselves are not stored. Each entry has a checksum; a damaged one counts as absent, so that
+    its text is tagged again and the entry replaced.
 
     Parameters
     ----------
@@ -46,6 +49,7 @@ class TagCache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, timeout=60)
+            self._connection.text_factory = bytes  # what a damaged entry may have become
             try:
                 with self._connection:
                     self._connection.execute(_SCHEMA)
@@ -71,29 +75,41 @@ class TagCache:
             for keys in _batches(list(index)):
                 marks = ",".join("?" * len(keys))
                 rows = self._connection.execute(
-                    f"SELECT text, tokens FROM tags WHERE tagger = ? AND text IN ({marks})",  # noqa: S608
+                    "SELECT text, tokens, checksum FROM checked_tags "  # noqa: S608
+                    f"WHERE tagger = ? AND text IN ({marks})",
                     (tagger, *keys),
                 )
-                for key, tokens in rows:
-                    known[index[key]] = _unpack(tokens)
+                for key, tokens, checksum in rows:
+                    if isinstance(tokens, bytes) and _checksum(tagger, key, tokens) == checksum:
+                        known[index[key]] = _unpack(tokens)
         except sqlite3.Error as error:
-            raise ResourceError(f"{self.path}: the tag cache cannot be read ({error})") from error
+            raise ResourceError(
+                f"{self.path}: the tag cache cannot be read ({error}); delete it, and texts are "
+                "tagged again"
+            ) from error
         return known
 
     def write(self, tagger_fingerprint: str, texts: list[str], tags: TokenTags) -> None:
         """Add the tags of `texts`, all or nothing."""
         tagger = bytes.fromhex(tagger_fingerprint)
-        rows = ((tagger, _key(text), _pack(tags, i)) for i, text in enumerate(texts))
+
+        def rows() -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
+            for i, text in enumerate(texts):
+                key, tokens = _key(text), _pack(tags, i)
+                yield tagger, key, tokens, _checksum(tagger, key, tokens)
+
         try:
             with self._connection:
-                self._connection.executemany("INSERT OR REPLACE INTO tags VALUES (?, ?, ?)", rows)
+                self._connection.executemany(
+                    "INSERT OR REPLACE INTO checked_tags VALUES (?, ?, ?, ?)", rows()
+                )
         except sqlite3.Error as error:
             raise ResourceError(
                 f"{self.path}: the tag cache cannot be written ({error})"
             ) from error
 
     def __len__(self) -> int:
-        count: int = self._connection.execute("SELECT count(*) FROM tags").fetchone()[0]
+        count: int = self._connection.execute("SELECT count(*) FROM checked_tags").fetchone()[0]
         return count
 
     def close(self) -> None:
@@ -114,6 +130,11 @@ class TagCache:
 
 def _key(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _checksum(tagger: bytes, key: bytes, tokens: bytes) -> bytes:
+    """Hash what an entry says, together with what it says it of."""
+    return hashlib.blake2b(tagger + key + tokens, digest_size=_CHECKSUM_BYTES).digest()
 
 
 def _batches(keys: list[bytes]) -> Iterator[list[bytes]]:

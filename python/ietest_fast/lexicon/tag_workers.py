@@ -27,7 +27,7 @@ from ietest_fast.runtime import claim_process, helper_command, module_folders
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ietest_fast.lexicon.tagging import TokenTags
+    from ietest_fast.lexicon.token_tags import TokenTags
 
 _START = (
     "import sys, json; "
@@ -161,18 +161,18 @@ def serve(tagger_name: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get among the answers
     questions = sys.stdin.buffer
-    from ietest_fast.lexicon.tagging import Tagger
+    from ietest_fast.lexicon.pipelines import Pipeline
 
     claim_process()
-    tagger = None
+    pipeline = None
     while True:
         try:
             texts = _read(questions)
         except EOFError:
             return
         try:
-            tagger = Tagger.load(tagger_name) if tagger is None else tagger
-            answer = ("tags", tagger.tag_chunk(texts))
+            pipeline = Pipeline.load(tagger_name) if pipeline is None else pipeline
+            answer = ("tags", pipeline.tag(texts))
         except (IetestError, ValueError, RuntimeError, MemoryError) as error:
             answer = ("error", f"{type(error).__name__}: {error}")  # type: ignore[assignment]
         try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ietest_fast.errors import ResourceError
+from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
 from ietest_fast.lexicon.wordnet_files import (
     PARTS,
     Relations,
@@ -20,10 +20,10 @@ from ietest_fast.lexicon.wordnet_files import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PartOfSpeech = Literal["n", "v", "a", "r"]
 
-RESOURCES = Path(__file__).parent / "resources"
 PACKAGED_FILE = RESOURCES / "wordnet-3.0" / "relations.npz"
 
 # WordNet's rules of detachment (morphy(7WN)), with NLTK's two for -ves and -zes nouns.
@@ -283,6 +283,7 @@ class WordNet:
 
 @functools.cache
 def _load_packaged() -> WordNet:
+    check_packaged(PACKAGED_FILE)
     return WordNet(Relations.from_file(PACKAGED_FILE))
 
 

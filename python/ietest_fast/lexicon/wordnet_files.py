@@ -139,7 +139,7 @@ class Relations:
                         for part in PARTS
                     },
                 )
-        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, LookupError, TypeError, ValueError, zipfile.BadZipFile) as error:
             if isinstance(error, ResourceError):
                 raise
             raise ResourceError(f"{path}: not a readable lexicon file ({error})") from error

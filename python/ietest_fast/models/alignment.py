@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.lexicon.tagging import TokenTags
+    from ietest_fast.lexicon.token_tags import TokenTags
 
 # Kinds of words that weigh alike; the last one takes what is in none, but for marks and blanks.
 _KINDS = (("NOUN", "PROPN"), ("VERB",), ("ADJ", "ADV"), ("NUM",))
@@ -83,7 +83,7 @@ class _Words:
 
     @classmethod
     def read(cls, texts: Sequence[str], tags: TokenTags) -> _Words:
-        from ietest_fast.lexicon.tagging import UPOS
+        from ietest_fast.lexicon.token_tags import UPOS
 
         kind_of = np.full(len(UPOS), N_KINDS - 1)
         for kind, names in enumerate(_KINDS):
