@@ -23,4 +23,15 @@ __getattr__, __dir__ = lazy_names(
         "IetestError": "errors",
         "build_config": "runtime",
     },
+    subpackages=(
+        "corpus",
+        "errors",
+        "evaluation",
+        "experiment",
+        "lexicon",
+        "models",
+        "report",
+        "stats",
+        "transform",
+    ),
 )

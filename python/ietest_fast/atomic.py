@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+_LONGEST_NAME = 255
+
 UNFINISHED = ".unfinished"
 """How the names of temporary files end; a killed process may leave one behind."""
 
@@ -20,7 +22,10 @@ def name_temporary(path: Path) -> Path:
 
     Who creates the file knows its name beforehand: Ctrl-C may come in the moment between.
     """
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{UNFINISHED}")
+    ending = f".{secrets.token_hex(8)}{UNFINISHED}"
+    # As much of the name as there is room for: most systems allow names of 255 bytes.
+    start = path.name.encode("utf-8", "surrogateescape")[: _LONGEST_NAME - 1 - len(ending)]
+    return path.with_name(f".{start.decode('utf-8', 'ignore')}{ending}")
 
 
 def create(path: Path) -> BinaryIO:

@@ -7,11 +7,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 
 def lazy_names(
-    package: str, modules: Mapping[str, str]
+    package: str, modules: Mapping[str, str], *, subpackages: Collection[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make a package's ``__getattr__`` and ``__dir__``.
 
@@ -21,9 +21,19 @@ def lazy_names(
         The package's ``__name__``.
     modules
         For each name the module below the package that has it.
+    subpackages
+        Packages below it that are imported when they are first used.
+
+    Returns
+    -------
+    tuple of callables
+        ``__dir__`` lists these names and those with two underscores: what else a package's
+        ``__init__`` has imported for itself is not for its users.
     """
 
     def load(name: str) -> Any:
+        if name in subpackages:
+            return importlib.import_module(f"{package}.{name}")
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(f"{package}.{modules[name]}"), name)
@@ -31,6 +41,7 @@ def lazy_names(
         return value
 
     def list_names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *modules})
+        special = (name for name in vars(sys.modules[package]) if name.startswith("__"))
+        return sorted({*special, *modules, *subpackages})
 
     return load, list_names

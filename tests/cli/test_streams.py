@@ -49,3 +49,39 @@ def test_a_terminal_without_unicode_gets_question_marks(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert b"? 1 (50.0%), ? 1 (50.0%)" in done.stdout
+
+
+def _shell(line: str) -> subprocess.CompletedProcess[str]:
+    # The shell is what closes a stream: "$0 $1" is the command.
+    return subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable, MAIN], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_closed_standard_output_is_told() -> None:
+    done = _shell('exec "$0" -c "$1" test --counts 1,2,3,4 >&-')
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Error: standard output is closed; redirect it to a file or to /dev/null\n"
+    )
+
+
+def test_a_closed_standard_error_leaves_output_and_status_alone() -> None:
+    done = _shell('exec "$0" -c "$1" test --counts 1,2,3,4 2>&-')
+    assert done.returncode == 0
+    assert "p" in done.stdout
+    done = _shell('exec "$0" -c "$1" test absent.csv --original a --transformed b 2>&-')
+    assert (done.returncode, done.stdout) in {(1, ""), (2, "")}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names of bytes")
+def test_a_locale_without_unicode_is_told_what_to_set(tmp_path: Path) -> None:
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "describe", "caf\u00e9.csv".encode()],
+        capture_output=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert b"set PYTHONUTF8=1, or LC_ALL=C.UTF-8" in done.stderr

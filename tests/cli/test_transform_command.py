@@ -66,12 +66,12 @@ PAPER = ("--phi", "syn.paper:tagger=packaged")
 
 def test_paper_rules_use_the_published_tagger_as_a_run_does(tmp_path, capsys, monkeypatch):
     from ietest_fast.errors import ResourceError
-    from ietest_fast.lexicon import tagging
+    from ietest_fast.lexicon import pipelines
 
     def find(name):
         raise ResourceError(f"looked for {name}")
 
-    monkeypatch.setattr(tagging, "_find_pipeline", find)
+    monkeypatch.setattr(pipelines, "_find_folder", find)
     source = write(tmp_path / "in.csv")
     arguments = [source, tmp_path / "out.csv", "--lexicon-from", source]
     status, _, err = run(capsys, *arguments, "--phi", "syn.paper")
@@ -396,7 +396,9 @@ def test_usage(tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL]
+)
 def test_stopped_half_way_there_is_no_output(tmp_path, stop):
     source = write(tmp_path / "in.parquet", ROWS * 400_000)
     train = write(tmp_path / "train.csv")

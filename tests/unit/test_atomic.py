@@ -125,3 +125,9 @@ def test_ctrl_c_in_the_moment_of_creation_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt), writer:
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "\u00e9" * 127])
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path, name: str) -> None:
+    write_file(tmp_path / name, lambda file: None)
+    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -205,7 +205,7 @@ def test_toml_that_cannot_be_read(tmp_path, content, complaint):
     file.write_bytes(content)
     with pytest.raises(ConfigError, match=complaint):
         read_config(file)
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="no such file"):
         read_config(tmp_path / "absent.toml")
 
 
@@ -303,7 +303,10 @@ def test_a_value_of_another_type_is_refused(values, complaint):
     assert any(p.startswith(complaint) for p in _problems({**DEMO, **values}))
 
 
+FILES = dict.fromkeys(("train", "valid", "test"), __file__)
+
+
 def test_whole_numbers_are_numbers():
-    config = check_config({**DEMO, "rho": [0, 1], "data": {"demo": True, "label_names": ["a"]}})
+    config = check_config({**DEMO, "rho": [0, 1], "data": {**FILES, "label_names": ["a"]}})
     assert repr(config.rho) == "(0.0, 1.0)"
     assert config.data.label_names == ("a",)

@@ -301,5 +301,11 @@ def test_block_lists(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="not text in UTF-8"):
         read_block_list(path)
-    with pytest.raises(ResourceError, match="cannot be read"):
+    with pytest.raises(InputError, match="no such file"):
         read_block_list(tmp_path / "absent")
+    path.write_text("'car',\n'man',\n")
+    assert read_block_list(path) == {"car", "man"}
+    for line in ('["car", "man"]', "car: 3", "car;", "car\tman", "car|"):
+        path.write_text(f"car\n{line}\n")
+        with pytest.raises(InputError, match=r"line 2: expected one word"):
+            read_block_list(path)

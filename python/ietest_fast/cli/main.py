@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 import ietest_fast
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 # name -> (module, the line that `ietest-fast --help` shows)
 COMMANDS = {
@@ -70,6 +76,8 @@ def main(arguments: list[str] | None = None) -> None:
 
     if arguments is None:
         claim_process()
+        _check_streams()
+        _end_cleanly()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal without Unicode shows a question mark for what it lacks.
@@ -85,15 +93,55 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
     except BrokenPipeError:
         # The reader (head, say) has seen enough. What Python still holds goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _throw_output_away()
         sys.exit(0)
+    except MemoryError as error:
+        # Nothing that needs much memory itself: what there was has just been let go.
+        what = " ".join(str(error).split())
+        click.echo(f"Error: there is not enough memory{f' ({what})' if what else ''}", err=True)
+        sys.exit(1)
     except (IetestError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
         if not isinstance(error, IetestError):
             # Standard output may be what could not be written (a full disk).
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _throw_output_away()
         sys.exit(1)
     sys.exit(status)
+
+
+def _throw_output_away() -> None:
+    with contextlib.suppress(io.UnsupportedOperation):  # no file, where output is captured
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _check_streams() -> None:
+    """Fill the places of standard streams that the caller has closed.
+
+    Otherwise the next file that is opened gets the place, and messages are written into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stdout is None:
+        sys.exit("Error: standard output is closed; redirect it to a file or to /dev/null")
+
+
+def _end_cleanly() -> None:
+    """Turn signals that end a process into exceptions, so that temporary files go with it."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)  # who asks twice does not wait
+        sys.exit(128 + number)
+
+    for name in ("SIGHUP", "SIGQUIT", "SIGTERM"):
+        number = getattr(signal, name, None)  # not on every system
+        # Under nohup the first is ignored, and stays so.
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, stop)
 
 
 def _check_encoding(arguments: list[str]) -> None:
@@ -101,7 +149,12 @@ def _check_encoding(arguments: list[str]) -> None:
     for each in arguments:
         if not _is_utf8(each):
             shown = each.encode("utf-8", "backslashreplace").decode()
-            raise click.UsageError(f"{shown}: is not UTF-8; rename the file, or say it otherwise.")
+            if _is_utf8(os.fsencode(each).decode("utf-8", "surrogateescape")):
+                raise click.UsageError(
+                    f"{shown}: cannot be written in this locale's encoding, "
+                    f"{sys.getfilesystemencoding()}; set PYTHONUTF8=1, or LC_ALL=C.UTF-8."
+                )
+            raise click.UsageError(f"{shown}: is not UTF-8; rename the file.")
 
 
 def _is_utf8(text: str) -> bool:

@@ -16,6 +16,7 @@ from ietest_fast.cli.options import OpenShare, SignificanceLevel, make_console
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ietest_fast.experiment.config import RunConfig
     from ietest_fast.experiment.work import Progress
 
 _STAGES = {
@@ -241,10 +242,9 @@ def command(
     if config is None and "data" not in overrides:
         raise click.UsageError("give a CONFIG.toml, --demo, or --train, --valid and --test")
 
-    from ietest_fast.experiment.config import check_config, read_config
     from ietest_fast.experiment.run import run
 
-    checked = check_config(overrides) if config is None else read_config(config, overrides)
+    checked = _check(config, overrides)
     try:
         with _progress_bar() as progress:
             result = run(checked, out, progress=progress)
@@ -266,6 +266,22 @@ def command(
         click.echo(f"In {out}: results.json, {names}")
     if fail_on_reject and result.reject:
         ctx.exit(3)
+
+
+def _check(config: Path | None, overrides: dict[str, Any]) -> RunConfig:
+    """Read the configuration; a mistake in the options is one of usage."""
+    from ietest_fast.errors import ConfigError
+    from ietest_fast.experiment.config import check_config, read_config
+
+    try:
+        return check_config(overrides) if config is None else read_config(config, overrides)
+    except ConfigError as error:
+        if config is not None:
+            try:
+                read_config(config)
+            except ConfigError:
+                raise error from None  # something is wrong without the options, too
+        raise click.UsageError(str(error)) from error
 
 
 def _list_models() -> None:

@@ -84,17 +84,19 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         raise click.UsageError("give the files IN and OUT, or --list")
 
     from ietest_fast.corpus.streams import check_target
+    from ietest_fast.paths import check_file
     from ietest_fast.transform.files import TextFile, check_distinct, transform_file
     from ietest_fast.transform.kinds import Material
     from ietest_fast.transform.phi import parse_phi
 
     choice = parse_phi(phi)
-    outputs = [path for path in (target, edits_path) if path is not None]
-    for read in (source, *trains, *choice.files()):
-        check_distinct(read, *outputs)
     # Mistakes should not wait until the nouns of TRAIN are counted.
+    outputs = [path for path in (target, edits_path) if path is not None]
     for path in outputs:
         check_target(path)
+    for read in (source, *trains, *choice.files()):
+        check_file(read)
+        check_distinct(read, *outputs)
     columns = None
     if text_columns is not None:
         columns = [name.strip() for name in text_columns.split(",") if name.strip()]

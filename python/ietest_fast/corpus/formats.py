@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
+from ietest_fast.paths import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -105,12 +106,9 @@ def format_of(path: Path, *, quoted: bool | None = None) -> Format:
 
 def check_readable(path: Path) -> None:
     """Stop unless the path is a file with something in it."""
+    check_file(path)
     try:
-        if path.is_dir():
-            raise InputError("is a folder, a file expected", path=path)
-        if not path.exists():
-            raise InputError("no such file", path=path)
-        if path.is_file() and path.stat().st_size == 0:
+        if path.stat().st_size == 0:
             raise InputError("the file is empty", path=path)
         with path.open("rb") as stream:
             start = stream.read(4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import json
 import os
@@ -365,6 +366,11 @@ def check_target(path: str | Path) -> None:
         If the folder it belongs into is not there, or nothing may be written there.
     """
     path = Path(path)
+    try:
+        os.lstat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ResourceError(f"{path}: cannot be written: {error.strerror}") from error
     if path.is_dir():
         raise InputError("is a folder, a file expected", path=path)
     format_of(path)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from ietest_fast.atomic import UNFINISHED, hash_file, publish, sync_file, sync_folder
+from ietest_fast.atomic import UNFINISHED, hash_file, sync_file, sync_folder, write_file
 from ietest_fast.errors import IetestError, StoreError
 
 if TYPE_CHECKING:
@@ -47,29 +47,25 @@ def reading(path: Path, *, remedy: str = MADE_ANEW) -> Iterator[None]:
         ) from error
 
 
-def write_file(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file, force it to disk and give it its name.
+def write_artefact(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file of a run by :func:`ietest_fast.atomic.write_file`, its folder made if need be.
 
     Parameters
     ----------
     path
-        The file to make or replace; its folder is made if need be.
+        The file to make or replace.
     write
-        Called with the temporary path, in the same folder.
+        Called with the open temporary file.
 
     Raises
     ------
     StoreError
         If the system cannot write it (the disk is full, say); nothing is left then.
     """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{UNFINISHED}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(temporary)
-        publish(temporary, path)
-    except BaseException as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        write_file(path, write)
+    except OSError as error:
         _explain(path, error)
         raise
 
@@ -88,10 +84,10 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write bytes, whole or not at all."""
 
-    def fill(temporary: Path) -> None:
-        temporary.write_bytes(data)
+    def fill(file: BinaryIO) -> None:
+        file.write(data)
 
-    write_file(path, fill)
+    write_artefact(path, fill)
 
 
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:

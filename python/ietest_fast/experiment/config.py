@@ -22,7 +22,8 @@ from pydantic import (
     model_validator,
 )
 
-from ietest_fast.errors import ConfigError, IetestError
+from ietest_fast.errors import ConfigError, IetestError, InputError
+from ietest_fast.paths import check_file
 from ietest_fast.registry import list_problems
 from ietest_fast.stats import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import MAX_RESAMPLES
@@ -232,6 +233,10 @@ class DataConfig(_Section):
             given = [n for n in ("train", "valid", "test", "split") if getattr(self, n) is not None]
             if given:
                 raise ValueError(f"demo leaves no room for {', '.join(given)}")
+            own = ("text_columns", "label_column", "label_names", "quoted")
+            given = [n for n in own if getattr(self, n) is not None]
+            if given:
+                raise ValueError(f"demo has columns and labels of its own; leave out {given[0]}")
             return self
         if self.split is not None:
             given = [n for n in ("valid", "test") if getattr(self, n) is not None]
@@ -591,16 +596,21 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
         If the file cannot be read or is no TOML, or with every mistake, each with its key.
     """
     path = Path(path)
-    if path.is_dir():
-        raise ConfigError([f"{path}: is a folder, a TOML file expected"])
     try:
+        check_file(path)
         values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except InputError as error:
+        raise ConfigError([str(error)]) from error
     except OSError as error:
         raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from error
+    except RecursionError as error:
+        raise ConfigError([f"{path}: brackets or tables are nested too deep"]) from error
     except UnicodeDecodeError as error:
         raise ConfigError([f"{path}: is not UTF-8 text"]) from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError([f"{path}: is no TOML: {error}"]) from error
+    except ValueError as error:  # Python's limit on the digits of an integer
+        raise ConfigError([f"{path}: an integer has too many digits"]) from error
     return check_config(merge(values, overrides or {}), folder=path.resolve().parent)
 
 

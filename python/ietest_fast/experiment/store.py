@@ -69,7 +69,7 @@ _OWN_NAMES = {
     MODELS: r"([\w.-]+-)?rho-[0-9.e-]+-m-\d+(-voter-\d+)?",
     UNFINISHED_TRAININGS: r"[0-9a-f]{64}(-\d+)?\.(pt|npz)",
 }
-# Before its name a file has this one: see artefacts.write_file and atomic.name_temporary.
+# Before its name a file has this one: see artefacts.write_folder and atomic.name_temporary.
 _TEMPORARY = re.compile(rf"\.?(?P<name>.+)\.(\d+|[0-9a-f]{{16}}){re.escape(UNFINISHED)}")
 
 _FORMAT = 2

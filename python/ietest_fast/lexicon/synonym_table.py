@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 
 from ietest_fast.atomic import write_file
 from ietest_fast.errors import InputError, ResourceError
+from ietest_fast.paths import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +25,7 @@ RuleSet = Literal["paper", "careful"]
 Rule = Literal["frequency", "edit_distance"]
 
 ANY_NUMBER, SINGULAR_KEY, PLURAL_KEY = 0, 1, 2
+_IN_NO_WORD = re.compile(r'[,;:"|<>()\[\]{}\t]')
 _COLUMNS = {"key": pa.string(), "value": pa.string(), "number": pa.int8(), "rule": pa.string()}
 
 
@@ -176,24 +179,23 @@ def read_block_list(path: str | Path) -> frozenset[str]:
 
     Raises
     ------
-    ResourceError
-        If there is no such file.
     InputError
-        If it is a folder or not text in UTF-8, or a line has more than one word.
+        If there is no such file, it is a folder or not text in UTF-8, or a line is not one word.
+    ResourceError
+        If it cannot be read.
     """
     path = Path(path)
+    check_file(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
-    except IsADirectoryError as error:
-        raise InputError("is a folder, a file expected", path=path) from error
     except OSError as error:
         raise ResourceError(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise InputError("not text in UTF-8", path=path) from error
     words = set()
     for row, line in enumerate(text.splitlines(), start=1):
-        word = line.strip().rstrip(",").strip().strip('"').lower()
-        if "," in word:
+        word = line.strip().rstrip(",").strip().strip("\"'").lower()
+        if _IN_NO_WORD.search(word):  # would never be found in a text
             raise InputError(
                 f"expected one word, found {line.strip()!r}", path=path, row=f"line {row}"
             )

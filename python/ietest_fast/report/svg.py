@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.experiment.artefacts import write_file
+from ietest_fast.experiment.artefacts import write_artefact
 from ietest_fast.report.signs import show_controls
 
 if TYPE_CHECKING:
@@ -138,11 +138,9 @@ class Chart:
         no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
         with rc_context({**PAPER.style, "figure.facecolor": PAPER.ground}):
             figure, _ = self.draw(PAPER)
-            write_file(
+            write_artefact(
                 path,
-                lambda temporary: figure.savefig(
-                    temporary, format=suffix, dpi=200, metadata=no_date[suffix]
-                ),
+                lambda file: figure.savefig(file, format=suffix, dpi=200, metadata=no_date[suffix]),
             )
 
 

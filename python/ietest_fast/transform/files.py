@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -336,7 +337,7 @@ def check_distinct(source: Path, *targets: Path) -> None:
     """Raise InputError if a file would be written that is read, or written twice."""
     for i, target in enumerate(targets):
         for other in (source, *targets[:i]):
-            same = target.resolve() == other.resolve()
+            same = os.path.realpath(target) == os.path.realpath(other)  # links may go in a circle
             if not same and target.exists() and other.exists():
                 same = target.samefile(other)
             if same:

@@ -11,6 +11,7 @@ from ietest_fast.corpus.demo.scenes import draw_scenes
 from ietest_fast.corpus.demo.sentences import say
 from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.errors import InputError
+from ietest_fast.runtime import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,7 @@ DEMO_SCHEMA = pa.schema(
 """Columns of the demonstration corpus."""
 
 _BATCH_ROWS = 32_768
+_BYTES_OF_PAIR = 100  # at the least
 
 
 class DemoSplits(NamedTuple):
@@ -51,7 +53,13 @@ def demo_corpus(n: int, *, seed: int = 0, start: int = 0) -> Corpus:
     -------
     Corpus
         With the columns ``premise``, ``hypothesis`` and ``label``.
+
+    Raises
+    ------
+    InputError
+        If the pairs do not fit in memory; :func:`demo_batches` gives any number.
     """
+    _check_room(n)
     table = pa.Table.from_batches(
         demo_batches(n, seed=seed, start=start, batch_size=_BATCH_ROWS), DEMO_SCHEMA
     )
@@ -61,6 +69,16 @@ def demo_corpus(n: int, *, seed: int = 0, start: int = 0) -> Corpus:
         label_names=NLI_LABELS,
         source=f"demo:{seed}" if start == 0 else f"demo:{seed}+{start}",
     )
+
+
+def _check_room(n: int) -> None:
+    """Stop before pairs are made for which there is no memory."""
+    available = available_memory()
+    if available is not None and n * _BYTES_OF_PAIR > available:
+        raise InputError(
+            f"{n:,} demonstration pairs take {n * _BYTES_OF_PAIR / 1e9:,.0f} GB of memory or more, "
+            f"and {available / 1e9:,.1f} GB are available; ask for fewer"
+        )
 
 
 def demo_batches(
@@ -102,6 +120,7 @@ def demo_splits(
     seed
         Any integer from 0.
     """
+    _check_room(n_train + n_valid + n_test)
     return DemoSplits(
         train=demo_corpus(n_train, seed=seed),
         valid=demo_corpus(n_valid, seed=seed, start=n_train),
