@@ -457,7 +457,7 @@ def test_results_show_themselves() -> None:
     assert text.startswith("Paired bootstrap t-test\npairs                    100\n")
     assert "[(c+1)/(S+1)]" in text
     assert "resample, S = 500" in text
-    assert "Careful: only 19 discordant pairs" in text
+    assert "Warning: only 19 discordant pairs" in text
     assert "only 19 discordant pairs" in result._repr_html_()
     given = result.to_dict()
     assert (given["alternative"], given["n_resamples"], given["p_value"]) == (

@@ -214,7 +214,7 @@ def check_against_data(
         "wrong order"
     )
     if label_map.is_given:
-        return f"Careful: {problem}."
+        return f"Warning: {problem}."
     raise InputError(f"{problem}; --label-map says which label is which, and that you mean it")
 
 

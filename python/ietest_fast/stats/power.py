@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 DEFAULT_POWER = 0.8
 
+#: Of discordant pairs to be expected; with more, enumerating one power takes minutes.
+MAX_PLANNED_DISCORDANT = 10**7
+
 #: Plans with more pairs would take minutes to enumerate.
 MAX_PLANNED_PAIRS = 10**8
 
@@ -823,6 +826,11 @@ def _powers(
     n_threads: int | None,
 ) -> NDArray[np.float64]:
     size = _whole(n)
+    if size * discordance > MAX_PLANNED_DISCORDANT:
+        raise InputError(
+            f"{size * discordance:,.0f} discordant pairs are to be expected; enumerating the power "
+            f"of more than {MAX_PLANNED_DISCORDANT:,} takes minutes: choose a smaller n"
+        )
     shares = []
     for delta in deltas:
         _check_truth(discordance, float(delta))

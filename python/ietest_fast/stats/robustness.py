@@ -33,7 +33,8 @@ def signal_to_noise(accuracies: ArrayLike) -> float:
     Returns
     -------
     float
-        mean / standard deviation (divisor n); infinite if all accuracies are equal.
+        mean / standard deviation (divisor n); infinite if all accuracies are equal, NaN of a
+        single accuracy, which has no spread: the ratio is not defined.
 
     Raises
     ------
@@ -45,8 +46,10 @@ def signal_to_noise(accuracies: ArrayLike) -> float:
         raise InputError("a signal-to-noise ratio needs at least one accuracy")
     if np.isnan(values).any():
         raise InputError("a signal-to-noise ratio needs accuracies, but one is NaN")
+    if values.size == 1:
+        return math.nan
     if np.ptp(values) == 0:
-        return float("inf")
+        return math.inf
     return float(values.mean() / values.std())
 
 
@@ -61,7 +64,7 @@ class SignalToNoise:
     mean, std
         Of their accuracies; divisor n.
     snr
-        mean / std; infinite if all accuracies are equal.
+        mean / std; infinite if all accuracies are equal, NaN (not defined) of one classifier.
     interval
         For the ratio; None where the accuracies have no variance, or are fewer than three.
     """
@@ -140,6 +143,8 @@ class RobustnessResult(Result):
         return [said]
 
     def _say(self, part: SignalToNoise) -> str:
+        if math.isnan(part.snr):
+            return "not defined: it needs two classifiers or more"
         if part.interval is None:
             return f"{part.snr:.2f}"
         level = f"{100 * self.confidence_level:g}%"
@@ -224,7 +229,7 @@ def robustness(
 def _signal_to_noise(values: NDArray[np.float64], confidence_level: float) -> SignalToNoise:
     snr = signal_to_noise(values)
     n, mean = values.size, float(values.mean())
-    if math.isinf(snr):
+    if not math.isfinite(snr):
         return SignalToNoise(n=n, mean=mean, std=0.0, snr=snr, interval=None)
     from scipy.special import stdtrit
 
