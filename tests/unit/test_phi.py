@@ -303,6 +303,29 @@ def test_edits_of_compositions_are_written(tmp_path):
     assert undo(pq.read_table(target), pq.read_table(edits)).equals(TABLE)
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "mapping"])
+def test_tables_of_other_kinds_come_back_as_they_came(kind):
+    if kind == "mapping":
+        table = TABLE.to_pydict()
+    else:
+        library = pytest.importorskip(kind)
+        columns = TABLE.to_pydict()
+        table = library.DataFrame(columns)
+    made = words(boy="lad").transform(table, COLUMNS)
+    assert type(made.table) is type(table)
+    assert list(made.table["hypothesis"]) == ["lad", "lad", "x", ""]
+    assert list(made.undo()["hypothesis"]) == list(table["hypothesis"])
+
+
+def test_lists_of_texts():
+    assert words(boy="lad").replace(["a boy", None]) == ["a lad", None]
+    assert words(boy="lad").replace(("boys",)) == ["boys"]
+    with pytest.raises(InputError, match="not one text"):
+        words(boy="lad").replace("a boy")
+    made = words(boy="lad").transform(["a boy", "b"], ["text"])
+    assert made.table == ["a lad", "b"]
+
+
 # ---- from a package outside --------------------------------------------------------------------
 
 REVERSING = '''

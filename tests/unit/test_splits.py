@@ -12,7 +12,8 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.experiment import Splits, check_config
 from ietest_fast.experiment.data import read_splits, transform_splits
-from ietest_fast.transform import PlannedTransformation
+from ietest_fast.experiment.plan import make_plan
+from ietest_fast.transform import PlannedTransformation, plan
 from toys import Swap, toy_corpus, toy_splits
 
 
@@ -147,12 +148,12 @@ def test_transforming_happens_once_for_the_same_inputs(tmp_path):
         built.append([len(corpus) for corpus in material.corpora])
         return swap
 
-    def plan(fingerprint):
+    def plan_swap(fingerprint):
         return PlannedTransformation(
             name="swap", fingerprint=fingerprint, options={}, builder=build
         )
 
-    planned = plan("a")
+    planned = plan_swap("a")
     first = transform_splits(splits, planned, tmp_path)
     assert built == [[300, 90]]  # the test set's words are not to be counted
     again = transform_splits(splits, planned, tmp_path)
@@ -164,5 +165,31 @@ def test_transforming_happens_once_for_the_same_inputs(tmp_path):
             columns = list(corpus.text_columns)
             assert found.texts[name].versions["transformed"].equals(expected.table.select(columns))
             assert np.array_equal(found.texts[name].labels, corpus.labels)
-    transform_splits(splits, plan("b"), tmp_path)
+    transform_splits(splits, plan_swap("b"), tmp_path)
     assert len(built) == 2
+
+
+def test_a_plan_records_the_transformation_that_is_used():
+    config = check_config({"data": {"demo": True}, "phi": "identity"})
+    with make_plan(config, splits=toy_splits(), transformation=Swap()) as made:
+        (recorded,) = made.settings["transformations"].values()
+    assert recorded == {**Swap().describe(), "inputs": Swap().fingerprint}
+    with make_plan(config, splits=toy_splits()) as made:
+        (recorded,) = made.settings["transformations"].values()
+    assert recorded["name"] == "identity"
+
+
+def test_labels_that_are_not_kept_are_never_scored(tmp_path):
+    config = check_config({"data": {"demo": True}})
+    with pytest.raises(InputError, match="swap does not keep every row with its label"):
+        make_plan(config, splits=toy_splits(), transformation=Swap(keeps_labels=False))
+
+    class Drops(Swap):
+        def transform(self, table, text_columns, *, with_edits=True, n_threads=None):
+            made = super().transform(table, text_columns, with_edits=with_edits)
+            rows = np.arange(len(table))[::-1]
+            return replace(made, source_row=rows)
+
+    with pytest.raises(InputError, match="no row is left out or added"):
+        transform_splits(toy_splits(), plan(Drops()), tmp_path)
+    assert list(tmp_path.iterdir()) in ([], [tmp_path / "tags.sqlite"])

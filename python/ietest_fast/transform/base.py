@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass, field
@@ -10,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from ietest_fast.errors import InputError
+from ietest_fast.frames import give_back, to_arrow
 from ietest_fast.transform.columns import are_same_rows, check_text_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA, undo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
 
 
 # Stands for "every row stays where it is" until the number of rows is known.
@@ -52,7 +53,8 @@ class Transformed:
     Attributes
     ----------
     table
-        n rows and the same columns in the same order as before.
+        n rows and the same columns in the same order as before, in an Arrow table or the kind of
+        table that was transformed.
     changed
         bool (n,): whether a text of the row is another than that of the row that it comes from.
     edits
@@ -66,7 +68,7 @@ class Transformed:
         row whose label nobody knows. None where it keeps them.
     """
 
-    table: pa.Table
+    table: Any
     changed: npt.NDArray[np.bool_]
     edits: pa.Table | None
     source_row: npt.NDArray[np.int64] = field(default_factory=lambda: _AS_THEY_WERE)
@@ -74,15 +76,15 @@ class Transformed:
 
     def __post_init__(self) -> None:
         if self.source_row is _AS_THEY_WERE:
-            rows = np.arange(self.table.num_rows, dtype=np.int64)
+            rows = np.arange(len(self.changed), dtype=np.int64)
             object.__setattr__(self, "source_row", rows)
 
     def keeps_rows(self, n_before: int) -> bool:
         """Tell whether the rows are the `n_before` old ones in their order."""
         return are_same_rows(self.source_row, n_before)
 
-    def undo(self) -> pa.Table:
-        """Return the table as it was before, in the rows of `source_row`.
+    def undo(self) -> Any:
+        """Return the table as it was before, in the rows of `source_row`, of the kind of `table`.
 
         Raises
         ------
@@ -91,7 +93,9 @@ class Transformed:
         """
         if self.edits is None:
             raise InputError("without edits nothing can be undone; transform with with_edits=True")
-        return undo(self.table, self.edits)
+        arrow = self.table if isinstance(self.table, pa.Table) else to_arrow(self.table)
+        old = undo(arrow, self.edits)
+        return old if arrow is self.table else give_back(old, like=self.table)
 
 
 @runtime_checkable
@@ -180,17 +184,26 @@ class BaseTransformation(abc.ABC):
 
     def transform(
         self,
-        table: pa.Table,
+        table: Any,
         text_columns: Sequence[str],
         *,
         with_edits: bool = True,
         n_threads: int | None = None,
     ) -> Transformed:
-        """Transform the texts of a table; see :meth:`Transformation.transform`."""
-        check_text_columns(table.schema, text_columns)
-        return self.transform_table(
-            table, tuple(text_columns), with_edits=with_edits, n_threads=n_threads
+        """Transform the texts of a table; see :meth:`Transformation.transform`.
+
+        The table may be of any kind that :func:`ietest_fast.frames.to_arrow` takes (pandas, polars,
+        ``datasets``, a mapping, a list of strings); the new one is of the same kind.
+        """
+        arrow = table if isinstance(table, pa.Table) else to_arrow(table)
+        check_text_columns(arrow.schema, text_columns)
+        made = self.transform_table(
+            arrow, tuple(text_columns), with_edits=with_edits, n_threads=n_threads
         )
+        if arrow is table:
+            return made
+        new = give_back(made.table, like=table, rows=made.source_row)
+        return dataclasses.replace(made, table=new)
 
     @abc.abstractmethod
     def transform_table(
