@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,27 +10,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
+from ietest_fast.evaluation.comparison import compare_versions
+from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.experiment.results import RESULTS
-from ietest_fast.experiment.schema import CellResult
 from ietest_fast.report.tables import Column, PValue, Range, Table
-from ietest_fast.stats import (
-    Verdict,
-    cochran_q_test,
-    equivalence_test,
-    holm,
-    is_collapsed,
-    paired_test,
-)
-from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats import Verdict, equivalence_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ietest_fast.evaluation.predictions import Pairs
-    from ietest_fast.stats import CochranResult
+    from ietest_fast.evaluation.comparison import Comparison, VersionTest
+    from ietest_fast.stats import EquivalenceResult, PairedCounts
 
 N_EXAMPLES = 200
 """Rows of a table of changed answers."""
@@ -40,41 +32,40 @@ _CLUSTER = "cluster"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VersionOutcome:
-    """One version of the texts, held against the original.
+    """One version of the texts, held against the reference.
 
     Attributes
     ----------
     classifier
         Name of the model, with m and rho where there are several.
-    version
-        Which version.
-    pairs
-        The answers to both.
-    cell
-        Counts, test and interval.
-    p_adjusted
-        Its p-value by Holm's rule over the versions of the classifier.
+    tested
+        The paired test and its correction.
+    equivalence
+        Is the difference below the margin?
     """
 
     classifier: str
-    version: str
-    pairs: Pairs
-    cell: CellResult
-    p_adjusted: float
+    tested: VersionTest
+    equivalence: EquivalenceResult
 
     @property
-    def reject(self) -> bool:
-        """Whether a difference is found."""
-        return self.p_adjusted < self.cell.equivalence.alpha
+    def version(self) -> str:
+        """Which version."""
+        return self.tested.pairs.version
+
+    @property
+    def counts(self) -> PairedCounts:
+        """The four counts."""
+        return self.tested.result.counts
 
     @property
     def verdict(self) -> Verdict:
         """What is shown."""
-        if self.cell.collapsed:
+        if self.tested.collapsed:
             return Verdict.COLLAPSED
-        if self.cell.is_equivalent:
+        if self.equivalence.equivalent:
             return Verdict.EQUIVALENT
-        return Verdict.DIFFERS if self.reject else Verdict.UNDECIDED
+        return Verdict.DIFFERS if self.tested.reject else Verdict.UNDECIDED
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,16 +78,16 @@ class Evaluation:
         What the page calls them: the file's name.
     source
         The file.
+    comparison
+        The tests.
     outcomes
-        Every version but the original of every classifier.
-    joint
-        Cochran's tests over all versions of each classifier; none of fewer than three versions.
+        Every version but the reference of every classifier.
     """
 
     name: str
     source: Path
+    comparison: Comparison
     outcomes: tuple[VersionOutcome, ...]
-    joint: tuple[tuple[str, CochranResult], ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that the tables show."""
@@ -106,12 +97,12 @@ class Evaluation:
                 {
                     "classifier": each.classifier,
                     "version": each.version,
-                    **{name: getattr(each.cell, name) for name in ("n11", "n10", "n01", "n00")},
-                    "t": each.cell.t,
-                    "p_value": each.cell.p_value,
-                    "p_adjusted": each.p_adjusted,
-                    "delta": each.cell.delta,
-                    "interval": list(each.cell.equivalence.interval),
+                    **asdict(each.counts),
+                    "t": each.tested.result.t,
+                    "p_value": each.tested.result.p_value,
+                    "p_adjusted": each.tested.p_adjusted,
+                    "delta": each.counts.delta,
+                    "interval": [each.equivalence.interval.low, each.equivalence.interval.high],
                     "verdict": str(each.verdict),
                 }
                 for each in self.outcomes
@@ -159,75 +150,36 @@ def evaluate_predictions(
     predictions: Predictions, *, source: Path, alpha: float = 0.05, margin: float = 0.01
 ) -> Evaluation:
     """Test every version of every classifier; see :func:`read_evaluation`."""
-    others = [name for name in predictions.versions if name != ORIGINAL]
-    if ORIGINAL not in predictions.versions or not others:
+    if len(predictions.versions) == 1 and len(predictions.groups) == 1:
         raise InputError(
-            f"has the versions {', '.join(predictions.versions)}; a report compares "
-            f"{ORIGINAL!r} with at least one other",
+            f"has the version {predictions.versions[0]} alone, of one classifier; a report "
+            "compares versions, or classifiers",
             path=source,
         )
-    outcomes: list[VersionOutcome] = []
-    joint: list[tuple[str, CochranResult]] = []
-    for number, group in enumerate(predictions.groups):
-        own = predictions.select(**{k: v for k, v in group.items() if v is not None})
-        classifier = _name(group) or source.stem
-        if len(predictions.groups) > 1 and not group:
-            classifier = f"{classifier} ({number})"
-        pairs = [own.pairs(version) for version in others if version in own.versions]
-        cells = [_test(each, alpha=alpha, margin=margin) for each in pairs]
-        adjusted = holm([cell.p_value for cell in cells]) if cells else []
-        outcomes += [
+    clusters = _CLUSTER if _CLUSTER in predictions.columns else None
+    comparison = compare_versions(predictions, clusters=clusters, alpha=alpha)
+    alone = _name(predictions.groups[0]) if len(predictions.groups) == 1 else ""
+    return Evaluation(
+        name=source.name,
+        source=source,
+        comparison=comparison,
+        outcomes=tuple(
             VersionOutcome(
-                classifier=classifier, version=each.version, pairs=each, cell=cell, p_adjusted=p
+                classifier=_name(test.group) or alone or source.stem,
+                tested=test,
+                equivalence=equivalence_test(
+                    test.pairs.sample, clusters=test.clusters, margin=margin, alpha=alpha
+                ),
             )
-            for each, cell, p in zip(pairs, cells, adjusted, strict=True)
-        ]
-        found = _test_jointly(own, pairs)
-        if found is not None:
-            joint.append((classifier, found))
-    return Evaluation(name=source.name, source=source, outcomes=tuple(outcomes), joint=tuple(joint))
+            for test in comparison.tests
+        ),
+    )
 
 
 def _name(group: dict[str, Any]) -> str:
     said = [] if group.get("model") is None else [str(group["model"])]
     said += [f"{key} {group[key]:g}" for key in ("rho", "m") if group.get(key) is not None]
     return ", ".join(said)
-
-
-def _test(pairs: Pairs, *, alpha: float, margin: float) -> CellResult:
-    sample, clusters = pairs.sample, None
-    if _CLUSTER in pairs.predictions.columns:
-        clusters = pairs.column(_CLUSTER)
-    known = (pairs.gold >= 0) & (pairs.original >= 0)
-    outcomes = (sample.original_correct, sample.transformed_correct)
-    return CellResult.of(
-        rho=0.0,
-        m=0,
-        test=paired_test(sample),
-        clustered=None if clusters is None else clustered_test(*outcomes, clusters),
-        equivalence=equivalence_test(sample, clusters=clusters, margin=margin, alpha=alpha),
-        collapsed=bool(known.all()) and is_collapsed(pairs.original, pairs.gold),
-    )
-
-
-def _test_jointly(own: Predictions, pairs: Sequence[Pairs]) -> CochranResult | None:
-    """Test all versions at once, on the items that have each of them once."""
-    if len(pairs) < 2:
-        return None
-    rows = pairs[0].reference_rows
-    for each in pairs:
-        if len(np.unique(each.reference_rows)) < len(each.reference_rows):
-            return None  # several wordings of an item in one version
-        rows = np.intersect1d(rows, each.reference_rows)
-    if len(rows) < 2:
-        return None
-    columns = [own.correct[rows]]
-    for each in pairs:
-        order = np.argsort(each.reference_rows)
-        places = order[np.searchsorted(each.reference_rows[order], rows)]
-        columns.append(own.correct[each.version_rows[places]])
-    names = [ORIGINAL, *(each.version for each in pairs)]
-    return cochran_q_test(np.stack(columns, axis=1), versions=names)
 
 
 def say_evaluation(evaluation: Evaluation) -> list[tuple[Verdict, str]]:
@@ -238,7 +190,7 @@ def say_evaluation(evaluation: Evaluation) -> list[tuple[Verdict, str]]:
         by_verdict = {
             verdict: [each for each in own if each.verdict is verdict] for verdict in Verdict
         }
-        margin = _points(own[0].cell.equivalence.margin)
+        margin = _points(own[0].equivalence.margin)
         parts = [_say_change(each) for each in by_verdict[Verdict.DIFFERS]]
         for verdict, words in (
             (Verdict.EQUIVALENT, f"its accuracy is shown to change by less than {margin}"),
@@ -263,8 +215,9 @@ def say_evaluation(evaluation: Evaluation) -> list[tuple[Verdict, str]]:
 
 
 def _say_change(outcome: VersionOutcome) -> str:
-    verb = "loses" if outcome.cell.delta > 0 else "gains"
-    return f"on {outcome.version} it {verb} {_points(abs(outcome.cell.delta))} of accuracy"
+    delta = outcome.counts.delta
+    verb = "loses" if delta > 0 else "gains"
+    return f"on {outcome.version} it {verb} {_points(abs(delta))} of accuracy"
 
 
 def _points(share: float) -> str:
@@ -275,10 +228,10 @@ def _points(share: float) -> str:
 def version_table(evaluations: Sequence[Evaluation]) -> Table:
     """Return the test of every version of every classifier."""
     outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
-    level = 100 * (1 - 2 * outcomes[0].cell.equivalence.alpha)
+    level = 100 * (1 - 2 * outcomes[0].equivalence.alpha)
     return Table(
         name="versions",
-        title="Every version against the original",
+        title="Every version against the reference",
         columns=(
             Column("model"),
             Column("version"),
@@ -298,16 +251,16 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
             (
                 each.classifier,
                 each.version,
-                each.cell.n,
-                each.cell.n10,
-                each.cell.n01,
-                each.cell.accuracy_original,
-                each.cell.accuracy_transformed,
-                each.cell.delta,
-                Range(each.cell.interval.low, each.cell.interval.high),
-                each.cell.t,
-                each.cell.p_value,
-                PValue(each.p_adjusted, each.cell.equivalence.alpha),
+                each.counts.n,
+                each.counts.n10,
+                each.counts.n01,
+                each.counts.accuracy_original,
+                each.counts.accuracy_transformed,
+                each.counts.delta,
+                Range(each.equivalence.interval.low, each.equivalence.interval.high),
+                each.tested.result.t,
+                each.tested.result.p_value,
+                PValue(each.tested.p_adjusted, each.equivalence.alpha),
                 str(each.verdict),
             )
             for each in outcomes
@@ -321,22 +274,28 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
 
 
 def _say_clusters(outcomes: Sequence[VersionOutcome]) -> str:
-    if all(each.cell.n_clusters is None for each in outcomes):
+    if all(each.tested.clusters is None for each in outcomes):
         return ""
     return " Tests and intervals draw whole clusters."
 
 
 def _say_unmatched(outcomes: Sequence[VersionOutcome]) -> str:
-    n = max(each.pairs.n_unmatched for each in outcomes)
+    n = max(each.tested.pairs.n_unmatched for each in outcomes)
     return f" Up to {n:,} items lack one of the versions." if n else ""
 
 
 def joint_table(evaluations: Sequence[Evaluation]) -> Table | None:
     """Return Cochran's tests over all versions; None if there are none."""
     rows = [
-        (name, found.n, len(found.versions), found.statistic, found.p_value)
+        (
+            _name(each.group) or evaluation.outcomes[0].classifier,
+            each.result.n,
+            len(each.result.versions),
+            each.result.statistic,
+            each.result.p_value,
+        )
         for evaluation in evaluations
-        for name, found in evaluation.joint
+        for each in evaluation.comparison.cochran
     ]
     if not rows:
         return None
@@ -361,7 +320,7 @@ def changed_table(outcome: VersionOutcome) -> Table | None:
     With both answers, and with every column of texts; where a text is the same in both versions it
     stands there once.
     """
-    sample, pairs = outcome.pairs.sample, outcome.pairs
+    pairs, sample = outcome.tested.pairs, outcome.tested.pairs.sample
     places = np.flatnonzero(sample.original_correct != sample.transformed_correct)
     if len(places) == 0:
         return None
@@ -375,7 +334,7 @@ def changed_table(outcome: VersionOutcome) -> Table | None:
     columns = [Column("item"), Column("right on")]
     values: list[list[str | None]] = [
         _texts(before, "item"),
-        ["the original" if right else outcome.version for right in sample.original_correct[shown]],
+        [pairs.reference if right else outcome.version for right in sample.original_correct[shown]],
     ]
     names = [name for name in ("gold", "predicted") if name in before.column_names]
     names += [name for name in pairs.predictions.extra_columns if _holds_texts(before, name)]
@@ -385,10 +344,12 @@ def changed_table(outcome: VersionOutcome) -> Table | None:
             columns.append(Column(name))
             values.append(first)
         else:
-            columns += [Column(f"{name}, original"), Column(f"{name}, {outcome.version}")]
+            columns += [Column(f"{name}, {pairs.reference}"), Column(f"{name}, {outcome.version}")]
             values += [first, second]
     left = len(places) - len(shown)
-    title = f"{outcome.classifier}: right on one version only ({ORIGINAL}, {outcome.version})"
+    title = (
+        f"{outcome.classifier}: right on one version only ({pairs.reference}, {outcome.version})"
+    )
     return Table(
         name="changed",
         title=title,
