@@ -310,3 +310,20 @@ def test_whole_numbers_are_numbers():
     config = check_config({**DEMO, "rho": [0, 1], "data": {**FILES, "label_names": ["a"]}})
     assert repr(config.rho) == "(0.0, 1.0)"
     assert config.data.label_names == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("snli/test.csv", "snli"),
+        ("w/snli_1.0_test.csv", "snli-1-0"),
+        ("data/mnli-dev.csv", "mnli"),
+        ("w/test.csv", "w"),
+    ],
+)
+def test_data_are_named_by_their_folder_unless_that_says_nothing(tmp_path, file, name):
+    path = tmp_path / file
+    path.parent.mkdir()
+    path.touch()
+    config = check_config({"data": {"train": path, "valid": path, "test": path}})
+    assert config.data_name == name

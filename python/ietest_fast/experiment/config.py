@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation, Overflow
@@ -42,6 +43,12 @@ _DEMO_RHO = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 # 0:1:0.0001
 _MOST_RHO = 10_001
+
+
+_TELLS_NOTHING = frozenset(
+    ("data", "dataset", "datasets", "downloads", "files", "input", "inputs", "raw", "tmp")
+)
+_SPLITS = frozenset(("train", "training", "valid", "validation", "dev", "test", "data"))
 
 
 def parse_rho(text: str) -> list[float]:
@@ -398,6 +405,15 @@ def _read_models(value: Any, info: ValidationInfo) -> tuple[ModelConfig, ...]:
 Models = Annotated[Any, PlainValidator(_read_models)]
 
 
+def _name_data(path: Path) -> str:
+    """Name data by their folder, or by the file where the folder's name says nothing."""
+    folder = path.parent.name
+    if len(folder) >= 3 and folder.casefold() not in _TELLS_NOTHING:
+        return folder
+    words = [word for word in re.split(r"[\W_]+", path.stem) if word.casefold() not in _SPLITS]
+    return "-".join(filter(None, words)) or folder or path.stem
+
+
 class RunConfig(_Section):
     """A whole run of the IE test (Algorithm 1), once for each rho.
 
@@ -519,14 +535,14 @@ class RunConfig(_Section):
 
     @property
     def data_name(self) -> str:
-        """What signatures call the data: its name, or that of its folder."""
+        """What signatures call the data: its name, or one found in that of its folder or file."""
         if self.data.name is not None:
             return self.data.name
         if self.data.demo is not None:
             return "demo"
         split = self.data.split
         path = self.data.test if split is None else split.file
-        return "data" if path is None else path.resolve().parent.name or path.stem
+        return "data" if path is None else _name_data(path.resolve())
 
     def settings(self) -> dict[str, Any]:
         """Return everything that results depend on, but for models, transformations and files.

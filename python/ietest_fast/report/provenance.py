@@ -39,6 +39,11 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
         _line("rho", settings.rho),
         _line("n_classifiers", settings.n_classifiers),
         _line("alpha", settings.alpha),
+        *(
+            []
+            if settings.correction == "bonferroni"
+            else [_line("correction", settings.correction)]
+        ),
         _line("margin", settings.margin),
         _line("seed", settings.seed),
         _line("method", settings.method),

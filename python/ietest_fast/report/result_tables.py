@@ -93,7 +93,8 @@ def rho_table(runs: Sequence[FinishedRun]) -> Table:
             for run in runs
             for rho in run.rhos
         ),
-        note=f"{_SPREADS} Power: of one classifier's test at α/M, for a difference of the margin.",
+        note=f"{_SPREADS} Power: of one classifier's test at α/M, for a difference of the margin."
+        + _say_joint(runs),
     )
 
 
@@ -147,6 +148,12 @@ def cell_table(runs: Sequence[FinishedRun]) -> Table:
             f"n00: on neither. {_say_tests(runs)}"
         ),
     )
+
+
+def _say_joint(runs: Sequence[FinishedRun]) -> str:
+    if not any(rho.is_joint for run in runs for rho in run.rhos):
+        return ""
+    return " Of runs corrected by max-t or min-p, p is corrected for M tests and held to α."
 
 
 def across_tables(runs: Sequence[FinishedRun]) -> list[Table]:

@@ -321,12 +321,15 @@ def read_run(folder: str | Path) -> FinishedRun:
 
 def finished_runs(results: RunResult) -> list[FinishedRun]:
     """Make finished runs of results that know their folder, one for each condition."""
+    names = {model.key: _model_name(model.settings) for model in results.models}
+    found = list(names.values())
+    names = {key: name if found.count(name) == 1 else key for key, name in names.items()}
     return [
         FinishedRun(
-            name=_model_name(results.model_of(condition).settings),
+            name=names[condition.model],
             source=results.folder,
-            model=_model_name(results.model_of(condition).settings),
-            transformation=results.transformation_of(condition).name,
+            model=names[condition.model],
+            transformation=condition.transformation,
             data_name=_find_data_name(condition.signature or ""),
             condition=condition,
             results=results,

@@ -4,67 +4,56 @@ from __future__ import annotations
 
 import io
 import json
+import tomllib
 
 import pytest
 from rich.console import Console
 
-from finished_runs import make_run
+from finished_runs import SWAPS
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.results import RESULTS, read_results, write_results
+from ietest_fast.experiment import check_config
+from ietest_fast.experiment.results import RESULTS, read_results
+from ietest_fast.experiment.run import run
 from ietest_fast.experiment.schema import (
-    AcrossTransformations,
-    CochranRecord,
     ConditionResult,
-    RunResult,
 )
 from ietest_fast.report import print_summary, write_figures
+from ietest_fast.report.charts import p_chart
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
+from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.result_tables import across_tables, rho_table
 from ietest_fast.report.runs import finished_runs, read_folder, read_run
 from ietest_fast.report.sources import read_runs
-from ietest_fast.stats import holm
+from ietest_fast.stats import PairedCounts, holm
+from ietest_fast.transform import WordSubstitution
+from toys import QUICK, toy_splits
 
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory):
-    """Two models under two transformations; their numbers are those of one of each."""
-    folder = make_run(tmp_path_factory.mktemp("sweep") / "run", rho=[0, 1])
-    values = json.loads((folder / RESULTS).read_text())
-    for name, key in (("models", "other"), ("transformations", "typos")):
-        values[name].append(json.loads(json.dumps(values[name][0])) | {"key": key})
-    values["transformations"][1]["name"] = "typos"
-    values["models"][1]["settings"]["name"] = "other"
-    model, phi = values["models"][0]["key"], values["transformations"][0]["key"]
-    values["conditions"] = [
-        json.loads(json.dumps(values["conditions"][0])) | {"model": a, "transformation": b}
-        for a in (model, "other")
-        for b in (phi, "typos")
-    ]
-    result = RunResult.model_validate_json(json.dumps(values))
-    across = [
-        AcrossTransformations.of(
-            result.conditions[first : first + 2],
-            rho=0.0,
-            cochran=[
-                CochranRecord(
-                    m=m, statistic=1.5, p_value=0.2, method="exact", n_resamples=None, seed=None
-                )
-                for m in range(2)
-            ],
-        )
-        for first in (0, 2)
-    ]
-    result = RunResult.model_validate_json(
-        json.dumps(result.to_dict() | {"across": [each.to_dict() for each in across]})
-    )
-    return write_results(result, folder)
+    """Two models under two transformations, whose M tests are corrected jointly."""
+    tree = {"name": "bow-xgb", "params": QUICK}
+    config = {
+        "data": {"demo": True, "name": "toys"},
+        "model": [tree, {**tree, "input": "hypothesis"}],
+        "rho": [0, 1],
+        "n_classifiers": 2,
+        "correction": "maxt",
+        "n_jobs": 1,
+    }
+    phis = tuple(WordSubstitution(mapping=swaps) for swaps in (SWAPS, {"waits": "tarries"}))
+    folder = tmp_path_factory.mktemp("sweep")
+    return run(check_config(config), folder, splits=toy_splits(), transformation=phis)
 
 
 def test_what_is_written_is_read(sweep):
     again = read_results(sweep.folder)
     assert again.to_dict() == sweep.to_dict()
-    assert again.across[0].cochran_p_value == 0.4
+    assert len(again.across) == 4
+    assert again.across[0].cochran_p_value == min(
+        1, 2 * min(each.p_value for each in again.across[0].cochran)
+    )
     assert again.across[0].p_holm == tuple(holm(again.across[0].p_values))
     with pytest.raises(ValueError, match="has 4 conditions, not one"):
         _ = again.rhos
@@ -73,9 +62,11 @@ def test_what_is_written_is_read(sweep):
 def test_each_model_under_each_transformation_is_a_run(sweep):
     runs = read_runs([sweep.folder])
     assert len({run.name for run in runs}) == 4
-    assert [run.name for run in runs][:2] == ["bow-xgb, words", "bow-xgb, typos"]
+    assert [run.name for run in runs][:2] == ["bow-xgb, words", "bow-xgb, words#2"]
     assert {(run.model, run.transformation) for run in runs} == {
-        (model, phi) for model in ("bow-xgb", "other") for phi in ("words", "typos")
+        (model, phi)
+        for model in ("bow-xgb", "bow-xgb (hypothesis only)")
+        for phi in ("words", "words#2")
     }
     with pytest.raises(InputError, match="holds 4 models and transformations"):
         read_run(sweep.folder)
@@ -83,9 +74,9 @@ def test_each_model_under_each_transformation_is_a_run(sweep):
 
 def test_what_holds_over_transformations_is_shown(sweep):
     over, cochran = across_tables(read_folder(sweep.folder))
-    assert [row[2] for row in over.rows] == ["words", "typos"] * 2
+    assert [row[2] for row in over.rows] == ["words", "words#2"] * 4
     assert [row[:3] for row in cochran.rows] == [
-        (model, 0.0, m) for model in ("bow-xgb", "other") for m in (0, 1)
+        (model, 0.0, m) for model in ("bow-xgb", "bow-xgb#2") for m in (0, 1)
     ]
     assert across_tables([]) == []
     assert len(rho_table(read_runs([sweep.folder])).rows) == 8
@@ -95,8 +86,8 @@ def test_summary_figures_and_page_have_all_conditions(sweep):
     console = Console(width=120, file=io.StringIO())
     print_summary(sweep, console)
     printed = console.file.getvalue()
-    for model in ("bow-xgb", "other"):
-        for phi in ("words", "typos"):
+    for model in ("bow-xgb", "bow-xgb#2"):
+        for phi in ("words", "words#2"):
             assert f"{model}, {phi}\n" in printed
     names = [path.name for path in write_figures(sweep)]
     assert "accuracy-4.svg" in names
@@ -129,3 +120,20 @@ def test_a_run_of_one_condition_reads_simply(first_run):
     assert result.rhos == result.conditions[0].rhos
     assert isinstance(result.only, ConditionResult)
     assert [run.name for run in finished_runs(result)] == ["bow-xgb"]
+
+
+def test_a_sweep_is_reported_with_texts_answers_and_its_joint_test(sweep):
+    runs = read_runs([sweep.folder])
+    first, second = (each.read_versions() for each in runs[:2])
+    assert first.original.equals(second.original)
+    assert not first.transformed.equals(second.transformed)
+    for each in runs:
+        answers, gold = each.read_answers(), each.read_versions().gold
+        for cell, own in zip(each.cells, answers.reshape(240, 4, 2).swapaxes(0, 1), strict=True):
+            right = own == gold[:, None]
+            assert PairedCounts.from_outcomes(right[:, 0], right[:, 1]) == cell.counts
+        assert all(rho.threshold == 0.05 for rho in each.rhos)
+        assert tomllib.loads(to_toml(each.results, each.condition))["correction"] == "maxt"
+    chart = p_chart(runs, "p").to_page()
+    assert "α = 0.05" in chart
+    assert "α/M" not in chart.partition("<desc")[0]
