@@ -1,15 +1,17 @@
 """Tables of every kind come in, and go out as the kind that they came in as."""
 
-import datasets
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import InputError
 from ietest_fast.frames import give_back, to_arrow
+
+datasets = pytest.importorskip("datasets", reason="needs the extra dev")
+pl = pytest.importorskip("polars", reason="needs the extra dev")
+pytestmark = pytest.mark.peer
 
 TEXTS = {"premise": ["A man sleeps.", "A dog runs."], "hypothesis": ["He rests.", "It sits."]}
 COLUMNS = {**TEXTS, "label": [0, 2]}
