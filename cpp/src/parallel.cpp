@@ -100,9 +100,9 @@ void parallel_chunks(std::int64_t n_items, std::int64_t chunk_size, const Execut
         watch_forks();
         pool_started.store(true);
 #if defined(_OPENMP)
-        n_forks.fetch_add(1, std::memory_order_release);
         // Not a loop of OpenMP's own: that has to walk all its chunks, and there may be 10^12.
         std::atomic<std::int64_t> next_chunk{0};
+        n_forks.fetch_add(1, std::memory_order_release);
 #pragma omp parallel num_threads(n_threads)
         {
             (void)n_forks.load(std::memory_order_acquire);
