@@ -404,7 +404,7 @@ def test_a_wrong_number_of_replicates_is_told(function, n_resamples: int) -> Non
 
 @pytest.mark.parametrize("method", ["exact", "multinomial", "resample"])
 def test_a_negative_seed_is_told(method: str) -> None:
-    with pytest.raises(InputError, match="seed must be 0 or more, not -1"):
+    with pytest.raises(InputError, match="rng must be 0 or more, not -1"):
         paired_test(PairedCounts(5, 3, 2, 1), method=method, rng=-1)  # type: ignore[arg-type]
 
 
