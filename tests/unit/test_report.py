@@ -165,6 +165,14 @@ def test_the_table_has_every_number(tmp_path):
     assert "Collapsed" not in text
 
 
+def test_edits_of_any_rule_are_counted(tmp_path):
+    result = _result(tmp_path, TABLE)
+    (phi,) = result.transformations
+    own = phi.model_copy(update={"test_edits": {"typo": 7}})
+    changed = result.model_copy(update={"transformations": (own,)})
+    assert "reworded by syn.careful (7 edits)" in _printed(changed)
+
+
 def test_collapsed_classifiers_are_named_and_snr_is_given_both_ways(tmp_path):
     text = _printed(_result(tmp_path, TABLE, collapsed={(1.0, 1)}))
     assert "1 of 6 classifiers: ρ=1 m=1" in text

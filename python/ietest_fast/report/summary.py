@@ -92,7 +92,10 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
     phi = result.transformation_of(condition)
     n_words = sum(phi.test_edits.get(rule, 0) for rule in ("frequency", "edit_distance"))
     reworded = f"{100 * phi.n_test_reworded / rows:.1f}% of them reworded by {phi.name}"
-    words = f" ({n_words:,} synonyms)" if n_words else ""
+    n_edits = sum(phi.test_edits.values())
+    words = f" ({say_count(n_edits, 'edit')})" if n_edits else ""
+    if n_words:
+        words = f" ({say_count(n_words, 'synonym')})"
     lines = [
         f"H0: equal accuracy on both versions; {_level(first)}.",
         *_sensitivity_lines(condition),

@@ -114,7 +114,7 @@ def test_search_looks_into_both_versions(page, known):
         assert found(page)[0] == sum(words.lower() in text for text in texts), words
     choose(page, search="", edit="slumbers")
     assert found(page)[0] == sum("slumbers" in text for text in texts)
-    choose(page, edit="frequency")
+    choose(page, edit="words")
     assert found(page)[0] == versions.changed.sum()
 
 
