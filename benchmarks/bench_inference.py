@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.minilm import fine_tune, read_pairs, take
-from ietest_fast.models.evaluation import score_versions
+from ietest_fast.evaluation.running import score_versions
 from ietest_fast.models.export import export_onnx
 from ietest_fast.models.onnx import OnnxClassifier
 
@@ -77,7 +77,7 @@ class Work:
     room: Path
     folder: Path
     train: Corpus
-    versions: tuple[Any, Any]
+    versions: dict[str, Any]
     text_columns: tuple[str, ...]
     pairs: list[tuple[str, str]]
     n_calibrate: int
@@ -116,9 +116,9 @@ def work(quick: bool, tmp_path_factory: pytest.TempPathFactory) -> Work:
     transformed = build_synonym_substitution([take(train, 200) if quick else train]).transform(
         test.table, test.text_columns, with_edits=False
     )
-    versions = (test.table, transformed.table)
+    versions = {"original": test.table, "transformed": transformed.table}
     columns = [
-        [text for table in versions for text in table[column].to_pylist()]
+        [text for table in versions.values() for text in table[column].to_pylist()]
         for column in test.text_columns
     ]
     room = tmp_path_factory.mktemp("inference")
@@ -148,13 +148,13 @@ def test_finished_model(race: Race, work: Work, kind: str, runtime: str, precisi
     model = OnnxClassifier.load(
         work.export(kind), runtime=runtime, precision=precision, max_length=MAX_LENGTH
     )
-    found = score_versions(model, *work.versions, work.text_columns)
-    labels = np.concatenate((found.original, found.transformed)).argmax(axis=1)
+    found = score_versions(model, work.versions, work.text_columns)
+    labels = np.concatenate([scores.predicted for scores in found.versions.values()])
     flips = int((labels != work.reference).sum())
     number = {"int8": "int8", "ranges": "int8, measured ranges"}.get(kind, precision)
     race.ours(
         f"{number}, {'OpenVINO' if runtime == 'openvino' else 'ONNX Runtime'}",
-        lambda: score_versions(model, *work.versions, work.text_columns),
+        lambda: score_versions(model, work.versions, work.text_columns),
         units=len(work.pairs) / 2,
         rounds=ROUNDS,
         note=f"labels that differ from the CrossEncoder's in fp32: {flips} of {len(labels):,}",

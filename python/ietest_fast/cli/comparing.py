@@ -9,7 +9,7 @@ import click
 from ietest_fast.cli.options import check_resamples, exit_status, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ietest_fast.cli.test import Extra
     from ietest_fast.evaluation.comparison import Comparison, VersionTest
@@ -27,6 +27,8 @@ def compare_logs(
     as_json: bool,
     fail_on_reject: bool,
     fields: Mapping[str, str] | None = None,
+    told: Mapping[str, Any] | None = None,
+    below: Sequence[str] = (),
 ) -> int:
     """Test what logs hold, print it, and return the exit status.
 
@@ -43,6 +45,10 @@ def compare_logs(
         As on the command line.
     fields
         More fields of the signature.
+    told
+        More for the JSON object.
+    below
+        Lines to print at the end.
     """
     from ietest_fast.evaluation.comparison import compare_versions
 
@@ -64,11 +70,15 @@ def compare_logs(
         n_threads=options["n_threads"],
     )
     if len(found.tests) == 1:
-        _print_one(read, found, margin=margin, as_json=as_json, fields=fields or {})
+        _print_one(
+            read, found, margin=margin, as_json=as_json, fields=fields or {}, told=told or {}
+        )
     else:
         if margin is not None:
             raise click.UsageError("--margin is for one version against the original")
-        _print_several(read, found, as_json=as_json, fields=fields or {})
+        _print_several(read, found, as_json=as_json, fields=fields or {}, told=told or {})
+    for line in () if as_json else below:
+        click.echo(line)
     return exit_status(reject=found.reject, fail_on_reject=fail_on_reject)
 
 
@@ -79,6 +89,7 @@ def _print_one(
     margin: float | None,
     as_json: bool,
     fields: Mapping[str, str],
+    told: Mapping[str, Any],
 ) -> None:
     from ietest_fast.cli.test import beside, beside_clusters, print_test, say, sign
 
@@ -108,7 +119,8 @@ def _print_one(
                 **_unless_none(labels=labels),
                 "dropped": read.predictions.dropped,
                 "notes": list(read.notes),
-                **test.to_dict(),
+                **told,
+                **_without_warning(test.to_dict(), told),
                 **{name: value for name, (value, _) in extra.items()},
                 "alpha": alpha,
                 "signature": signature,
@@ -122,7 +134,12 @@ def _print_one(
 
 
 def _print_several(
-    read: ReadLogs, found: Comparison, *, as_json: bool, fields: Mapping[str, str]
+    read: ReadLogs,
+    found: Comparison,
+    *,
+    as_json: bool,
+    fields: Mapping[str, str],
+    told: Mapping[str, Any],
 ) -> None:
     from ietest_fast.report.tables import Column, PValue, Table
     from ietest_fast.stats.signature import write_signature
@@ -154,6 +171,7 @@ def _print_several(
                 **_unless_none(labels=read.predictions.label_names),
                 "dropped": read.predictions.dropped,
                 "notes": list(read.notes),
+                **told,
                 **found.to_dict(),
                 "signature": signature,
             }
@@ -208,6 +226,13 @@ def _print_several(
     for test in found.tests:
         _print_changes(found, test, name=test.name)
     click.echo(signature)
+
+
+def _without_warning(values: dict[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values; their own warning gives way to none if there is none."""
+    if values.get("warning") is None and told.get("warning") is not None:
+        return {name: value for name, value in values.items() if name != "warning"}
+    return values
 
 
 def _unless_none(**values: Any) -> dict[str, Any]:

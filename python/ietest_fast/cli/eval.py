@@ -16,20 +16,15 @@ from ietest_fast.cli.options import (
     check_margin,
     check_not_given,
     check_resamples,
-    exit_status,
-    print_json,
     test_options,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import pyarrow as pa
-
-    from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.evaluate import Evaluation
     from ietest_fast.evaluation.reading import ReadLogs
     from ietest_fast.models import TextClassifier
-    from ietest_fast.models.evaluation import Evaluation
 
 _FILE = click.Path(path_type=Path)
 
@@ -51,7 +46,8 @@ _LABEL_MAP = CommaList(
 )
 
 # Of texts that are transformed here.
-_OF_RULES = ("rules", "lexicon-from", "tagger", "block-list")
+_OF_RULES = ("rules", "tagger", "block-list")
+_OF_TEXTS = ("phi", "lexicon-from", *_OF_RULES)
 # Options of a model that is run; without one they would be ignored.
 _OF_MODELS = (
     "test",
@@ -59,7 +55,7 @@ _OF_MODELS = (
     "tokenizer",
     "label-map",
     "input",
-    *_OF_RULES,
+    *_OF_TEXTS,
     "text-columns",
     "provider",
     "runtime",
@@ -68,6 +64,7 @@ _OF_MODELS = (
     "precision",
     "max-length",
     "out",
+    "keep-columns",
 )
 # Of one kind of model only.
 _OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
@@ -84,7 +81,6 @@ _OF_PREDICTIONS = (
     "filter",
     "unparsed",
     "labels",
-    "clusters",
 )
 
 
@@ -111,11 +107,18 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "[default: transformed here]",
         ),
         click.option(
+            "--phi",
+            metavar="NAME[:option=value,...]",
+            multiple=True,
+            help="How texts are transformed (`ietest-fast transform --list`). Given several times, "
+            "several versions are compared.  [default: syn.careful, or as --rules says]",
+        ),
+        click.option(
             "--rules",
             type=click.Choice(["careful", "paper"]),
             default="careful",
             show_default=True,
-            help="How texts are transformed.",
+            help="Of synonyms, in short for --phi syn.careful and --phi syn.paper.",
         ),
         click.option(
             "--lexicon-from",
@@ -168,7 +171,18 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(min=4),
             help="Longest input in tokens.  [default: the model's]",
         ),
-        click.option("--out", type=_FILE, help="Write the matched sample to this Parquet file."),
+        click.option(
+            "--out",
+            type=_FILE,
+            help="Write all answers to this Parquet file, a row for each text and version.",
+        ),
+        click.option(
+            "--keep-columns",
+            type=NAMES,
+            default=(),
+            metavar="A[,B,...]",
+            help="More columns of the test file for --out.",
+        ),
     ]
     for option in reversed(options):
         command = option(command)
@@ -299,49 +313,25 @@ def command(
         raise click.UsageError("a model needs a file of labelled texts: --test FILE")
     check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
     if options["transformed_test"] is not None:
-        check_not_given(*_OF_RULES, because="is for texts transformed here")
+        check_not_given(*_OF_TEXTS, because="is for texts transformed here")
+    if options["phi"]:
+        check_not_given(*_OF_RULES, because="is part of --phi, such as --phi syn.paper:tagger=NAME")
     _check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
     given = _run(_load(onnx, model, options), test, options)
+    from ietest_fast.cli.comparing import compare_logs
+    from ietest_fast.evaluation.reading import ReadLogs
 
-    from ietest_fast.cli.test import beside, print_test, say
-    from ietest_fast.stats import decide, is_collapsed, paired_test
-    from ietest_fast.stats.signature import sign_test
-
-    engine = {name: options[name] for name in ("n_resamples", "alternative", "n_threads")}
-    engine["rng"] = options["seed"]
-    result = paired_test(given.sample, method=options["method"] or "exact", **engine)
-    decision = decide([result.p_value], alpha=alpha)
-    signature = sign_test(result, **given.identity)
-    collapsed = is_collapsed(given.original, given.gold)
-    extra = beside(result, alpha=alpha, margin=margin)
-    n_changed = int((given.original != given.transformed).sum())
-    if as_json:
-        print_json(
-            {
-                "accuracy_original": result.counts.accuracy_original,
-                "accuracy_transformed": result.counts.accuracy_transformed,
-                "predictions_changed": n_changed,
-                "collapsed": collapsed,
-                "labels": list(given.label_names),
-                "dropped": given.dropped,
-                **_told(given),
-                **result.to_dict(),
-                **{name: value for name, (value, _) in extra.items()},
-                "alpha": alpha,
-                "reject": decision.reject,
-                "signature": signature,
-            }
-        )
-    else:
-        for reason, count in given.dropped.items():
-            click.echo(f"{count:,} rows dropped: {reason}")
-        verdict = say(result, decision.reject)
-        print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
-        click.echo(f"{n_changed:,} of {result.n:,} predictions changed.")
-        if collapsed:
-            click.echo("Warning: the model predicts one class or is at chance; it has collapsed.")
-        _tell(given)
-    return exit_status(reject=decision.reject, fail_on_reject=fail_on_reject)
+    return compare_logs(
+        ReadLogs(predictions=given.predictions, notes=()),
+        options=options,
+        margin=margin,
+        alpha=alpha,
+        as_json=as_json,
+        fail_on_reject=fail_on_reject,
+        fields=given.identity,
+        told=_told(given),
+        below=_say(given),
+    )
 
 
 def _read(logs: tuple[str, ...], options: dict[str, Any]) -> ReadLogs:
@@ -422,19 +412,20 @@ def _load(onnx: Path | None, model: str | None, options: dict[str, Any]) -> Text
 
 
 def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluation:
-    """Transform the test set, run the model on both versions, write what was asked for."""
+    """Run the model on all versions of the test set, and write what was asked for."""
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
-    from ietest_fast.models.evaluation import evaluate
+    from ietest_fast.evaluation.evaluate import evaluate
+    from ietest_fast.evaluation.versions import read_version
     from ietest_fast.models.label_map import match_labels
-    from ietest_fast.models.pooling import find_changed
 
     out: Path | None = options["out"]
-    id_column = options["id_column"]
-    kept = () if id_column is None else (id_column,)
-    columns = options["text_columns"]
-    columns = None if columns is None else [name.strip() for name in columns.split(",")]
-    corpus = read_corpus(test, text_columns=columns, keep_columns=kept)
+    id_column, clusters = options["id_column"], options["clusters"]
+    texts = options["text_columns"]
+    texts = None if texts is None else [name.strip() for name in texts.split(",")]
+    kept = list(dict.fromkeys([*options["keep_columns"], *([clusters] if clusters else [])]))
+    ids = [] if id_column is None else [id_column]
+    corpus = read_corpus(test, text_columns=texts, keep_columns=list(dict.fromkeys([*ids, *kept])))
     if len(corpus) < 2:
         raise InputError(
             f"a paired test needs at least two labelled rows, not {len(corpus)}", path=test
@@ -447,115 +438,44 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
         raise InputError(
             f"--input {only}: the columns of texts are {', '.join(corpus.text_columns)}", path=test
         )
+    phi: Any
+    if options["transformed_test"] is not None:
+        phi = read_version(corpus, options["transformed_test"], id_column=id_column)
+    else:
+        phi = list(options["phi"]) or _choose_rules(options)
+    learn_from = [
+        read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
+    ]
     with _progress() as bar:
-        table, transformation = _transform(corpus, options, id_column)
-        seen = corpus.text_columns if only is None else (only,)
-        changed = find_changed(corpus.table, table, seen, source=corpus.source)
         evaluation = evaluate(
             model,
             corpus,
-            table,
-            changed=changed,
-            transformation=transformation,
+            phi,
+            learn_from=learn_from,
             label_map=label_map,
-            text_columns=seen,
+            text_columns=None if only is None else (only,),
             id_column=id_column,
+            keep_columns=kept,
+            n_threads=options["n_threads"],
             on_start=bar.start,
             on_batch=bar.advance,
         )
     if out is not None:
-        import pyarrow.parquet as pq
-
-        from ietest_fast.atomic import write_file
-
-        write_file(out, lambda file: pq.write_table(evaluation.to_table(), file))
+        evaluation.predictions.write(out)
     return evaluation
 
 
-def _transform(
-    corpus: Corpus, options: dict[str, Any], id_column: str | None
-) -> tuple[pa.Table, str]:
-    """Give the test set transformed, its rows in the same order, and what to call that."""
-    import numpy as np
-
-    from ietest_fast.corpus import read_corpus
-    from ietest_fast.errors import InputError
-    from ietest_fast.transform import Material, plan
-
-    path = options["transformed_test"]
-    if path is not None:
-        other = read_corpus(
-            path,
-            text_columns=corpus.text_columns,
-            label_names=corpus.label_names,
-            keep_columns=() if id_column is None else (id_column,),
-        )
-        name = f"given@{other.fingerprint[:4]}"
-        if id_column is not None:
-            return _match_ids(corpus, other, id_column), name
-        matched = "rows are matched by their order, unless --id-column names what tells them apart"
-        if len(other) != len(corpus):
-            raise InputError(
-                f"has {len(other)} labelled rows, and {corpus.source} has {len(corpus)}; {matched}",
-                path=path,
-            )
-        if (other.labels != corpus.labels).any():
-            place = int(np.argmax(other.labels != corpus.labels))
-            raise InputError(
-                f"its labelled row {place} (from 0) has another label than that of "
-                f"{corpus.source}; {matched}",
-                path=path,
-            )
-        return other.table, name
-    counted = [
-        read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
-    ] or [corpus]
+def _choose_rules(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the transformation that --rules, --tagger and --block-list describe."""
     given = {name: options[name] for name in ("tagger", "block_list") if options[name] is not None}
-    with plan({"name": f"syn.{options['rules']}", **given}) as planned:
-        substitution = planned.build(Material(corpora=counted))
-        transformed = substitution.transform(
-            corpus.table, corpus.text_columns, with_edits=False, n_threads=options["n_threads"]
-        )
-    name = f"{substitution.name}@{substitution.fingerprint[:4]}"
-    return transformed.table, name
-
-
-def _match_ids(corpus: Corpus, other: Corpus, id_column: str) -> pa.Table:
-    """Give the rows of another corpus in the order of this one's ids."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from ietest_fast.errors import InputError, shorten_error
-
-    wanted = corpus.table[id_column]
-    try:
-        found = other.table[id_column].cast(wanted.type)
-        for given, source in ((wanted, corpus.source), (found, other.source)):
-            if given.null_count or len(pc.unique(given)) < len(given):
-                raise InputError("has the same id twice, or none", path=source, column=id_column)
-        place = pc.index_in(wanted, value_set=found.combine_chunks())
-    except pa.ArrowException as error:
-        raise InputError(
-            f"its ids cannot be compared with those of {corpus.source}: {shorten_error(error)}",
-            path=other.source,
-            column=id_column,
-        ) from error
-    if place.null_count or len(found) != len(wanted):
-        raise InputError(
-            f"its {len(found)} rows do not have the same ids as the {len(wanted)} of "
-            f"{corpus.source}",
-            path=other.source,
-            column=id_column,
-        )
-    if (other.labels[place.to_numpy()] != corpus.labels).any():
-        raise InputError("rows of the same id have different labels", path=other.source)
-    return other.table.take(place)
+    return {"name": f"syn.{options['rules']}", **given}
 
 
 def _told(given: Evaluation) -> dict[str, Any]:
     """Return what a model that was run has to say, for JSON."""
+    changed = dict(given.n_changed)
     return {
-        "rows_transformed": int(given.changed.sum()),
+        "rows_transformed": changed if len(changed) > 1 else next(iter(changed.values())),
         "backend": given.backend,
         "inputs_run": given.scores.n_inputs,
         "tokens": given.scores.n_tokens,
@@ -564,17 +484,21 @@ def _told(given: Evaluation) -> dict[str, Any]:
     }
 
 
-def _tell(given: Evaluation) -> None:
-    n, scores = len(given.sample), given.scores
-    click.echo(f"{int(given.changed.sum()):,} of {n:,} rows were transformed.")
-    click.echo(
-        f"{scores.n_inputs:,} different inputs of {2 * n:,} were run by {given.backend} "
-        f"in {scores.seconds:.1f} s "
-        f"({2 * n / scores.seconds:,.0f} texts/s, "
-        f"{scores.n_tokens / scores.seconds:,.0f} tokens/s)."
+def _say(given: Evaluation) -> list[str]:
+    """Return what a model that was run has to say, for people."""
+    scores = given.scores
+    n = len(given.predictions.items)
+    lines = [
+        f"{changed:,} of {n:,} rows were transformed"
+        + (f" by {name}." if len(given.n_changed) > 1 else ".")
+        for name, changed in given.n_changed.items()
+    ]
+    tokens = f", {scores.n_tokens / scores.seconds:,.0f} tokens/s" if scores.n_tokens else ""
+    lines.append(
+        f"{scores.n_inputs:,} different inputs of {scores.n_rows:,} were run by {given.backend} "
+        f"in {scores.seconds:.1f} s ({scores.n_rows / scores.seconds:,.0f} texts/s{tokens})."
     )
-    if given.warning is not None:
-        click.echo(given.warning)
+    return lines if given.warning is None else [*lines, given.warning]
 
 
 class _Bar:

@@ -14,8 +14,8 @@ pytest.importorskip("transformers", reason="needs the train extra")
 pytest.importorskip("onnxscript", reason="needs the train extra")
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.evaluate import score_versions
 from ietest_fast.models.checkpoint import load_classifier
-from ietest_fast.models.evaluation import score_versions
 from ietest_fast.models.export import check_export, export_onnx
 from ietest_fast.models.onnx import OnnxClassifier
 from tiny_models import LABELS, make_tokenizer, random_texts
@@ -85,8 +85,8 @@ def test_an_export_gives_pytorchs_logits(checkpoints, tmp_path, family):
     assert model.labels == LABELS
     # And on one text instead of two, with other sizes of batches.
     table = pa.table({"text": texts[0]})
-    scores = score_versions(model, table, table, ["text"])
-    assert np.isfinite(scores.original).all()
+    scores = score_versions(model, {"original": table}, ["text"])
+    assert np.isfinite(scores.versions["original"].logits).all()
 
 
 def test_int8_is_smaller_and_its_flips_are_counted(checkpoints, tmp_path):
@@ -123,8 +123,8 @@ def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
     labels = {}
     for runtime in ("onnxruntime", None):
         model = OnnxClassifier.load(exported.folder, runtime=runtime)
-        scores = score_versions(model, table, table, table.column_names)
-        labels[model.backend.split()[0]] = scores.original.argmax(axis=1)
+        scores = score_versions(model, {"original": table}, table.column_names)
+        labels[model.backend.split()[0]] = scores.versions["original"].predicted
     one, other = labels["onnxruntime"], labels["openvino"]
     assert len(set(one)) > 1
     assert (one != other).sum() <= 5

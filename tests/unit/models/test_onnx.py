@@ -10,8 +10,9 @@ pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.evaluate import evaluate, score_versions
+from ietest_fast.evaluation.versions import Version
 from ietest_fast.models.batching import Padding, pad, plan_batches
-from ietest_fast.models.evaluation import evaluate, score_versions
 from ietest_fast.models.onnx import OnnxClassifier, OnnxFiles
 from ietest_fast.models.settings import find_max_length
 from tiny_models import LABELS, make_onnx_folder, make_tokenizer, random_texts, write_onnx
@@ -93,8 +94,7 @@ def test_versions_are_run_once_for_each_distinct_input(tmp_path):
     started, done = [], []
     scores = score_versions(
         model,
-        original,
-        transformed,
+        {"original": original, "transformed": transformed},
         ["premise", "hypothesis"],
         on_start=started.append,
         on_batch=done.append,
@@ -102,7 +102,10 @@ def test_versions_are_run_once_for_each_distinct_input(tmp_path):
     distinct = {*zip(premise, hypothesis, strict=True), *zip(rephrased, hypothesis, strict=True)}
     assert scores.n_inputs == started[0] == sum(done) == len(distinct) < 2 * n
     oracle = make_tokenizer()
-    for table, got in ((original, scores.original), (transformed, scores.transformed)):
+    for table, got in (
+        (original, scores.versions["original"].logits),
+        (transformed, scores.versions["transformed"].logits),
+    ):
         ids = [oracle.encode(row["premise"], row["hypothesis"]).ids for row in table.to_pylist()]
         expected = np.array([weights[row].sum(axis=0) for row in ids])
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
@@ -128,15 +131,23 @@ def test_an_evaluation_is_in_the_datas_classes(tmp_path):
         0, "text", pa.array([text.replace("girl", "woman") for text in texts])
     )
     changed = np.array(["girl" in text for text in texts])
-    result = evaluate(model, corpus, rephrased, changed=changed)
-    assert result.label_names == LABELS
-    assert (result.original == result.gold).all()
-    assert result.sample.counts.n == 300
-    np.testing.assert_allclose(result.original_probabilities.sum(axis=1), 1, rtol=1e-5)
-    table = result.to_table()
-    assert table["label"].to_pylist() == table["original"].to_pylist() == truth
-    assert table["changed"].to_pylist() == changed.tolist()
-    p = np.array(table["p_original"].to_pylist())
+    other = Version(
+        name="other",
+        identity="other@0",
+        table=rephrased,
+        source_row=np.arange(300),
+        labels=corpus.labels,
+    )
+    found = evaluate(model, corpus, other).predictions
+    assert found.label_names == LABELS
+    pairs = found.pairs("other")
+    assert (pairs.original == pairs.gold).all()
+    assert pairs.sample.counts.n == 300
+    table = found.table.slice(0, 300).to_pydict()
+    assert table["gold"] == table["predicted"] == truth
+    assert found.table["changed"].to_pylist()[300:] == changed.tolist()
+    p = np.array(table["probabilities"])
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
     assert [LABELS[i] for i in p.argmax(axis=1)] == truth
 
 
@@ -279,7 +290,7 @@ def test_scores_that_are_no_numbers_are_no_predictions(tmp_path):
     write_onnx(tmp_path / "model.onnx", weights)
     table = pa.table({"text": ["a boy runs", "the red sofa", "a girl", "sofa"]})
     with pytest.raises(InputError, match="scores of 2 of 4 inputs are no numbers"):
-        score_versions(OnnxClassifier.load(tmp_path), table, table, ["text"])
+        score_versions(OnnxClassifier.load(tmp_path), {"original": table}, ["text"])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,342 @@
+"""A finished classifier on several versions of a test set, nothing computed twice."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
+from ietest_fast.evaluation.versions import as_versions
+from ietest_fast.models.label_map import check_against_data, match_labels
+from ietest_fast.models.pooling import pool_texts
+from ietest_fast.stats.signature import clean_field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.models import TextClassifier
+    from ietest_fast.models.classifiers import Scores
+    from ietest_fast.models.label_map import LabelMap
+
+LABEL_UNKNOWN = "label unknown after the transformation"
+"""Why a row of a version is left out."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VersionScores:
+    """A classifier's answers to several versions of texts.
+
+    Attributes
+    ----------
+    versions
+        By version, its answers.
+    n_inputs
+        How many different inputs there were in all; only these were run.
+    n_rows
+        How many inputs there were with their repeats.
+    n_tokens
+        Tokens of the different inputs, padding left out; 0 if the classifier does not tell.
+    seconds
+        From the first text to the last score.
+    """
+
+    versions: Mapping[str, Scores]
+    n_inputs: int
+    n_rows: int
+    n_tokens: int
+    seconds: float
+
+
+def score_versions(
+    model: TextClassifier,
+    versions: Mapping[str, pa.Table],
+    text_columns: Sequence[str],
+    *,
+    on_start: Callable[[int], None] | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> VersionScores:
+    """Run a classifier on several versions of a test set, each distinct input once.
+
+    What a transformation left alone, and what occurs twice, is run once.
+
+    Parameters
+    ----------
+    model
+        Finished.
+    versions
+        By name, tables with the text columns, of any lengths.
+    text_columns
+        One or two.
+    on_start
+        Told how many inputs will be run.
+    on_batch
+        Told the number of inputs of every batch that is done.
+
+    Raises
+    ------
+    InputError
+        If a score is no number, or the model fails.
+    """
+    import pyarrow as pa
+
+    begin = time.perf_counter()
+    texts, pooled = pool_texts({"test": versions}, text_columns)
+    inputs = pooled["test"]
+    if on_start is not None:
+        on_start(len(inputs))
+    columns = {
+        name: texts.take(pa.array(codes))
+        for name, codes in zip(text_columns, inputs.codes, strict=True)
+    }
+    scores = model.score(pa.table(columns), on_batch=on_batch)
+    return VersionScores(
+        versions={name: scores.take(rows) for name, rows in inputs.versions.items()},
+        n_inputs=len(inputs),
+        n_rows=sum(len(rows) for rows in inputs.versions.values()),
+        n_tokens=scores.n_tokens or 0,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation:
+    """A finished classifier's answers to all versions of a labelled test set.
+
+    Attributes
+    ----------
+    predictions
+        The long table, with texts, ``changed`` and the columns that the corpus has kept. Where
+        several of the model's labels are one class, the prediction is the class of its likeliest
+        label, and probabilities are sums.
+    n_changed
+        By version, rows with a text that was transformed.
+    scores
+        What the run took.
+    backend
+        What ran the model.
+    identity
+        What the result hangs on, for its signature: ``phi``, ``data``, ``model`` and ``be``, the
+        backend, each a name with four digits of a hash.
+    warning
+        What the user should know about the match of labels; None if there is nothing.
+    """
+
+    predictions: Predictions
+    n_changed: Mapping[str, int]
+    scores: VersionScores
+    backend: str
+    identity: dict[str, str]
+    warning: str | None
+
+
+def evaluate(
+    model: TextClassifier,
+    corpus: Corpus,
+    phi: Any = "syn.careful",
+    *,
+    learn_from: Sequence[Corpus] = (),
+    label_map: Mapping[str, str] | None = None,
+    text_columns: Sequence[str] | None = None,
+    id_column: str | None = None,
+    keep_columns: Sequence[str] = (),
+    n_threads: int | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Run a finished classifier on a corpus and on its transformed versions.
+
+    Every distinct input of all versions is run once. A version is scored against labels of its
+    own where its transformation sets them.
+
+    Parameters
+    ----------
+    model
+        Finished; :func:`ietest_fast.models.as_classifier` makes one of anything that classifies.
+    corpus
+        The labelled originals.
+    phi
+        One or several transformations: names with options, finished transformations, or
+        :class:`~ietest_fast.evaluation.versions.Version`.
+    learn_from
+        Corpora that transformations may learn from; by default the corpus itself.
+    label_map
+        See :func:`~ietest_fast.models.label_map.match_labels`.
+    text_columns
+        Columns that the model sees; None for all of the corpus. One of two is partial input.
+    id_column
+        A kept column of the corpus that names its rows; None for their numbers in the source,
+        from 0.
+    keep_columns
+        Kept columns of the corpus that the long table gets, beside the texts.
+    n_threads
+        Threads of the transformations; None for all cores.
+    on_start, on_batch
+        As for :func:`score_versions`.
+
+    Raises
+    ------
+    InputError
+        If the labels cannot be matched, or are matched worse than they could be, or a
+        transformation changes no text, or leaves nobody knowing the labels.
+    """
+    mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
+    columns = tuple(text_columns or corpus.text_columns)
+    versions = as_versions(phi, corpus, learn_from=learn_from, n_threads=n_threads)
+    changed = {version.name: version.find_changed(corpus, columns) for version in versions}
+    tables = {ORIGINAL: corpus.table} | {version.name: version.table for version in versions}
+    scores = score_versions(model, tables, columns, on_start=on_start, on_batch=on_batch)
+    everything = np.arange(len(corpus), dtype=np.int64)
+    ids = _items(corpus, id_column)
+    gold = mapping.of_data[corpus.labels]
+    parts = [
+        _long(
+            ORIGINAL,
+            corpus.table,
+            ids,
+            gold,
+            scores.versions[ORIGINAL],
+            np.zeros(len(corpus), dtype=bool),
+            everything,
+            corpus,
+            mapping,
+            keep_columns,
+        )
+    ]
+    dropped = dict(corpus.dropped)
+    for version in versions:
+        labels = np.where(version.labels >= 0, mapping.of_data[version.labels], np.int8(-1))
+        unknown = int((labels < 0).sum())
+        if unknown:
+            dropped[f"{LABEL_UNKNOWN} {version.name}"] = unknown
+        parts.append(
+            _long(
+                version.name,
+                version.table,
+                ids,
+                labels,
+                scores.versions[version.name],
+                changed[version.name],
+                version.source_row,
+                corpus,
+                mapping,
+                keep_columns,
+            )
+        )
+    predicted = mapping.of_model[scores.versions[ORIGINAL].predicted]
+    return Evaluation(
+        predictions=_join(parts, mapping, dropped, corpus),
+        n_changed={name: int(mask.sum()) for name, mask in changed.items()},
+        scores=scores,
+        backend=model.backend,
+        identity={
+            "phi": ",".join(version.identity for version in versions),
+            "data": f"{_name_of(corpus)}@{corpus.fingerprint[:4]}",
+            "model": _identify(model, mapping, columns)[:4],
+            "be": model.backend.split()[0],
+        },
+        warning=check_against_data(mapping, gold, predicted),
+    )
+
+
+def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
+    import pyarrow as pa
+
+    if id_column is None:
+        return pa.array(corpus.source_rows)
+    return corpus.table[id_column].combine_chunks()
+
+
+def _long(  # noqa: PLR0917 - what makes a row of the table
+    name: str,
+    texts: pa.Table,
+    ids: pa.Array,
+    gold: NDArray[np.int8],
+    scores: Scores,
+    changed: NDArray[np.bool_],
+    source_row: NDArray[np.int64],
+    corpus: Corpus,
+    mapping: LabelMap,
+    keep_columns: Sequence[str],
+) -> pa.Table:
+    """Return the rows of one version."""
+    import pyarrow as pa
+
+    rows = pa.array(source_row)
+    labels = pa.array(mapping.names)
+    predicted = mapping.of_model[scores.predicted].astype(np.int32)
+    columns: dict[str, Any] = {
+        "item": ids.take(rows),
+        "version": pa.repeat(pa.scalar(name), len(source_row)),
+        "gold": labels.take(pa.array(gold.astype(np.int32), mask=gold < 0)),
+        "predicted": labels.take(pa.array(predicted)),
+    }
+    if scores.probabilities is not None:
+        summed = sum_classes(scores.probabilities, mapping)
+        offsets = np.arange(len(summed) + 1, dtype=np.int32) * summed.shape[1]
+        columns["probabilities"] = pa.ListArray.from_arrays(offsets, pa.array(summed.reshape(-1)))
+    columns["changed"] = pa.array(changed)
+    if len(np.unique(source_row)) < len(source_row):
+        columns["copy"] = pa.array(_number_copies(source_row))
+    for text in corpus.text_columns:
+        columns.setdefault(text, texts[text])
+    for kept in keep_columns:
+        columns.setdefault(kept, corpus.table[kept].take(rows))
+    return pa.table(columns).filter(pa.array(gold >= 0))
+
+
+def _number_copies(source_row: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return numbers of the rows that come from the same row, from 0."""
+    order = np.argsort(source_row, kind="stable")
+    ordered = source_row[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    first = np.repeat(starts, np.diff(np.r_[starts, len(ordered)]))
+    numbers = np.empty(len(source_row), dtype=np.int32)
+    numbers[order] = np.arange(len(source_row)) - first
+    return numbers
+
+
+def _join(
+    parts: list[pa.Table], mapping: LabelMap, dropped: dict[str, int], corpus: Corpus
+) -> Predictions:
+    import pyarrow as pa
+
+    if any("copy" in part.column_names for part in parts):
+        parts = [
+            part
+            if "copy" in part.column_names
+            else part.append_column("copy", pa.array(np.zeros(part.num_rows, dtype=np.int32)))
+            for part in parts
+        ]
+    return Predictions(
+        table=pa.concat_tables(parts, promote_options="permissive"),
+        label_names=mapping.names,
+        dropped=dropped,
+        source=corpus.source,
+    )
+
+
+def _identify(model: TextClassifier, mapping: LabelMap, columns: Sequence[str]) -> str:
+    """Return a hash of all that the model's answers hang on, but for the texts."""
+    described = (model.fingerprint, model.backend, mapping.of_model.tolist(), columns)
+    return hashlib.sha256(repr(described).encode()).hexdigest()
+
+
+def _name_of(corpus: Corpus) -> str:
+    return "data" if corpus.source is None else clean_field(Path(corpus.source).stem)
+
+
+def sum_classes(probabilities: NDArray[np.float32], mapping: LabelMap) -> NDArray[np.float32]:
+    """Add up the probabilities of a model's labels that are one class, shape (n, classes)."""
+    summed = np.zeros((len(probabilities), len(mapping.names)), dtype=np.float32)
+    for place, target in enumerate(mapping.of_model):
+        summed[:, target] += probabilities[:, place]
+    return summed

@@ -1,0 +1,225 @@
+"""Versions of a corpus: its texts as transformations make them, or as a file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError, shorten_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ietest_fast.corpus import Corpus
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Version:
+    """A corpus in other words.
+
+    Attributes
+    ----------
+    name
+        Such as ``syn.careful``.
+    identity
+        The name with four digits of a hash, for signatures.
+    table
+        Its texts, of n rows.
+    source_row
+        int64, shape (n,): the row of the corpus that each row comes from.
+    labels
+        int8, shape (n,): the right answers, indices into the corpus' labels; -1 where nobody knows.
+    """
+
+    name: str
+    identity: str
+    table: pa.Table
+    source_row: NDArray[np.int64]
+    labels: NDArray[np.int8]
+
+    def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
+        """Say in which rows texts differ from the corpus', bool, shape (n,).
+
+        Parameters
+        ----------
+        corpus
+            The originals.
+        columns
+            Those that a model sees.
+
+        Raises
+        ------
+        InputError
+            If they differ nowhere.
+        """
+        from ietest_fast.models.pooling import find_changed
+
+        before = corpus.table.select(columns).take(pa.array(self.source_row))
+        return find_changed(before, self.table, columns, source=corpus.source)
+
+
+def transform_corpus(
+    corpus: Corpus, phi: Any, *, learn_from: Sequence[Corpus] = (), n_threads: int | None = None
+) -> Version:
+    """Transform a corpus.
+
+    Parameters
+    ----------
+    corpus
+        The originals.
+    phi
+        A transformation's name with options, a mapping of these, or a finished transformation.
+    learn_from
+        Corpora that it may learn from; by default the corpus itself.
+    n_threads
+        Threads; None for all cores.
+
+    Raises
+    ------
+    InputError
+        If the transformation does not keep labels and sets none, or sets one that the corpus does
+        not have.
+    """
+    from ietest_fast.transform import Material, plan
+
+    with plan(phi) as planned:
+        made = planned.build(Material(corpora=list(learn_from) or [corpus], n_threads=n_threads))
+        found = made.transform(
+            corpus.table, corpus.text_columns, with_edits=False, n_threads=n_threads
+        )
+        name, fingerprint, keeps_labels = made.name, made.fingerprint, made.keeps_labels
+    labels = corpus.labels[found.source_row]
+    if not keeps_labels:
+        if found.labels is None:
+            raise InputError(
+                f"the transformation {name!r} does not keep labels and sets none, so nobody knows "
+                "the right answers to what it writes"
+            )
+        labels = _encode(found.labels, corpus, name)
+    return Version(
+        name=name,
+        identity=f"{name}@{fingerprint[:4]}",
+        table=found.table,
+        source_row=found.source_row,
+        labels=labels,
+    )
+
+
+def _encode(labels: pa.Array | pa.ChunkedArray, corpus: Corpus, name: str) -> NDArray[np.int8]:
+    values = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
+    codes = pc.index_in(values, value_set=pa.array(corpus.label_names, values.type))
+    unknown = pc.and_(codes.is_null(), values.is_valid())
+    if pc.any(unknown).as_py():
+        raise InputError(
+            f"the transformation {name!r} sets the label {values.filter(unknown)[0].as_py()!r}, "
+            f"which is none of {', '.join(corpus.label_names)}"
+        )
+    return np.asarray(pc.fill_null(codes, -1), dtype=np.int8)
+
+
+def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = None) -> Version:
+    """Read the same rows of a corpus in other words.
+
+    Parameters
+    ----------
+    corpus
+        The originals.
+    path
+        The file.
+    id_column
+        A kept column of the corpus by which rows are matched; None: by their order.
+
+    Raises
+    ------
+    InputError
+        If the rows are not the same.
+    """
+    from ietest_fast.corpus import read_corpus
+
+    other = read_corpus(
+        path,
+        text_columns=corpus.text_columns,
+        label_names=corpus.label_names,
+        keep_columns=() if id_column is None else (id_column,),
+    )
+    table = other.table
+    if id_column is not None:
+        table = _match_ids(corpus, other, id_column)
+    else:
+        matched = "rows are matched by their order, unless --id-column names what tells them apart"
+        if len(other) != len(corpus):
+            raise InputError(
+                f"has {len(other)} labelled rows, and {corpus.source} has {len(corpus)}; {matched}",
+                path=path,
+            )
+        if (other.labels != corpus.labels).any():
+            place = int(np.argmax(other.labels != corpus.labels))
+            raise InputError(
+                f"its labelled row {place} (from 0) has another label than that of "
+                f"{corpus.source}; {matched}",
+                path=path,
+            )
+    return Version(
+        name=Path(path).stem,
+        identity=f"given@{other.fingerprint[:4]}",
+        table=table,
+        source_row=np.arange(len(corpus), dtype=np.int64),
+        labels=corpus.labels,
+    )
+
+
+def _match_ids(corpus: Corpus, other: Corpus, id_column: str) -> pa.Table:
+    """Return the rows of another corpus in the order of this one's ids."""
+    wanted = corpus.table[id_column]
+    try:
+        found = other.table[id_column].cast(wanted.type)
+        for given, source in ((wanted, corpus.source), (found, other.source)):
+            if given.null_count or len(pc.unique(given)) < len(given):
+                raise InputError("has the same id twice, or none", path=source, column=id_column)
+        place = pc.index_in(wanted, value_set=found.combine_chunks())
+    except pa.ArrowException as error:
+        raise InputError(
+            f"its ids cannot be compared with those of {corpus.source}: {shorten_error(error)}",
+            path=other.source,
+            column=id_column,
+        ) from error
+    if place.null_count or len(found) != len(wanted):
+        raise InputError(
+            f"its {len(found)} rows do not have the same ids as the {len(wanted)} of "
+            f"{corpus.source}",
+            path=other.source,
+            column=id_column,
+        )
+    if (other.labels[place.to_numpy()] != corpus.labels).any():
+        raise InputError("rows of the same id have different labels", path=other.source)
+    return other.table.take(place)
+
+
+def as_versions(
+    phi: Any, corpus: Corpus, *, learn_from: Sequence[Corpus], n_threads: int | None
+) -> list[Version]:
+    """Return the versions that one or several transformations make; ready ones as they are.
+
+    Raises
+    ------
+    InputError
+        If two have the same name.
+    """
+    is_several = isinstance(phi, Sequence) and not isinstance(phi, (str, Mapping))
+    versions = [
+        each
+        if isinstance(each, Version)
+        else transform_corpus(corpus, each, learn_from=learn_from, n_threads=n_threads)
+        for each in (phi if is_several else [phi])
+    ]
+    names = [version.name for version in versions]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two versions are called {name!r}; each needs a name of its own")
+    return versions
