@@ -62,26 +62,37 @@ def test_a_model_is_run_on_both_versions(
     assert status == 0, err
     assert "pairs                    36" in said
     table = pq.read_table(out)
-    assert table["id"].to_pylist() == [f"p{i}" for i in range(36)]
-    assert table["label"].to_pylist() == [LABELS[i % 3] for i in range(36)]
-    n_changed = sum(table["changed"].to_pylist())
+    assert table["version"].to_pylist() == ["original"] * 36 + ["syn.careful"] * 36
+    original, transformed = table.slice(0, 36), table.slice(36)
+    for part in (original, transformed):
+        assert part["item"].to_pylist() == [f"p{i}" for i in range(36)]
+        assert part["gold"].to_pylist() == [LABELS[i % 3] for i in range(36)]
+    changed = transformed["changed"].to_pylist()
+    n_changed = sum(changed)
     assert 0 < n_changed < 36
     assert f"{n_changed} of 36 rows were transformed" in said
-    unchanged = table.filter(pa.compute.invert(table["changed"]))
-    assert unchanged["p_original"].to_pylist() == unchanged["p_transformed"].to_pylist()
+    for row, is_changed in enumerate(changed):
+        before, after = (part.slice(row, 1).to_pylist()[0] for part in (original, transformed))
+        assert is_changed == (
+            (before["premise"], before["hypothesis"]) != (after["premise"], after["hypothesis"])
+        )
+        assert is_changed or before["probabilities"] == after["probabilities"]
     status, said, _ = run(capsys, "eval", "--onnx", model, "--test", texts, "--json")
     given = json.loads(said)
     assert (status, given["n"], given["rows_transformed"]) == (0, 36, n_changed)
     assert given["labels"] == list(LABELS)
-    assert given["accuracy_original"] == pytest.approx(
-        sum(table["original_correct"].to_pylist()) / 36
-    )
+    right = [
+        a == b
+        for a, b in zip(*(original[c].to_pylist() for c in ("gold", "predicted")), strict=True)
+    ]
+    assert given["accuracy_original"] == pytest.approx(sum(right) / 36)
     # Twelve different pairs, and those of them that were transformed.
     assert 12 < given["inputs_run"] <= 24
     # What it wrote can be tested again.
-    columns = ["--original", "original_correct", "--transformed", "transformed_correct"]
-    status, said, _ = run(capsys, "test", out, *columns, "--json")
-    assert json.loads(said)["p_value"] == given["p_value"]
+    for command in ("eval", "test"):
+        status, said, err = run(capsys, command, out, "--json")
+        assert status == 0, err
+        assert json.loads(said)["p_value"] == given["p_value"]
 
 
 def test_inputs_of_other_names_are_mapped(
@@ -119,6 +130,7 @@ def test_texts_transformed_before_give_the_same(
         assert status == 0, err
         result = json.loads(said)
         result.pop("seconds")
+        result.pop("version")
         # It cannot know how texts were transformed elsewhere.
         phi = "phi:given@" if "--transformed-test" in options else "phi:syn.careful@"
         assert phi in result.pop("signature")
@@ -248,7 +260,8 @@ def test_a_checkpoint_is_run_by_torch_and_says_what_its_export_says(
             assert found["backend"].endswith(f"{name})")
         tables.append(pq.read_table(out))
     fp32, bf16, onnx, openvino = (
-        np.array(table["p_original"].to_pylist(), dtype=np.float64) for table in tables
+        np.array(table.slice(0, 36)["probabilities"].to_pylist(), dtype=np.float64)
+        for table in tables
     )
     assert fp32 == pytest.approx(onnx, abs=1e-5)
     for rounded in (bf16, openvino):
@@ -329,7 +342,7 @@ def test_transformed_rows_are_matched_by_their_ids(
         status, said, err = run(capsys, *arguments, "--transformed-test", other, *how, "--out", out)
         assert status == 0, err
         assert 0 < json.loads(said)["rows_transformed"] < 36
-        tables.append(pq.read_table(out).drop_columns(["id"]))
+        tables.append(pq.read_table(out).drop_columns(["item", "version"]))
     assert tables[0].equals(tables[1])
     # One id less, one twice, another label.
     lines = (tmp_path / "shuffled.csv").read_text().splitlines()
@@ -430,7 +443,7 @@ def test_rows_without_a_label_leave_their_numbers_free(
     status, _, err = run(capsys, "eval", *arguments)
     assert status == 0, err
     expected = [row for row in range(len(label)) if row not in spoilt]
-    assert pq.read_table(out)["id"].to_pylist() == expected
+    assert pq.read_table(out)["item"].to_pylist() == expected * 2
 
 
 def test_an_input_is_not_written_over(
@@ -476,10 +489,10 @@ def test_ids_of_another_kind_are_told(
 def test_label_maps_and_single_rows_are_told_before_anything_is_transformed(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 ) -> None:
-    def transform(*_: object) -> None:
+    def transform(*_: object, **__: object) -> None:
         raise AssertionError("texts are transformed")
 
-    monkeypatch.setattr("ietest_fast.cli.eval._transform", transform)
+    monkeypatch.setattr("ietest_fast.evaluation.versions.transform_corpus", transform)
     labels = "0=entailment,1=neutral,2=neutral"
     status, _, err = run(capsys, "eval", "--onnx", model, "--test", texts, "--label-map", labels)
     assert status == 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from ietest_fast.cli.logs import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     NAMES,
     CommaList,
@@ -22,8 +23,7 @@ from ietest_fast.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ietest_fast.evaluation.evaluate import Evaluation
-    from ietest_fast.evaluation.reading import ReadLogs
+    from ietest_fast.evaluation.running import Evaluation
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)
@@ -70,16 +70,10 @@ _OF_MODELS = (
 _OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = (
-    "reader",
-    "logs-are",
+    *(name for name in OF_LOGS if name != "id-column"),
     "gold",
-    "gold-column",
     "original-column",
     "transformed-column",
-    "prediction-columns",
-    "correct-columns",
-    "filter",
-    "unparsed",
     "labels",
 )
 
@@ -189,62 +183,15 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says how logs are read."""
-    options = [
-        click.option(
-            "--reader",
-            metavar="NAME",
-            help="Format of the logs: lm-eval, inspect, helm, table, or one that a package adds.  "
-            "[default: told by their content]",
-        ),
-        click.option(
-            "--logs-are",
-            type=click.Choice(["versions", "models"]),
-            help="What several logs are: versions of the same items, or classifiers on the same "
-            "items.  [default: models, if their texts are the same]",
-        ),
-        click.option(
-            "--prediction-columns",
-            "-P",
-            type=NAMES,
-            help="Columns of answers: one for each version in a table, or one for each log. A name "
-            "such as doc.label leads into objects.",
-        ),
-        click.option(
-            "--correct-columns",
-            "-C",
-            type=NAMES,
-            help="Instead of answers: columns that say which are right, likewise; in logs of "
-            "lm-eval a metric, of Inspect a scorer.",
-        ),
-        click.option("--filter", metavar="NAME", help="Of lm-eval's logs.  [default: the first]"),
-        click.option(
-            "--unparsed",
-            type=click.Choice(["wrong", "drop", "error"]),
-            help="What an answer is that is missing or no label; drop leaves its item out.  "
-            "[default: wrong in logs that mark answers, error in tables]",
-        ),
-        click.option("--id-column", help="Match rows by this column instead of by their order."),
-        click.option(
-            "--clusters",
-            metavar="COLUMN",
-            help="Items with equal values in this column belong together (premise, annotator).",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 @click.command(name="eval")
 @click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path())
 @model_options
 @log_options
 @click.option("--gold", type=click.Path(), help="File of the gold labels.  [default: the logs]")
 @click.option(
-    "--gold-column",
-    help="Column of gold labels.  [default: label in tables; lm-eval's and Inspect's target]",
+    "--clusters",
+    metavar="COLUMN",
+    help="Items with equal values in this column belong together (premise, annotator).",
 )
 @click.option(
     "--original-column",
@@ -298,7 +245,7 @@ def command(
         from ietest_fast.cli.comparing import compare_logs
 
         return compare_logs(
-            _read(logs, options),
+            read(logs, options),
             options=options,
             margin=margin,
             alpha=alpha,
@@ -331,43 +278,6 @@ def command(
         fields=given.identity,
         told=_told(given),
         below=_say(given),
-    )
-
-
-def _read(logs: tuple[str, ...], options: dict[str, Any]) -> ReadLogs:
-    from ietest_fast.evaluation.reading import read_logs
-
-    labels = options["labels"]
-    columns = options["prediction_columns"]
-    sides = (options["original_column"], options["transformed_column"])
-    if any(sides):
-        if columns is not None:
-            raise click.UsageError(
-                "--prediction-columns and --original-column, --transformed-column exclude each "
-                "other"
-            )
-        if len(logs) > 2:
-            raise click.UsageError(
-                "--original-column and --transformed-column are for one or two logs; name the "
-                "columns of more with --prediction-columns"
-            )
-        columns = sides
-    if columns is not None and options["correct_columns"] is not None:
-        raise click.UsageError("--correct-columns takes the place of columns of predictions")
-    clusters = options["clusters"]
-    return read_logs(
-        logs,
-        reader=options["reader"],
-        logs_are=options["logs_are"],
-        gold_path=options["gold"],
-        gold_column=options["gold_column"],
-        columns=columns,
-        correct_columns=options["correct_columns"],
-        id_column=options["id_column"],
-        filter=options["filter"],
-        keep_columns=() if clusters is None else (clusters,),
-        label_names=None if labels is None else [name.strip() for name in labels.split(",")],
-        unparsed=options["unparsed"],
     )
 
 
@@ -415,7 +325,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     """Run the model on all versions of the test set, and write what was asked for."""
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.evaluate import evaluate
+    from ietest_fast.evaluation.running import evaluate
     from ietest_fast.evaluation.versions import read_version
     from ietest_fast.models.label_map import match_labels
 

@@ -172,12 +172,16 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def is_given(name: str) -> bool:
+    """Whether the user has set an option."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not click.core.ParameterSource.DEFAULT
+
+
 def check_not_given(*names: str, because: str) -> None:
     """Refuse options with a default that would be ignored."""
-    ctx = click.get_current_context()
     for name in names:
-        source = ctx.get_parameter_source(name.replace("-", "_"))
-        if source is not click.core.ParameterSource.DEFAULT:
+        if is_given(name.replace("-", "_")):
             raise click.UsageError(f"--{name} {because}")
 
 

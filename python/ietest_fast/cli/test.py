@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ietest_fast.cli.logs import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     COUNTS,
     LEVELS,
@@ -15,6 +16,7 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_resamples,
     exit_status,
+    is_given,
     print_json,
     test_options,
 )
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="test")
-@click.argument("file", required=False, type=click.Path())
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--counts", type=COUNTS, help="Test these counts instead of a file.")
 @click.option(
     "--original",
@@ -57,10 +59,11 @@ if TYPE_CHECKING:
     help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
 )
 @click.option("--quantiles", type=LEVELS, default=(), help="Of t*, for scores.")
+@log_options
 @test_options
 def command(
     *,
-    file: str | None,
+    files: tuple[str, ...],
     counts: tuple[int, int, int, int] | None,
     original: tuple[str, ...],
     transformed: tuple[str, ...],
@@ -75,9 +78,30 @@ def command(
     FILE (CSV, TSV, JSONL or Parquet) has two columns: outcomes (0 or 1: is the classifier right on
     the original text, and on its transformed version?) or scores (any numbers). Several columns on
     each side are several classifiers, tested together. With --counts no file is needed.
+
+    FILEs may also be logs of lm-evaluation-harness, Inspect or HELM, or what eval --out has
+    written: one file for each version or classifier, or one with all; see `ietest-fast eval`.
     """
-    if (file is None) == (counts is None):
+    if bool(files) == (counts is not None):
         raise click.UsageError("give either a FILE or --counts n11,n10,n01,n00")
+    if files and _are_logs(files):
+        for name in ("original", "transformed", "versions", "scores", "quantiles"):
+            check_not_given(name, because="is for a table of outcomes or scores")
+        from ietest_fast.cli.comparing import compare_logs
+
+        check_margin(options["margin"], alpha=alpha)
+        return compare_logs(
+            read(files, options),
+            options=options,
+            margin=options["margin"],
+            alpha=alpha,
+            as_json=as_json,
+            fail_on_reject=fail_on_reject,
+        )
+    check_not_given(*OF_LOGS, because="is for logs of answers")
+    file = files[0] if files else None
+    if file is not None and (original, transformed, versions) == (("A",), ("B",), None):
+        original, transformed = _find_columns(file)
     _check_usage(counts, original, transformed, versions, options)
 
     if counts is not None:
@@ -113,6 +137,34 @@ def command(
         verdict = say(result, reject, are_scores=file is not None and given.are_scores)
         print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
     return exit_status(reject=reject, fail_on_reject=fail_on_reject)
+
+
+_OUTCOMES = ("original_correct", "transformed_correct")
+
+
+def _are_logs(files: tuple[str, ...]) -> bool:
+    """Whether files hold answers, rather than columns of outcomes or scores."""
+    if len(files) > 1:
+        return True
+    if any(is_given(name) for name in ("original", "transformed", "versions", "scores")):
+        return False
+    if any(is_given(name.replace("-", "_")) for name in OF_LOGS):
+        return True
+    from ietest_fast.evaluation.readers import find_reader
+    from ietest_fast.evaluation.readers.tables import holds_versions
+
+    name, _ = find_reader(files[0])
+    return name != "table" or holds_versions(files[0])
+
+
+def _find_columns(file: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns of outcomes of both versions, by the names that they usually have."""
+    from ietest_fast.evaluation.readers.tables import list_columns
+
+    names = list_columns(file)
+    if "A" not in names and set(_OUTCOMES) <= set(names):
+        return (_OUTCOMES[0],), (_OUTCOMES[1],)
+    return ("A",), ("B",)
 
 
 DEFAULT_MARGIN = 0.01

@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="needs the train extra")
 pytest.importorskip("onnxscript", reason="needs the train extra")
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.evaluate import score_versions
+from ietest_fast.evaluation.running import score_versions
 from ietest_fast.models.checkpoint import load_classifier
 from ietest_fast.models.export import check_export, export_onnx
 from ietest_fast.models.onnx import OnnxClassifier

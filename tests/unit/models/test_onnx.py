@@ -10,7 +10,7 @@ pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.evaluate import evaluate, score_versions
+from ietest_fast.evaluation.running import evaluate, score_versions
 from ietest_fast.evaluation.versions import Version
 from ietest_fast.models.batching import Padding, pad, plan_batches
 from ietest_fast.models.onnx import OnnxClassifier, OnnxFiles
@@ -110,7 +110,8 @@ def test_versions_are_run_once_for_each_distinct_input(tmp_path):
         expected = np.array([weights[row].sum(axis=0) for row in ids])
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
     same = np.array(premise) == np.array(rephrased)
-    assert (scores.original[same] == scores.transformed[same]).all()
+    before, after = (scores.versions[name].logits for name in ("original", "transformed"))
+    assert (before[same] == after[same]).all()
 
 
 def test_an_evaluation_is_in_the_datas_classes(tmp_path):

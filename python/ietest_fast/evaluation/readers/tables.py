@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.corpus.formats import Format, column_names, format_of, json_records
+from ietest_fast.corpus.formats import (
+    Format,
+    check_readable,
+    column_names,
+    format_of,
+    json_records,
+)
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import (
     ID_COLUMNS,
@@ -18,7 +25,6 @@ from ietest_fast.models.columns import read_columns, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     import pyarrow as pa
 
@@ -123,6 +129,24 @@ def _read_ids(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
 def is_long(names: Sequence[str]) -> bool:
     """Whether a table has one row for each item and version, by its columns."""
     return set(_LONG) <= set(names) and ("correct" in names or {"gold", "predicted"} <= set(names))
+
+
+def list_columns(path: str | Path) -> list[str]:
+    """Return the names of a table's columns.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    place = Path(path)
+    check_readable(place)
+    return _names_of(place, format_of(place))
+
+
+def holds_versions(path: str | Path) -> bool:
+    """Whether a table has one row for each item and version."""
+    return is_long(list_columns(path))
 
 
 def _names_of(path: Path, form: Format) -> list[str]:

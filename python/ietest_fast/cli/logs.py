@@ -1,0 +1,112 @@
+"""Options that say how logs are read; ``eval`` and ``test`` share them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ietest_fast.cli.options import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ietest_fast.evaluation.reading import ReadLogs
+
+OF_LOGS = (
+    "reader",
+    "logs-are",
+    "prediction-columns",
+    "correct-columns",
+    "filter",
+    "unparsed",
+    "id-column",
+    "gold-column",
+)
+"""Names of the options."""
+
+
+def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says how logs are read."""
+    options = [
+        click.option(
+            "--reader",
+            metavar="NAME",
+            help="Format of the logs: lm-eval, inspect, helm, table, or one that a package adds.  "
+            "[default: told by their content]",
+        ),
+        click.option(
+            "--logs-are",
+            type=click.Choice(["versions", "models"]),
+            help="What several logs are: versions of the same items, or classifiers on the same "
+            "items.  [default: models, if their texts are the same]",
+        ),
+        click.option(
+            "--prediction-columns",
+            "-P",
+            type=NAMES,
+            help="Columns of answers: one for each version in a table, or one for each log. A name "
+            "such as doc.label leads into objects.",
+        ),
+        click.option(
+            "--correct-columns",
+            "-C",
+            type=NAMES,
+            help="Instead of answers: columns that say which are right, likewise; in logs of "
+            "lm-eval a metric, of Inspect a scorer.",
+        ),
+        click.option("--filter", metavar="NAME", help="Of lm-eval's logs.  [default: the first]"),
+        click.option(
+            "--unparsed",
+            type=click.Choice(["wrong", "drop", "error"]),
+            help="What an answer is that is missing or no label; drop leaves its item out.  "
+            "[default: wrong in logs that mark answers, error in tables]",
+        ),
+        click.option("--id-column", help="Match rows by this column instead of by their order."),
+        click.option(
+            "--gold-column",
+            help="Column of gold labels.  [default: label in tables; target in lm-eval's and "
+            "Inspect's logs]",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read(logs: tuple[str, ...], options: Mapping[str, Any]) -> ReadLogs:
+    """Read logs as the options say."""
+    from ietest_fast.evaluation.reading import read_logs
+
+    labels = options.get("labels")
+    columns = options["prediction_columns"]
+    sides = (options.get("original_column"), options.get("transformed_column"))
+    if any(sides):
+        if columns is not None:
+            raise click.UsageError(
+                "--prediction-columns and --original-column, --transformed-column exclude each "
+                "other"
+            )
+        if len(logs) > 2:
+            raise click.UsageError(
+                "--original-column and --transformed-column are for one or two logs; name the "
+                "columns of more with --prediction-columns"
+            )
+        columns = sides
+    if columns is not None and options["correct_columns"] is not None:
+        raise click.UsageError("--correct-columns takes the place of columns of predictions")
+    clusters = options["clusters"]
+    return read_logs(
+        logs,
+        reader=options["reader"],
+        logs_are=options["logs_are"],
+        gold_path=options.get("gold"),
+        gold_column=options["gold_column"],
+        columns=columns,
+        correct_columns=options["correct_columns"],
+        id_column=options["id_column"],
+        filter=options["filter"],
+        keep_columns=() if clusters is None else (clusters,),
+        label_names=None if labels is None else [name.strip() for name in labels.split(",")],
+        unparsed=options["unparsed"],
+    )

@@ -1,0 +1,145 @@
+"""``ietest-fast eval`` and ``test`` on logs: a verdict in one command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+
+from ietest_fast.cli.main import main
+from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
+
+LOGS = Path(__file__).parents[1] / "data" / "logs"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+@pytest.mark.parametrize("command", ["eval", "test"])
+@pytest.mark.parametrize("name", ["samples_nli_said_{}.jsonl", "inspect_{}.eval"])
+def test_two_logs_go_to_a_verdict(
+    command: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = [LOGS / name.format(version) for version in ("original", "rephrased")]
+    status, out, err = run(capsys, command, *logs, "--json")
+    assert status == 0, err
+    given = json.loads(out)
+    assert given["p_value"] == paired_test(PairedCounts(18, 11, 0, 1)).p_value
+    assert (given["compared"], given["reject"]) == ("versions", True)
+    status, out, _ = run(capsys, command, *logs, "--fail-on-reject")
+    assert status == 3
+    assert "The logs are versions of the same items: original (" in out
+    assert "could not be parsed; they count as wrong" in out
+    assert "The accuracies differ" in out
+
+
+def test_the_same_texts_are_two_classifiers(capsys: pytest.CaptureFixture[str]) -> None:
+    logs = [LOGS / f"samples_nli{which}_rephrased.jsonl" for which in ("", "_said")]
+    status, out, err = run(capsys, "test", *logs)
+    assert status == 0, err
+    assert "The logs are of 2 classifiers on the same items" in out
+    assert "predictions differ" in out
+
+
+def long_table(path: Path) -> tuple[Path, dict[str, dict[str, np.ndarray]]]:
+    """Two classifiers, three versions, 60 items of 20 premises."""
+    rng = np.random.default_rng(4)
+    gold = rng.integers(0, 3, 60)
+    outcomes: dict[str, dict[str, np.ndarray]] = {}
+    rows = []
+    for model, share in (("a", 0.05), ("b", 0.4)):
+        for version in ("original", "voice", "typos"):
+            wrong = rng.random(60) < (share if version == "typos" else 0.1)
+            outcomes.setdefault(model, {})[version] = ~wrong
+            rows += [
+                (
+                    model,
+                    version,
+                    f"i{i}",
+                    f"p{i // 3}",
+                    "abc"[gold[i]],
+                    "abc"[(gold[i] + wrong[i]) % 3],
+                )
+                for i in range(60)
+            ]
+    names = ("model", "version", "item", "premise", "gold", "predicted")
+    pacsv.write_csv(
+        pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))), path
+    )
+    return path, outcomes
+
+
+def test_several_versions_of_several_classifiers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, outcomes = long_table(tmp_path / "long.csv")
+    status, out, err = run(capsys, "eval", path, "--json")
+    assert status == 0, err
+    given = json.loads(out)
+    for place, model in enumerate("ab"):
+        found = given["comparisons"][2 * place : 2 * place + 2]
+        assert [(each["model"], each["version"]) for each in found] == [
+            (model, "voice"),
+            (model, "typos"),
+        ]
+        expected = [
+            paired_test(outcomes[model]["original"], outcomes[model][name]).p_value
+            for name in ("voice", "typos")
+        ]
+        assert [each["p_value"] for each in found] == expected
+        assert [each["p_adjusted"] for each in found] == holm(expected)
+        cochran = cochran_q_test(outcomes[model])
+        assert given["cochran"][place]["statistic"] == cochran.statistic
+        assert given["cochran"][place]["p_value"] == cochran.p_value
+    assert given["reject"] is any(each["reject"] for each in given["comparisons"])
+    status, out, _ = run(capsys, "eval", path)
+    assert "a: voice" in out
+    assert "Cochran's Q of b over 3 versions" in out
+    assert "Different from original: b: typos" in out
+
+
+def test_clusters_are_drawn_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, outcomes = long_table(tmp_path / "long.csv")
+    status, out, err = run(capsys, "eval", path, "--clusters", "premise", "--json")
+    assert status == 0, err
+    expected = paired_test(
+        outcomes["b"]["original"], outcomes["b"]["typos"], clusters=[i // 3 for i in range(60)]
+    )
+    given = json.loads(out)["comparisons"][3]
+    assert (given["p_value"], given["n_clusters"]) == (expected.p_value, 20)
+    status, _, err = run(capsys, "eval", path, "--clusters", "premise", "--method", "exact")
+    assert (status, "clusters are resampled" in err) == (2, True)
+    status, _, err = run(capsys, "eval", path, "--clusters", "nothing")
+    assert (status, "column 'nothing'" in err) == (1, True)
+
+
+def test_outcomes_are_found_by_their_usual_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "o.csv"
+    path.write_text("original_correct,transformed_correct\n1,0\n1,1\n0,0\n1,0\n")
+    for command in ("test", "eval"):
+        status, out, err = run(capsys, command, path, "--json")
+        assert status == 0, err
+        given = json.loads(out)
+        assert [given[name] for name in ("n11", "n10", "n01", "n00")] == [1, 2, 0, 1]
+
+
+def test_options_of_logs_are_refused_where_they_say_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = [LOGS / f"inspect_{version}.eval" for version in ("original", "rephrased")]
+    status, _, err = run(capsys, "test", *logs, "--original", "A")
+    assert (status, "--original is for a table of outcomes" in err) == (2, True)
+    status, _, err = run(capsys, "test", "--counts", "1,2,3,4", "--unparsed", "drop")
+    assert (status, "--unparsed is for logs of answers" in err) == (2, True)
+    status, _, err = run(capsys, "eval", *logs, "-P", "a", "-C", "b")
+    assert (status, "--correct-columns takes the place" in err) == (2, True)
