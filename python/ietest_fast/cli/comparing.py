@@ -11,7 +11,7 @@ from ietest_fast.cli.options import check_resamples, exit_status, print_json, pr
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.cli.test import Extra
+    from ietest_fast.cli.verdicts import Extra
     from ietest_fast.evaluation.comparison import Comparison, VersionTest
     from ietest_fast.evaluation.reading import ReadLogs
 
@@ -91,7 +91,7 @@ def _print_one(
     fields: Mapping[str, str],
     told: Mapping[str, Any],
 ) -> None:
-    from ietest_fast.cli.test import beside, beside_clusters, print_test, say, sign
+    from ietest_fast.cli.verdicts import beside, beside_clusters, print_test, say, sign
 
     (test,) = found.tests
     result: Any = test.result

@@ -1,0 +1,156 @@
+"""What commands say of a paired test: the result, what stands beside it, and a signature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ietest_fast.stats import EstimateResult, PairedTestResult
+    from ietest_fast.stats.result import Result
+
+DEFAULT_MARGIN = 0.01
+
+# What stands below a test: a value for JSON, and the lines for people.
+Extra = dict[str, tuple[Any, list[str]]]
+
+
+def beside_clusters(
+    a: Any,
+    b: Any,
+    clusters: Any,
+    *,
+    alpha: float,
+    margin: float | None,
+    alternative: str,
+    p_difference: float,
+) -> Extra:
+    """Say of clustered outcomes what :func:`beside` says of independent ones, but for the power."""
+    from ietest_fast.stats import estimate
+
+    extra: Extra = {"estimate": _intervals(estimate(a, b, clusters=clusters))}
+    if margin is not None or alternative == "two-sided":
+        extra["equivalence"] = say_equivalence(
+            a, b, clusters=clusters, margin=margin, alpha=alpha, p_difference=p_difference
+        )
+    return extra
+
+
+def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> Extra:
+    """Say what has to be known beside a test of independent outcomes.
+
+    Intervals, what the test could have shown, and whether the versions are shown to be equivalent.
+    A one-sided test gets the latter only if a margin is named.
+    """
+    from ietest_fast.stats import estimate
+
+    extra: Extra = {"estimate": _intervals(estimate(result.counts))}
+    extra["detectable_difference"] = _detectable(result, alpha=alpha)
+    if margin is not None or result.alternative == "two-sided":
+        extra["equivalence"] = say_equivalence(
+            result.counts, margin=margin, alpha=alpha, p_difference=result.p_value
+        )
+    return extra
+
+
+def say_equivalence(
+    *sample: Any, margin: float | None, alpha: float, **options: Any
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Test equivalence; return the numbers, and what to print."""
+    from ietest_fast.stats import equivalence_test
+
+    if alpha >= 0.5:
+        return None, ["Equivalence is tested at an alpha below 0.5 only: no verdict is given."]
+    shown = equivalence_test(
+        *sample, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha, **options
+    )
+    return shown.to_dict(), [shown.explanation]
+
+
+def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:
+    known = ("pairs", "clusters")
+    lines = [f"{name:<24} {value}" for name, value in found.rows() if name not in known]
+    return found.to_dict(), lines
+
+
+def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
+    """Say which difference a two-sided test shows with 80% power."""
+    from ietest_fast.stats.power import DEFAULT_POWER, difference_beside_test
+
+    counts = result.counts
+    if result.alternative != "two-sided":
+        return None, []
+    delta = difference_beside_test(counts.n, counts.discordance_rate, alpha=alpha)
+    if delta is None:
+        return None, []
+    return delta, [
+        f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more."
+    ]
+
+
+def sign(
+    result: Any, *, alpha: float, n_classifiers: int = 1, fields: Mapping[str, str] | None = None
+) -> str:
+    """Sign a test of any kind."""
+    from ietest_fast.stats import CochranResult, JointTestResult, PairedTestResult
+    from ietest_fast.stats.signature import sign_test, write_signature
+
+    if isinstance(result, PairedTestResult):
+        return sign_test(result, **(fields or {}))
+    if isinstance(result, CochranResult):
+        return write_signature(
+            "test",
+            n=result.n,
+            S=".".join(str(x) for x in (result.n_resamples, result.method) if x is not None),
+            stat="Q",
+            versions=len(result.versions),
+            seed=result.seed,
+        )
+    is_joint = isinstance(result, JointTestResult)
+    return write_signature(
+        "test",
+        n=result.n,
+        clusters=result.n_clusters,
+        S=f"{result.n_resamples}.resample",
+        stat="t",
+        alt=result.alternative.removesuffix("-sided"),
+        mc="minp" if is_joint else None,
+        M=n_classifiers if is_joint else None,
+        alpha=f"{alpha:g}" if is_joint else None,
+        seed=result.seed,
+        **(fields or {}),
+    )
+
+
+def say(result: Any, reject: bool, *, are_scores: bool = False) -> str:
+    """Say in one sentence what a test showed."""
+    from ietest_fast.stats import CochranResult, JointTestResult
+
+    if isinstance(result, JointTestResult):
+        which = [
+            name for name, rejected in zip(result.names, result.reject, strict=True) if rejected
+        ]
+        if not which:
+            return "No difference is shown for any classifier"
+        return f"The versions differ for {', '.join(which)}"
+    what = "mean scores" if are_scores else "accuracies"
+    if isinstance(result, CochranResult) or result.alternative == "two-sided":
+        return f"The {what} differ" if reject else f"No difference of the {what} is shown"
+    more = "higher" if result.alternative == "greater" else "lower"
+    what = "mean score" if are_scores else "accuracy"
+    return f"The {what} is {'' if reject else 'not shown to be '}{more} on the original"
+
+
+def print_test(result: Result, extra: Extra, *, verdict: str, alpha: float, signature: str) -> None:
+    """Print a test for people."""
+    click.echo(str(result))
+    if "estimate" in extra:
+        click.echo("\n" + "\n".join(extra["estimate"][1]))
+    click.echo(f"\n{verdict} (alpha = {alpha:g}).")
+    for name, (_, lines) in extra.items():
+        for line in lines if name != "estimate" else ():
+            click.echo(line)
+    click.echo(signature)
