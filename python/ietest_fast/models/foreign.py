@@ -137,7 +137,7 @@ class Function(_InBatches):
     function
         Called with a batch of inputs.
     labels, data_labels, text_columns, inputs, batch_size, name
-        As for :func:`~ietest_fast.models.classifiers.as_classifier`.
+        As for :func:`~ietest_fast.models.finished.as_classifier`.
 
     Raises
     ------
@@ -220,7 +220,7 @@ class Estimator(_InBatches):
     estimator
         Has ``predict`` and ``classes_``, and ``predict_proba`` if it gives probabilities.
     labels, text_columns, inputs, batch_size
-        As for :func:`~ietest_fast.models.classifiers.as_classifier`.
+        As for :func:`~ietest_fast.models.finished.as_classifier`.
 
     Raises
     ------
@@ -316,7 +316,7 @@ class HubPipeline(_InBatches):
     pipeline
         What ``transformers.pipeline("text-classification", ...)`` returns.
     labels, text_columns, batch_size
-        As for :func:`~ietest_fast.models.classifiers.as_classifier`.
+        As for :func:`~ietest_fast.models.finished.as_classifier`.
     """
 
     def __init__(
