@@ -1,0 +1,107 @@
+"""A classifier on versions with rows and labels of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ietest_fast.corpus.dataset import corpus_from_table
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation import compare_versions, evaluate
+from ietest_fast.models.classifiers import Scores
+from ietest_fast.transform import Transformed
+
+TEXTS = ["good day", "bad day", "good night", "bad night"]
+
+
+class Words:
+    """Says pos where a text has "good" in it, and counts what it was asked."""
+
+    labels = ("neg", "pos")
+    backend = "words"
+    fingerprint = "0" * 64
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def score(self, inputs: pa.Table, *, on_batch: object = None) -> Scores:
+        texts = inputs.column(0).to_pylist()
+        self.asked += texts
+        return Scores(predicted=np.array([int("good" in text) for text in texts]))
+
+
+class Phi:
+    """Puts words before texts, each row twice if asked; may turn labels round."""
+
+    fingerprint = "1" * 64
+
+    def __init__(
+        self, name: str, *, labels: list[str | None] | None = None, copies: int = 1
+    ) -> None:
+        self.name = name
+        self.labels = labels
+        self.copies = copies
+        self.keeps_labels = name == "keeps"
+
+    def describe(self) -> dict[str, object]:
+        return {"name": self.name, "options": {}}
+
+    def transform(self, table, text_columns, *, with_edits=True, n_threads=None) -> Transformed:
+        rows = np.repeat(np.arange(table.num_rows), self.copies)
+        texts = [f"{self.name} {i}: {TEXTS[row]}" for i, row in enumerate(rows)]
+        made = table.take(pa.array(rows)).set_column(0, "text", [texts])
+        return Transformed(
+            table=made,
+            changed=np.ones(len(rows), dtype=bool),
+            edits=None,
+            source_row=rows,
+            labels=None if self.labels is None else pa.array(self.labels, pa.string()),
+        )
+
+
+@pytest.fixture
+def corpus():
+    table = pa.table({"text": TEXTS, "label": ["pos", "neg", "pos", "neg"]})
+    return corpus_from_table(table, text_columns=("text",), label_column="label")
+
+
+def test_labels_that_a_transformation_sets_are_those_it_is_scored_against(corpus) -> None:
+    """Finding 4: labels that no longer hold are never scored."""
+    turned = Phi("turns", labels=["neg", "pos", None, "pos"])
+    found = evaluate(Words(), corpus, [Phi("keeps"), turned])
+    same, other = (found.predictions.pairs(name) for name in ("keeps", "turns"))
+    assert same.sample.transformed_correct.tolist() == [True] * 4
+    assert other.sample.transformed_correct.tolist() == [False] * 3
+    assert found.predictions.dropped == {"label unknown after the transformation turns": 1}
+    assert [
+        test.p_adjusted >= test.result.p_value for test in compare_versions(found.predictions).tests
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (None, "does not keep labels and sets none"),
+        (["pos", "neg", "what", "pos"], "sets the label 'what', which is none of neg, pos"),
+    ],
+)
+def test_labels_that_nobody_knows_are_refused(corpus, labels, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate(Words(), corpus, Phi("turns", labels=labels))
+
+
+def test_rows_that_a_transformation_makes_belong_to_their_item(corpus) -> None:
+    found = evaluate(Words(), corpus, Phi("keeps", copies=2)).predictions
+    pairs = found.pairs("keeps")
+    assert pairs.items.to_pylist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    (test,) = compare_versions(found).tests
+    assert test.result.n_clusters == 4
+
+
+def test_each_distinct_input_of_all_versions_is_run_once(corpus) -> None:
+    model = Words()
+    found = evaluate(model, corpus, ["syn.careful", Phi("keeps")])
+    assert len(model.asked) == len(set(model.asked)) == found.scores.n_inputs < 12
+    with pytest.raises(InputError, match="two versions are called 'keeps'"):
+        evaluate(model, corpus, [Phi("keeps"), Phi("keeps")])
