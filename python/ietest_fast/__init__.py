@@ -1,6 +1,13 @@
 """Test whether a text classifier changes its mind when a sentence is rephrased.
 
-The names below are loaded when they are first used, so that ``import ietest_fast`` costs nothing.
+>>> import ietest_fast as ie
+
+``ie.evaluate`` tests a finished classifier, ``ie.run`` trains it again and again on rephrased data
+(the whole IE test), ``ie.paired_test`` tests right and wrong answers or scores, ``ie.transform``
+rephrases texts, and ``ie.read_predictions`` reads what evaluation harnesses write. Everything else
+is in the packages below, such as :mod:`ietest_fast.stats`.
+
+The names are loaded when they are first used, so that ``import ietest_fast`` costs nothing.
 """
 
 from __future__ import annotations
@@ -13,15 +20,32 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from ietest_fast.errors import IetestError as IetestError
+    from ietest_fast.evaluation import read_predictions as read_predictions
     from ietest_fast.runtime import build_config as build_config
+    from ietest_fast.stats import PairedCounts as PairedCounts
+    from ietest_fast.stats import paired_test as paired_test
+    from ietest_fast.transform.calling import TransformRoom
 
-__all__ = ["IetestError", "__version__", "build_config"]
+    transform: TransformRoom
+
+__all__ = [
+    "IetestError",
+    "PairedCounts",
+    "__version__",
+    "build_config",
+    "paired_test",
+    "read_predictions",
+    "transform",
+]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "IetestError": "errors",
+        "PairedCounts": "stats",
         "build_config": "runtime",
+        "paired_test": "stats",
+        "read_predictions": "evaluation",
     },
     subpackages=(
         "corpus",

@@ -1,13 +1,16 @@
 """The Transformation protocol and every transformation (phi).
 
-The names below are loaded when they are first used.
+The package can be called: ``ie.transform(table, "syn.careful")`` rephrases the texts of a table;
+see :class:`TransformRoom`. The names below are loaded when they are first used.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from ietest_fast.lazy import lazy_names
+from ietest_fast.transform.calling import TransformRoom
 
 if TYPE_CHECKING:
     from ietest_fast.transform.base import BaseTransformation as BaseTransformation
@@ -57,6 +60,7 @@ __all__ = [
     "RowError",
     "SynonymSubstitution",
     "TextFile",
+    "TransformRoom",
     "Transformation",
     "TransformationKind",
     "Transformed",
@@ -102,3 +106,6 @@ __getattr__, __dir__ = lazy_names(
         "undo": "edits",
     },
 )
+
+# So that `ie.transform(...)` works in whatever order the two are imported.
+sys.modules[__name__].__class__ = TransformRoom

@@ -182,9 +182,9 @@ def _transform_file(
         empty = reader.schema.empty_table()
         labels = None
         if not transformation.keeps_labels:
-            labels = _choose_label_column(source, reader.schema, label_column)
+            labels = label_column_of(source, reader.schema, label_column)
         made = transformation.transform(empty, names)
-        schema = _with_labels(made, labels).schema
+        schema = put_labels(made, labels).schema
         assert made.edits is not None  # noqa: S101 - asked for
         edit_schema = made.edits.schema
         complete = False
@@ -213,7 +213,7 @@ def _transform_file(
                     row=f"row {n_read + error.index}",
                     column=error.column,
                 ) from error
-            writer.write(_with_labels(made, labels).cast(schema))
+            writer.write(put_labels(made, labels).cast(schema))
             edits = made.edits
             assert edits is not None  # noqa: S101 - asked for
             _count(edits, n_edits, substitutions)
@@ -302,7 +302,7 @@ def choose_text_columns(
     return tuple(names)
 
 
-def _choose_label_column(path: Path, schema: pa.Schema, label_column: str | None) -> str | None:
+def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | None) -> str | None:
     """Return the column whose labels a transformation sets; None if the file has none."""
     if label_column is not None:
         check_columns(path, schema.names, [label_column])
@@ -310,7 +310,7 @@ def _choose_label_column(path: Path, schema: pa.Schema, label_column: str | None
     return next((name for name in ("label", "gold_label") if name in schema.names), None)
 
 
-def _with_labels(made: Transformed, column: str | None) -> pa.Table:
+def put_labels(made: Transformed, column: str | None) -> pa.Table:
     """Put new labels in the place of the old ones, which do not hold any more."""
     if column is None:
         return made.table
