@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ietest_fast.experiment.config import ModelConfig, RunConfig
+    from ietest_fast.experiment.config import RunConfig
+    from ietest_fast.experiment.model_config import ModelConfig
     from ietest_fast.models import Model
     from ietest_fast.models.protocol import Params
     from ietest_fast.transform import PlannedTransformation, Transformation
