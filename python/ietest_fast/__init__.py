@@ -19,6 +19,7 @@ from ietest_fast.lazy import lazy_names
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ietest_fast.api import evaluate as evaluate
     from ietest_fast.errors import IetestError as IetestError
     from ietest_fast.evaluation import read_predictions as read_predictions
     from ietest_fast.runtime import build_config as build_config
@@ -33,6 +34,7 @@ __all__ = [
     "PairedCounts",
     "__version__",
     "build_config",
+    "evaluate",
     "paired_test",
     "read_predictions",
     "transform",
@@ -44,6 +46,7 @@ __getattr__, __dir__ = lazy_names(
         "IetestError": "errors",
         "PairedCounts": "stats",
         "build_config": "runtime",
+        "evaluate": "api",
         "paired_test": "stats",
         "read_predictions": "evaluation",
     },

@@ -27,6 +27,16 @@ ALLOWED = {
     "evaluation": {"corpus", "lexicon", "transform", "models", "stats"},
     "experiment": {"corpus", "lexicon", "transform", "models", "stats", "evaluation"},
     "report": {"corpus", "lexicon", "transform", "models", "stats", "evaluation", "experiment"},
+    "api": {
+        "corpus",
+        "lexicon",
+        "transform",
+        "models",
+        "stats",
+        "evaluation",
+        "experiment",
+        "report",
+    },
     "cli": {
         "corpus",
         "lexicon",

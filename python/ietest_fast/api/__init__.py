@@ -1,0 +1,24 @@
+"""What notebooks call: everything else is below, in the rooms that do the work.
+
+The names below are loaded when they are first used; they hang at the top, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ietest_fast.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from ietest_fast.api.evaluating import EvaluationResult as EvaluationResult
+    from ietest_fast.api.evaluating import evaluate as evaluate
+
+__all__ = ["EvaluationResult", "evaluate"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "EvaluationResult": "evaluating",
+        "evaluate": "evaluating",
+    },
+)

@@ -1,0 +1,373 @@
+"""A finished classifier on several versions of labelled texts, and the tests of what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.api.data import LabelledTable, as_labelled, given_version, with_labels
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation import compare_versions
+from ietest_fast.evaluation import evaluate as answer_versions
+from ietest_fast.models import as_classifier
+from ietest_fast.stats.result import Result, format_p
+from ietest_fast.transform.phi import DEFAULT_PHI
+
+if TYPE_CHECKING:
+    from ietest_fast.evaluation import Comparison, Evaluation, Predictions
+    from ietest_fast.models import TextClassifier
+    from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.stats.outcomes import Method
+    from ietest_fast.stats.paired_result import PairedResult
+    from ietest_fast.stats.resampling import Alternative
+    from ietest_fast.stats.seeds import Rng
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EvaluationResult(Result):
+    """What :func:`evaluate` has found: one paired test for each version of the texts.
+
+    It prints itself. With one version it has the attributes of its test; with several,
+    ``result["syn.careful"]`` is the test of one.
+
+    Attributes
+    ----------
+    evaluation
+        The answers, and what they took.
+    comparison
+        The tests, with Holm's correction for the versions.
+    """
+
+    evaluation: Evaluation
+    comparison: Comparison
+
+    @property
+    def predictions(self) -> Predictions:
+        """The long table of answers: one row for each text and version."""
+        return self.evaluation.predictions
+
+    @property
+    def tests(self) -> dict[str, PairedResult]:
+        """The paired test of each version against the original."""
+        return {test.pairs.version: test.result for test in self.comparison.tests}
+
+    def __getitem__(self, version: str) -> PairedResult:
+        tests = self.tests
+        if version not in tests:
+            raise KeyError(f"there is no version {version!r}; there are {', '.join(tests)}")
+        return tests[version]
+
+    @property
+    def test(self) -> PairedResult:
+        """The test of the only version.
+
+        Raises
+        ------
+        AttributeError
+            If there are several.
+        """
+        tests = self.tests
+        if len(tests) > 1:
+            names = ", ".join(map(repr, tests))
+            raise AttributeError(
+                f"there are {len(tests)} versions: result[...] gives one of {names}"
+            )
+        return next(iter(tests.values()))
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the only version."""
+        return self.test.pvalue
+
+    @property
+    def statistic(self) -> float:
+        """The paired t statistic of the only version."""
+        return self.test.statistic
+
+    @property
+    def delta(self) -> float:
+        """The accuracy on the original texts less that on the only version."""
+        return self.test.delta
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> Any:
+        """Return the interval of :attr:`delta`."""
+        return self.test.confidence_interval(confidence_level)
+
+    @property
+    def reject(self) -> bool:
+        """Whether any version differs at alpha, after Holm's correction if there are several."""
+        return self.comparison.reject
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Heads the printed result."""
+        names = list(self.tests)
+        return f"{names[0]} against the original" if len(names) == 1 else self.comparison.title
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        found = self.evaluation
+        return {
+            **self.comparison.to_dict(),
+            "labels": list(found.predictions.label_names or ()),
+            "dropped": found.predictions.dropped,
+            "texts_changed": dict(found.n_changed),
+            "backend": found.backend,
+            "identity": dict(found.identity),
+            "warning": found.warning,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each version."""
+        return [
+            {
+                name: value
+                for name, value in test.to_dict().items()
+                if value is None or isinstance(value, bool | int | float | str)
+            }
+            for test in self.comparison.tests
+        ]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        tests = self.comparison.tests
+        if len(tests) > 1:
+            return [
+                *self.comparison.rows(),
+                *(
+                    ("Cochran's Q, all", f"p = {format_p(each.result.p_value)}")
+                    for each in self.comparison.cochran
+                ),
+            ]
+        changed = self.evaluation.n_changed[tests[0].pairs.version]
+        return [
+            *tests[0].result.rows(),
+            ("texts changed", f"{changed:,}"),
+            ("answers changed", f"{tests[0].pairs.n_changed or 0:,}"),
+        ]
+
+    def remarks(self) -> list[str]:
+        """Return what is to be known besides: rows left out, warnings, the verdict."""
+        found, alpha = self.evaluation, self.comparison.alpha
+        said = [f"{n:,} rows left out: {why}." for why, n in found.predictions.dropped.items()]
+        if found.warning is not None:
+            said.append(found.warning)
+        if any(test.collapsed for test in self.comparison.tests):
+            said.append("Warning: the classifier gives one class only, or is at chance.")
+        tests = self.comparison.tests
+        for test in tests:
+            before = f"{test.name}: " if len(tests) > 1 else ""
+            said += [before + remark for remark in test.result.remarks()]
+        level = f"α = {alpha:g}" + (", Holm" if len(tests) > 1 else "")
+        differ = [test.name for test in tests if test.reject]
+        said.append(
+            f"The accuracy differs under {', '.join(differ)} ({level})."
+            if differ
+            else f"No difference of the accuracies is shown ({level})."
+        )
+        return said
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the differences of the accuracies, with 95% intervals.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots(figsize=(6.4, 1.4 + 0.5 * len(self.tests)), layout="constrained")[1]
+        tests = self.tests
+        for place, test in enumerate(tests.values()):
+            interval = test.confidence_interval()
+            ax.plot([100 * interval.low, 100 * interval.high], [place, place], color="tab:blue")
+            ax.plot([100 * test.delta], [place], "o", color="tab:blue")
+        ax.axvline(0, color="black", linewidth=1)
+        ax.set_yticks(range(len(tests)), list(tests))
+        ax.set_ylim(len(tests) - 0.5, -0.5)
+        ax.set_xlabel("accuracy, original less transformed (points)")
+        return ax
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def evaluate(
+    classifier: Any,
+    data: Any,
+    *,
+    phi: Any = None,
+    transformed: Any = None,
+    text_columns: str | Sequence[str] | None = None,
+    label_column: str | None = None,
+    label_names: Sequence[str] | None = None,
+    id_column: str | None = None,
+    keep_columns: Sequence[str] = (),
+    clusters: str | None = None,
+    learn_from: Any = None,
+    labels: Sequence[str] | None = None,
+    label_map: Mapping[str, str] | None = None,
+    inputs: Inputs | None = None,
+    input_columns: str | Sequence[str] | None = None,
+    batch_size: int | None = None,
+    alpha: float = 0.05,
+    method: Method | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    alternative: Alternative = "two-sided",
+    n_threads: int | None = None,
+) -> EvaluationResult:
+    """Test whether a finished classifier answers rephrased texts as well as the original ones.
+
+    The texts are rephrased, the classifier answers both versions (each distinct text once), and the
+    right and wrong answers are compared by the paired test of the paper.
+
+    Parameters
+    ----------
+    classifier
+        Anything that classifies: a fitted scikit-learn estimator or pipeline, a transformers
+        pipeline, a function from a list of texts to labels or probabilities, a folder or a file
+        with an ONNX model, a checkpoint of transformers (folder or name).
+    data
+        Labelled texts: a pandas or polars frame, an Arrow table, a ``datasets.Dataset``, a mapping
+        of columns, a file, or a corpus.
+    phi
+        How the texts are rephrased: one transformation, or a list of them, each as for
+        ``ie.transform``. None for ``"syn.careful"``, or for nothing if `transformed` is given.
+    transformed
+        The same rows in other words, if they are there already: a table of any kind. Rows are
+        matched by a column of ids that both tables have (``id``, ``item``, ``uid``, ``pairID`` and
+        the like), otherwise by their order.
+    text_columns, label_column, label_names
+        As for :func:`ietest_fast.corpus.read_corpus`; found by their names where None.
+    id_column
+        What names the rows: items of the predictions, and what `transformed` is matched by.
+    keep_columns
+        Further columns of `data` that the predictions get.
+    clusters
+        A column whose equal values belong together (premise, document, annotator): the test then
+        draws whole clusters.
+    learn_from
+        A table of any kind, or a corpus, whose words decide between synonyms: best the training
+        set. None: `data`.
+    labels, inputs, batch_size
+        Of the classifier: see :func:`ietest_fast.models.as_classifier`. `labels` are the names of
+        what it gives as numbers; ``inputs="joined"`` gives it pairs of texts as one.
+    label_map
+        The data's name of each of the classifier's labels, where names do not say it.
+    input_columns
+        Columns that the classifier sees; None for all columns of texts.
+    alpha
+        Significance level.
+    method, n_resamples, rng, alternative
+        As for ``ie.paired_test``.
+    n_threads
+        Threads of transformations and tests; None for all cores. Makes no difference to the result.
+
+    Returns
+    -------
+    EvaluationResult
+
+    Raises
+    ------
+    InputError
+        If something does not fit: columns, labels, rows of `transformed`, a transformation that
+        changes no text.
+    """
+    kept = list(dict.fromkeys(x for x in (*keep_columns, clusters, id_column) if x is not None))
+    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
+    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
+    found = as_labelled(
+        data,
+        text_columns=texts,
+        label_column=label_column,
+        label_names=label_names,
+        keep_columns=kept,
+        source="data",
+    )
+    model = _make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
+    if label_map is None:
+        found = LabelledTable(
+            corpus=with_labels(found.corpus, model.labels),
+            table=found.table,
+            text_columns=found.text_columns,
+            label_column=found.label_column,
+        )
+    evaluation = answer_versions(
+        model,
+        found.corpus,
+        _versions(phi, transformed, found, id_column),
+        learn_from=() if learn_from is None else (_learn(learn_from, found),),
+        label_map=label_map,
+        text_columns=seen,
+        id_column=id_column,
+        keep_columns=kept,
+        n_threads=n_threads,
+    )
+    comparison = compare_versions(
+        evaluation.predictions,
+        clusters=clusters,
+        method=method,
+        n_resamples=n_resamples,
+        rng=rng,
+        alternative=alternative,
+        alpha=alpha,
+        n_threads=n_threads,
+    )
+    return EvaluationResult(evaluation=evaluation, comparison=comparison)
+
+
+def _make_classifier(
+    classifier: Any,
+    data: LabelledTable,
+    *,
+    labels: Sequence[str] | None,
+    inputs: Inputs | None,
+    size: int | None,
+) -> TextClassifier:
+    names = data.corpus.label_names
+    if labels is None and data.are_numbers:
+        # Numbers on both sides, and names for those of the data: the numbers are the same.
+        codes = [getattr(each, "item", lambda own=each: own)() for each in _classes(classifier)]
+        are_codes = all(isinstance(code, int) and 0 <= code < len(names) for code in codes)
+        if codes and are_codes and not set(map(str, codes)) <= set(names):
+            labels = [names[code] for code in codes]
+    return as_classifier(
+        classifier, labels=labels, data_labels=names, inputs=inputs, batch_size=size
+    )
+
+
+def _classes(classifier: Any) -> list[Any]:
+    return list(getattr(classifier, "classes_", ()))
+
+
+def _versions(phi: Any, transformed: Any, data: LabelledTable, id_column: str | None) -> list[Any]:
+    several = isinstance(phi, Sequence) and not isinstance(phi, str)
+    chosen: list[Any] = list(phi) if several else [] if phi is None else [phi]
+    if transformed is not None:
+        if isinstance(transformed, str | Path):
+            from ietest_fast.evaluation.versions import read_version
+
+            return [*chosen, read_version(data.corpus, transformed, id_column=id_column)]
+        return [*chosen, given_version(data, transformed, id_column=id_column)]
+    if several and not chosen:
+        raise InputError("phi names no transformation")
+    return chosen or [DEFAULT_PHI]
+
+
+def _learn(learn_from: Any, data: LabelledTable) -> Any:
+    from ietest_fast.transform.in_memory import text_source
+
+    if isinstance(learn_from, str | Path):
+        from ietest_fast.corpus import read_corpus
+
+        return read_corpus(learn_from)
+    return text_source(learn_from, data.text_columns or None)

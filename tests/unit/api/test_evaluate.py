@@ -1,0 +1,195 @@
+"""``ie.evaluate``: a classifier of any kind on a table of any kind, and the test of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import ietest_fast as ie
+from ietest_fast.corpus import corpus_from_table
+from ietest_fast.transform import WordSubstitution
+from toys import Swap
+
+SOFA = WordSubstitution(mapping={"couch": "sofa"})
+CHAIR = Swap("couch", "chair", name="chair")
+# Of 60 texts, 40 with the word, of which 20 are good.
+TEXTS = [f"{'good' if i % 2 else 'bad'} {'couch' if i < 40 else 'lamp'} {i}" for i in range(60)]
+FRAME = pd.DataFrame({"text": TEXTS, "label": ["pos" if i % 2 else "neg" for i in range(60)]})
+
+
+def guess(texts: Sequence[str]) -> list[str]:
+    """Good if it says so, but nothing is good on a sofa."""
+    return ["pos" if "good" in text and "sofa" not in text else "neg" for text in texts]
+
+
+class Numbers:
+    """As scikit-learn's classifiers are, fitted on numbers."""
+
+    classes_ = np.array([0, 1])
+
+    def predict(self, texts: Sequence[str]) -> Any:
+        return np.array([int(answer == "pos") for answer in guess(texts)])
+
+
+def test_one_version_has_the_attributes_of_its_test() -> None:
+    found = ie.evaluate(guess, FRAME, phi=SOFA)
+    expected = ie.paired_test(ie.PairedCounts(40, 20, 0, 0))
+    assert found.pvalue == expected.pvalue < 1e-4
+    assert found.statistic == expected.statistic
+    assert found.delta == pytest.approx(1 / 3)
+    assert str(found.confidence_interval()) == str(expected.confidence_interval())
+    assert found.reject
+    assert list(found.tests) == ["words"]
+    assert found["words"].pvalue == found.pvalue
+    with pytest.raises(KeyError, match="there are words"):
+        found["word"]
+
+
+def test_it_prints_and_shows_itself() -> None:
+    found = ie.evaluate(guess, FRAME, phi=SOFA)
+    for shown in (str(found), repr(found), found._repr_html_()):
+        assert "words against the original" in shown
+        assert "The accuracy differs under words (α = 0.05)." in shown
+    frame = found.to_frame()
+    assert frame.loc[0, ["version", "n10", "n01", "reject"]].to_list() == ["words", 20, 0, True]
+    assert found.to_dict()["texts_changed"] == {"words": 40}
+
+
+def test_it_draws_itself() -> None:
+    axes = ie.evaluate(guess, FRAME, phi=[SOFA, CHAIR]).plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["words", "chair"]
+    assert "points" in axes.get_xlabel()
+    import matplotlib.pyplot as plt
+
+    plt.close(axes.figure)
+
+
+def test_predictions_are_the_long_table() -> None:
+    frame = FRAME.assign(genre=["a", "b"] * 30, id=range(100, 160))
+    found = ie.evaluate(guess, frame, phi=SOFA, keep_columns=["genre"], id_column="id")
+    table = found.predictions.table.to_pandas()
+    assert len(table) == 120
+    assert {"item", "version", "gold", "predicted", "changed", "text", "genre"} <= set(table)
+    assert table["item"].unique().tolist() == list(range(100, 160))
+    assert table.groupby("version", observed=True)["changed"].sum().to_dict() == {
+        "original": 0,
+        "words": 40,
+    }
+
+
+def test_several_versions_are_corrected_together() -> None:
+    found = ie.evaluate(guess, FRAME, phi=[SOFA, CHAIR])
+    assert len(found.tests) == 2
+    assert len(found.to_frame()) == 2
+    assert found.to_dict()["correction"] == "holm"
+    with pytest.raises(AttributeError, match=r"result\[\.\.\.\] gives one of"):
+        found.pvalue  # noqa: B018
+    assert "Cochran's Q" in str(found)
+
+
+@pytest.mark.parametrize("kind", ["arrow", "mapping", "corpus", "file"])
+def test_every_kind_of_data(kind: str, tmp_path: Path) -> None:
+    data: Any = pa.table(FRAME)
+    if kind == "mapping":
+        data = FRAME.to_dict("list")
+    elif kind == "corpus":
+        data = corpus_from_table(FRAME)
+    elif kind == "file":
+        data = tmp_path / "test.csv"
+        FRAME.to_csv(data, index=False)
+    assert ie.evaluate(guess, data, phi=SOFA).delta == pytest.approx(1 / 3)
+
+
+def test_columns_of_other_names() -> None:
+    frame = FRAME.rename(columns={"text": "said", "label": "mood"})
+    found = ie.evaluate(guess, frame, phi=SOFA, text_columns="said", label_column="mood")
+    assert found.delta == pytest.approx(1 / 3)
+
+
+def test_numbers_on_both_sides_are_the_same_numbers() -> None:
+    frame = FRAME.assign(label=[i % 2 for i in range(60)])
+    assert ie.evaluate(Numbers(), frame, phi=SOFA).delta == pytest.approx(1 / 3)
+    named = ie.evaluate(Numbers(), frame, phi=SOFA, label_names=["neg", "pos"])
+    assert named.delta == pytest.approx(1 / 3)
+    assert named.predictions.label_names == ("neg", "pos")
+    with pytest.raises(ie.IetestError, match="nobody can tell which is which"):
+        ie.evaluate(Numbers(), FRAME, phi=SOFA)
+
+
+def test_data_may_lack_a_label_of_the_classifier() -> None:
+    def answer(texts: Sequence[str]) -> Any:
+        return np.eye(3)[[["neg", "pos"].index(each) for each in guess(texts)]]
+
+    found = ie.evaluate(answer, FRAME, phi=SOFA, labels=["neg", "pos", "mixed"])
+    assert found.delta == pytest.approx(1 / 3)
+    assert found.predictions.label_names == ("neg", "pos", "mixed")
+
+
+def test_clusters_are_drawn_whole() -> None:
+    frame = FRAME.assign(author=[i // 6 for i in range(60)])
+    found: Any = ie.evaluate(guess, frame, phi=SOFA, clusters="author", n_resamples=99)
+    assert found.test.n_clusters == 10
+    assert found.test.n_resamples == 99
+
+
+def test_pairs_and_what_a_classifier_sees_of_them() -> None:
+    frame = pd.DataFrame({"premise": TEXTS, "hypothesis": ["a couch"] * 60, "label": FRAME.label})
+    joined = ie.evaluate(guess, frame, phi=SOFA, inputs="joined", label_names=["neg", "pos"])
+    assert joined.delta == pytest.approx(0.5)  # every hypothesis says sofa
+    seen = ie.evaluate(guess, frame, phi=SOFA, input_columns="premise", label_names=["neg", "pos"])
+    assert seen.delta == pytest.approx(1 / 3)
+
+
+def test_transformed_rows_are_matched_by_their_order() -> None:
+    other = ie.transform(FRAME, SOFA)
+    expected = ie.evaluate(guess, FRAME, phi=SOFA)
+    found = ie.evaluate(guess, FRAME, transformed=other)
+    assert list(found.tests) == ["transformed"]
+    assert found.pvalue == expected.pvalue
+    assert ie.evaluate(guess, FRAME, transformed=other[["text"]]).pvalue == expected.pvalue
+    with pytest.raises(ie.IetestError, match="has 59 rows, and the originals have 60"):
+        ie.evaluate(guess, FRAME, transformed=other.iloc[1:])
+    with pytest.raises(ie.IetestError, match="are the rows in the same order"):
+        ie.evaluate(guess, FRAME, transformed=other.iloc[::-1])
+    both = ie.evaluate(guess, FRAME, phi=CHAIR, transformed=other)
+    assert list(both.tests) == ["chair", "transformed"]
+
+
+def test_transformed_rows_are_matched_by_ids_that_both_have() -> None:
+    frame = FRAME.assign(pairID=[f"p{i}" for i in range(60)])
+    other = ie.transform(frame, SOFA).sample(frac=1, random_state=0)
+    expected = ie.evaluate(guess, FRAME, phi=SOFA).pvalue
+    assert ie.evaluate(guess, frame, transformed=other).pvalue == expected
+    for wrong in (other.iloc[1:], other.assign(pairID=other["pairID"] + "x")):
+        with pytest.raises(ie.IetestError, match="ids are not those of the 60 originals"):
+            ie.evaluate(guess, frame, transformed=wrong)
+    renamed = {"pairID": "name"}
+    found = ie.evaluate(
+        guess, frame.rename(columns=renamed), transformed=other.rename(columns=renamed),
+        id_column="name",
+    )  # fmt: skip
+    assert found.pvalue == expected
+    assert found.predictions.items[0].as_py() == "p0"
+    twice = frame.assign(pairID="p0")
+    with pytest.raises(ie.IetestError, match="there twice"):
+        ie.evaluate(guess, twice, transformed=twice, id_column="pairID")
+
+
+def test_rows_without_a_label_are_left_out_of_both_versions() -> None:
+    frame = FRAME.assign(label=[None, *FRAME["label"][1:]])
+    other = ie.transform(frame, SOFA)
+    found = ie.evaluate(guess, frame, transformed=other)
+    assert found.pvalue == ie.evaluate(guess, frame, phi=SOFA).pvalue
+    assert "1 rows left out" in str(found)
+
+
+def test_synonyms_are_the_default() -> None:
+    found = ie.evaluate(guess, FRAME, learn_from=FRAME.head(30))
+    assert list(found.tests) == ["syn.careful"]
+    assert found.delta == pytest.approx(1 / 3)
