@@ -355,6 +355,7 @@ def _count_begun(out):
 def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path, n_jobs):
     """Nothing is saved by the clock here: only the interruption itself can have done it."""
     arguments = _run_arguments(checkpoint, n_jobs=n_jobs, checkpoint_minutes=1000, epochs=12)
+    arguments += ["-M", "2"]  # more cells than processes
     subprocess.run([*arguments, "--out", tmp_path / "whole"], check=True, capture_output=True)
     out = tmp_path / "interrupted"
     process = subprocess.Popen(
@@ -469,5 +470,5 @@ def test_a_run_keeps_to_its_number_of_threads(checkpoint, tmp_path):
     config = {"data": {"demo": True}, "model": model, "rho": [0], "n_classifiers": 1, "n_jobs": 1}
     data = {"splits": toy_splits(40, 10, 30), "transformation": Swap()}
     run(check_config(config), tmp_path, **data)
-    with pytest.raises(StoreError, match=r"these differ: model\.n_threads"):
+    with pytest.raises(StoreError, match=r"these differ: models\.transformer\.n_threads"):
         run(check_config({**config, "n_threads": 2}), tmp_path, **data)
