@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from ietest_fast.api import evaluate as evaluate
+    from ietest_fast.api import run as run
     from ietest_fast.errors import IetestError as IetestError
     from ietest_fast.evaluation import read_predictions as read_predictions
     from ietest_fast.runtime import build_config as build_config
@@ -37,6 +38,7 @@ __all__ = [
     "evaluate",
     "paired_test",
     "read_predictions",
+    "run",
     "transform",
 ]
 
@@ -49,6 +51,7 @@ __getattr__, __dir__ = lazy_names(
         "evaluate": "api",
         "paired_test": "stats",
         "read_predictions": "evaluation",
+        "run": "api",
     },
     subpackages=(
         "corpus",

@@ -12,13 +12,17 @@ from ietest_fast.lazy import lazy_names
 if TYPE_CHECKING:
     from ietest_fast.api.evaluating import EvaluationResult as EvaluationResult
     from ietest_fast.api.evaluating import evaluate as evaluate
+    from ietest_fast.api.running import InvarianceResult as InvarianceResult
+    from ietest_fast.api.running import run as run
 
-__all__ = ["EvaluationResult", "evaluate"]
+__all__ = ["EvaluationResult", "InvarianceResult", "evaluate", "run"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "EvaluationResult": "evaluating",
+        "InvarianceResult": "running",
         "evaluate": "evaluating",
+        "run": "running",
     },
 )

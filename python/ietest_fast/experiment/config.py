@@ -14,6 +14,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     PlainValidator,
+    PrivateAttr,
     Strict,
     ValidationError,
     ValidationInfo,
@@ -214,6 +215,15 @@ class DataConfig(Section):
     quoted: bool | None = None
     name: str | None = None
 
+    _is_in_memory: bool = PrivateAttr(default=False)
+
+    @classmethod
+    def in_memory(cls, *, name: str = "data", cluster: str | None = None) -> DataConfig:
+        """Make one for splits that are at hand as objects, which no file has to be named for."""
+        made = cls.model_construct(name=name, cluster=cluster)
+        made._is_in_memory = True  # noqa: SLF001 - its own
+        return made
+
     @field_validator("demo", mode="before")
     @classmethod
     def _demo_by_flag(cls, value: Any) -> Any:
@@ -225,6 +235,8 @@ class DataConfig(Section):
 
     @model_validator(mode="after")
     def _complete(self) -> DataConfig:
+        if self._is_in_memory:
+            return self
         if self.demo is not None:
             given = [n for n in ("train", "valid", "test", "split") if getattr(self, n) is not None]
             if given:

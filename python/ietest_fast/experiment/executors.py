@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ietest_fast.experiment.tasks import CellTask
+    from ietest_fast.models import Model
 
 # A worker may die of something outside (memory, a signal); twice with the same task is no accident.
 _MAX_ATTEMPTS = 2
@@ -76,12 +77,20 @@ class Executor(Protocol):
         ...
 
 
-def make_executor(context: WorkContext, *, n_jobs: int | None, most: int | None = None) -> Executor:
+def make_executor(
+    context: WorkContext,
+    *,
+    n_jobs: int | None,
+    most: int | None = None,
+    given: Mapping[str, Model] | None = None,
+) -> Executor:
     """Choose how to work: `n_jobs` processes, or in this one if that is 1.
 
     Without `n_jobs`, as many as fill the cores with ``context.n_threads`` threads each, but no more
-    than `most`.
+    than `most`. Models that are `given` as objects, by key, are trained in this process.
     """
+    if given:
+        return InProcessExecutor(context, given)
     jobs = n_jobs
     if jobs is None:
         jobs = max(1, n_cores() // context.n_threads)
@@ -92,8 +101,9 @@ def make_executor(context: WorkContext, *, n_jobs: int | None, most: int | None 
 class InProcessExecutor:
     """Does one task after the other in this process."""
 
-    def __init__(self, context: WorkContext) -> None:
+    def __init__(self, context: WorkContext, given: Mapping[str, Model] | None = None) -> None:
         self._context = context
+        self._given = given or {}
         self._runner: TaskRunner | None = None
         self._interrupt = _Interrupt()
 
@@ -101,7 +111,9 @@ class InProcessExecutor:
         """Do the tasks in order."""
         if self._runner is None:
             caught = self._interrupt.is_caught
-            self._runner = TaskRunner(self._context, driver, is_interrupted=caught)
+            self._runner = TaskRunner(
+                self._context, driver, is_interrupted=caught, given=self._given
+            )
         for task in tasks:
             # Ctrl-C waits until the outcome is written, too.
             with self._interrupt.deferred():

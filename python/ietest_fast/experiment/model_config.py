@@ -10,12 +10,13 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
+    PrivateAttr,
     ValidationError,
     ValidationInfo,
     field_validator,
 )
 
-from ietest_fast.errors import IetestError
+from ietest_fast.errors import ConfigError, IetestError
 from ietest_fast.registry import list_problems
 
 if TYPE_CHECKING:
@@ -31,13 +32,21 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def _load(name: str, options: Mapping[str, Any]) -> Model:
+def _load(name: str, options: Mapping[str, Any], info: ValidationInfo) -> Model:
     from ietest_fast.models import load_model
 
+    given = _given(info)
+    if given is not None:
+        return given
     try:
         return load_model(name, **options)
     except IetestError as error:
         raise ValueError(str(error)) from error
+
+
+def _given(info: ValidationInfo) -> Model | None:
+    """Return the model that is at hand as an object."""
+    return (info.context or {}).get("model")
 
 
 class ModelConfig(Section):
@@ -70,11 +79,53 @@ class ModelConfig(Section):
     n_voters: Annotated[int, Field(ge=1, le=1001)] = 1
     input: str | None = None
 
+    _object: Any = PrivateAttr(default=None)
+
+    @classmethod
+    def of(cls, model: Model, **values: Any) -> ModelConfig:
+        """Make one for a model that is at hand as an object; it is trained in this process.
+
+        Parameters
+        ----------
+        model
+            The family.
+        **values
+            `params`, `search` and so on. A model without a search space needs neither of them.
+
+        Raises
+        ------
+        ConfigError
+            With every mistake, each with its key.
+        """
+        if not model.search_space:
+            values.setdefault("params", {})
+        values |= {"name": model.name, "options": dict(model.options)}
+        try:
+            made = cls.model_validate(values, context={"model": model})
+        except ValidationError as error:
+            raise ConfigError(list_problems(error)) from None
+        made._object = model  # noqa: SLF001 - its own
+        return made
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the model is at hand as an object."""
+        return self._object is not None
+
+    def load(self) -> Model:
+        """Return the model, imported and set up."""
+        from ietest_fast.models import load_model
+
+        given: Model | None = self._object
+        return load_model(self.name, **self.options) if given is None else given
+
     @field_validator("name")
     @classmethod
-    def _known(cls, value: str) -> str:
+    def _known(cls, value: str, info: ValidationInfo) -> str:
         from ietest_fast.models.registry import find_model
 
+        if _given(info) is not None:
+            return value
         try:
             find_model(value)
         except IetestError as error:
@@ -85,7 +136,7 @@ class ModelConfig(Section):
     @classmethod
     def _set_up(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         if "name" in info.data:
-            _load(info.data["name"], value)
+            _load(info.data["name"], value, info)
         return value
 
     @field_validator("search")
@@ -95,7 +146,7 @@ class ModelConfig(Section):
             return value
         wording = "must be a budget of at least 1, or the name of a preset"
         if {"name", "options"} <= info.data.keys():
-            presets = _load(info.data["name"], info.data["options"]).presets
+            presets = _load(info.data["name"], info.data["options"], info).presets
             if isinstance(value, str) and value in presets:
                 return value
             wording += f" ({', '.join(map(repr, presets)) or 'this model has none'})"
@@ -112,7 +163,7 @@ class ModelConfig(Section):
             return value
         if info.data.get("search") is not None:
             raise ValueError("leaves no room for search")
-        model = _load(info.data["name"], info.data["options"])
+        model = _load(info.data["name"], info.data["options"], info)
         problems = model.check_params(value)
         if problems:
             # A line that begins with a dot goes on with the key; see list_problems.

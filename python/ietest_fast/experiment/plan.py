@@ -23,7 +23,6 @@ from ietest_fast.experiment.identity import CELL_SCHEME, identify
 from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
-from ietest_fast.models import load_model
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.transform import plan as plan_phi
 
@@ -194,7 +193,12 @@ def make_plan(
     """
     splits = read_splits(config.data) if splits is None else splits
     clusters = number_clusters(config.data, splits.test)
-    models = [(own, load_model(own.name, **own.options)) for own in config.models]
+    models = [(own, own.load()) for own in config.models]
+    if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
+        raise InputError(
+            "n_jobs: a model that is given as an object is trained in this process, and not in "
+            f"{config.n_jobs}; leave n_jobs out"
+        )
     for own, model in models:
         if config.keep_models and not model.capabilities.saves:
             raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")

@@ -241,12 +241,20 @@ class TaskRunner:
         Keeps what is worth keeping before a task is finished.
     is_interrupted
         Asked by models that can be stopped inside a training.
+    given
+        Models that are at hand as objects, by key; the others are loaded by their names.
     """
 
     def __init__(
-        self, context: WorkContext, keeper: Keeper, *, is_interrupted: Callable[[], bool]
+        self,
+        context: WorkContext,
+        keeper: Keeper,
+        *,
+        is_interrupted: Callable[[], bool],
+        given: Mapping[str, Model] | None = None,
     ) -> None:
         self._context = context
+        self._given = given or {}
         self._keeper = keeper
         self._is_interrupted = is_interrupted
         self._process = DataGeneratingProcess(seed=context.seed)
@@ -277,7 +285,7 @@ class TaskRunner:
         if self._loaded is None or self._loaded[0] != key:
             self._loaded = None
             own = self._context.models[key]
-            model = load_model(own.name, **own.options)
+            model = self._given.get(key) or load_model(own.name, **own.options)
             self._loaded = (
                 key,
                 _Trainer(

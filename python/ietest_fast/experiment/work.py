@@ -77,7 +77,8 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
     if plan.config.n_jobs is None:
         known = [model.model.capabilities.max_jobs() for model in plan.models]
         most = min((n for n in known if n is not None), default=None)
-    executor = make_executor(context, n_jobs=plan.config.n_jobs, most=most)
+    given = {own.key: own.model for own in plan.models if own.config.is_object}
+    executor = make_executor(context, n_jobs=plan.config.n_jobs, most=most, given=given)
     try:
         crew = _Crew(plan=plan, store=store, executor=executor, tell=tell)
         searches = crew.search()

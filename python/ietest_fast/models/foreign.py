@@ -33,7 +33,7 @@ def _batches(inputs: pa.Table, size: int) -> Iterator[pa.Table]:
         yield inputs.slice(begin, size)
 
 
-def _present(batch: pa.Table, form: Inputs) -> Any:
+def present(batch: pa.Table, form: Inputs) -> Any:
     """Return a batch in the form that a classifier takes."""
     if form == "frame":
         return batch.to_pandas()
@@ -184,7 +184,7 @@ class Function(_InBatches):
     def _score_batch(self, batch: pa.Table) -> Scores:
         n, what = batch.num_rows, "the function"
         answers = self._function(
-            _present(batch, self._form or ("texts" if batch.num_columns == 1 else "pairs"))
+            present(batch, self._form or ("texts" if batch.num_columns == 1 else "pairs"))
         )
         try:
             values = np.asarray(answers)
@@ -275,7 +275,7 @@ class Estimator(_InBatches):
         return hashlib.sha256(content).hexdigest()
 
     def _score_batch(self, batch: pa.Table) -> Scores:
-        texts = _present(batch, self._choose_form(batch))
+        texts = present(batch, self._choose_form(batch))
         n, what = batch.num_rows, f"the {self._kind}"
         if self._form in {None, "frame"} and self._names is not None:
             texts = texts[list(self._names)]

@@ -1,0 +1,394 @@
+"""The whole IE test on frames, and models that are at hand."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.api.data import as_labelled
+from ietest_fast.errors import InputError
+from ietest_fast.experiment.config import DataConfig, check_config
+from ietest_fast.experiment.data import Splits
+from ietest_fast.experiment.model_config import ModelConfig
+from ietest_fast.experiment.run import run as run_experiment
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from ietest_fast.evaluation import Predictions
+    from ietest_fast.experiment.schema import ConditionResult, RhoResult, RunResult
+    from ietest_fast.experiment.work import Progress
+    from ietest_fast.models.classifiers import Inputs
+
+_MODEL_METHODS = ("check_params", "encode", "load_store", "fit")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class InvarianceResult(Result):
+    """What :func:`run` has found. It prints itself.
+
+    Attributes
+    ----------
+    results
+        All numbers: what stands in ``results.json``.
+    folder
+        The run's folder; a temporary one is deleted with the result.
+    """
+
+    results: RunResult
+    folder: Path
+
+    @property
+    def reject(self) -> bool:
+        """Whether invariance is rejected at any rho, under any model and transformation."""
+        return self.results.reject
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """The long table of all answers to the test set: model, rho, m, item, version.
+
+        In a run of several transformations ``model`` names the transformation too, because every
+        classifier has been trained on the texts of one.
+
+        Raises
+        ------
+        StoreError
+            If a file of the run is gone or damaged.
+        """
+        from ietest_fast.evaluation import Predictions
+
+        parts = [part for each in self.results.conditions for part in self._answers(each)]
+        return Predictions.concat(parts, source=str(self.folder))
+
+    def _answers(self, condition: ConditionResult) -> list[Predictions]:
+        from dataclasses import replace
+
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from ietest_fast.evaluation import ORIGINAL
+        from ietest_fast.experiment.artefacts import reading
+        from ietest_fast.experiment.cells import read_predictions
+        from ietest_fast.experiment.store import CELLS
+
+        parts = []
+        for cell in condition.cells:
+            path = self.folder / CELLS / f"{cell.identity}.parquet"
+            with reading(path):
+                found = read_predictions(path)
+            versions = pa.array([ORIGINAL, condition.transformation])
+            plain = found.table["version"].cast(pa.string())
+            table = found.table.filter(pc.is_in(plain, value_set=versions))
+            if len(self.results.transformations) > 1:
+                names = pa.repeat(pa.scalar(_name(condition)), table.num_rows)
+                table = table.set_column(table.column_names.index("model"), "model", names)
+            parts.append(replace(found, table=table))
+        return parts
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Heads the table in a notebook."""
+        return f"Invariance under {', '.join(own.key for own in self.results.transformations)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of ``results.json``."""
+        return self.results.to_dict()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each model, transformation and rho."""
+        return [
+            {
+                "model": condition.model,
+                "transformation": condition.transformation,
+                "rho": rho.rho,
+                "n_classifiers": len(rho.cells),
+                "accuracy_original": rho.accuracy_original.mean,
+                "accuracy_original_sd": rho.accuracy_original.sd,
+                "accuracy_transformed": rho.accuracy_transformed.mean,
+                "accuracy_transformed_sd": rho.accuracy_transformed.sd,
+                "t": rho.t.mean,
+                "t_sd": rho.t.sd,
+                "p_min": rho.p_min,
+                "p_adjusted": min(rho.p_adjusted),
+                "reject": rho.reject,
+                "verdict": str(rho.verdict),
+            }
+            for condition in self.results.conditions
+            for rho in condition.rhos
+        ]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        several = len(self.results.conditions) > 1
+        return [
+            (
+                f"{_name(condition)}, ρ = {rho.rho:g}" if several else f"ρ = {rho.rho:g}",
+                _say(rho),
+            )
+            for condition in self.results.conditions
+            for rho in condition.rhos
+        ]
+
+    def remarks(self) -> list[str]:
+        """Return the sentences below the table: level, verdict, warnings, signature."""
+        from ietest_fast.report.summary import summary_lines
+
+        conditions = self.results.conditions
+        return [
+            f"{_name(each)}: {line}" if len(conditions) > 1 else line
+            for each in conditions
+            for line in summary_lines(self.results, each)
+        ]
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the accuracy on both versions of the test set against rho.
+
+        Means over the M classifiers, with standard deviations.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots(layout="constrained")[1]
+        several = len(self.results.conditions) > 1
+        for number, condition in enumerate(self.results.conditions):
+            for version, style in (("original", "o-"), ("transformed", "s--")):
+                spreads = [getattr(rho, f"accuracy_{version}") for rho in condition.rhos]
+                ax.errorbar(
+                    [rho.rho for rho in condition.rhos],
+                    [100 * spread.mean for spread in spreads],
+                    yerr=[100 * (spread.sd or 0) for spread in spreads],
+                    fmt=style,
+                    color=f"C{number}" if several else None,
+                    capsize=3,
+                    label=f"{_name(condition)}: {version}" if several else version,
+                )
+        ax.set_xlabel("ρ")
+        ax.set_ylabel("accuracy (%)")
+        ax.legend()
+        return ax
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        from ietest_fast.report import print_summary
+
+        console = Console(file=io.StringIO(), width=100, color_system=None, force_terminal=False)
+        with console.capture() as captured:
+            print_summary(self.results, console)
+        return captured.get().rstrip("\n")
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _name(condition: ConditionResult) -> str:
+    return f"{condition.model}, {condition.transformation}"
+
+
+def _say(rho: RhoResult) -> str:
+    before, after = _percent(rho.accuracy_original.mean), _percent(rho.accuracy_transformed.mean)
+    decision = "rejected" if rho.reject else "not rejected"
+    return f"{before} → {after}, smallest p = {format_p(rho.p_min)}, {decision}"
+
+
+def _percent(share: float | None) -> str:
+    return "undefined" if share is None else f"{100 * share:.2f}%"
+
+
+def run(
+    *,
+    train: Any,
+    valid: Any,
+    test: Any,
+    model: Any = "bow-xgb",
+    phi: Any = None,
+    rho: float | str | Sequence[float] | None = None,
+    n_classifiers: int | None = None,
+    out: str | Path | None = None,
+    text_columns: str | Sequence[str] | None = None,
+    label_column: str | None = None,
+    label_names: Sequence[str] | None = None,
+    clusters: str | None = None,
+    data_name: str = "data",
+    inputs: Inputs | None = None,
+    input_column: str | None = None,
+    model_options: dict[str, Any] | None = None,
+    params: dict[str, Any] | None = None,
+    search: int | str | None = None,
+    search_per_resample: bool | None = None,
+    n_voters: int | None = None,
+    alpha: float | None = None,
+    correction: str | None = None,
+    margin: float | None = None,
+    method: str | None = None,
+    n_resamples: int | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+    n_threads: int | None = None,
+    keep_models: bool | None = None,
+    progress: Progress | None = None,
+) -> InvarianceResult:
+    """Run the Invariance-under-Equivalence test: rephrase, retrain, compare, decide.
+
+    For each rho a share of the training and validation texts is rephrased, M times anew; a
+    classifier is trained on each, and compared on the original and the rephrased test set.
+
+    Parameters
+    ----------
+    train, valid, test
+        Labelled texts, each a pandas or polars frame, an Arrow table, a ``datasets.Dataset``, a
+        mapping of columns, a file, or a corpus.
+    model
+        The family of models, or a list of them: a name (``ietest-fast run --model`` lists them), an
+        unfitted estimator or pipeline of scikit-learn over texts, or an object with the methods of
+        :class:`ietest_fast.models.Model`. What is no name is trained in this process.
+    phi
+        How texts are rephrased: one transformation, or a list of them, each as for
+        ``ie.transform``. None for ``"syn.careful"``.
+    rho
+        Probabilities that an observation is rephrased, such as ``[0, 0.5, 1]`` or ``"0:1:0.1"``.
+    n_classifiers
+        M, the number of classifiers for each rho.
+    out
+        The run's folder. The same call goes on with a run that was interrupted, and reads one that
+        is finished. None for a temporary folder, which is deleted with the result.
+    text_columns, label_column, label_names
+        As for :func:`ietest_fast.corpus.read_corpus`; found by their names where None.
+    clusters
+        A column of the test set whose equal values belong together; whole clusters are drawn.
+    data_name
+        What signatures call the data.
+    inputs
+        The form in which an estimator gets pairs of texts: see
+        :func:`ietest_fast.models.as_classifier`.
+    input_column
+        The one column of texts that models see; None for all.
+    model_options, params, search, search_per_resample, n_voters
+        Of the models: see :class:`ietest_fast.experiment.RunConfig`. `params` of an estimator are
+        set by ``set_params``.
+    alpha, correction, margin, method, n_resamples, seed, n_jobs, n_threads, keep_models
+        See :class:`ietest_fast.experiment.RunConfig`, whose defaults hold where None.
+    progress
+        Told of stages; see :func:`ietest_fast.experiment.run.run`.
+
+    Returns
+    -------
+    InvarianceResult
+
+    Raises
+    ------
+    ConfigError
+        If options are wrong; all mistakes are listed.
+    InputError
+        If data, models or transformations are not as they should be.
+    """
+    splits = _make_splits(
+        {"train": train, "valid": valid, "test": test},
+        text_columns=(text_columns,) if isinstance(text_columns, str) else text_columns,
+        label_column=label_column,
+        label_names=label_names,
+        clusters=clusters,
+    )
+    own = {
+        "options": model_options,
+        "params": params,
+        "search": search,
+        "search_per_resample": search_per_resample,
+        "n_voters": n_voters,
+        "input": input_column,
+    }
+    several = model if isinstance(model, list | tuple) else [model]
+    config = check_config(
+        _without_none(
+            data=DataConfig.in_memory(name=data_name, cluster=clusters),
+            model=[_configure(each, inputs, _without_none(**own)) for each in several],
+            rho=list(rho) if isinstance(rho, Sequence) and not isinstance(rho, str) else rho,
+            n_classifiers=n_classifiers,
+            alpha=alpha,
+            correction=correction,
+            margin=margin,
+            method=method,
+            n_resamples=n_resamples,
+            seed=seed,
+            n_jobs=n_jobs,
+            n_threads=n_threads,
+            keep_models=keep_models,
+        )
+    )
+    phis = None
+    if phi is not None:
+        phis = list(phi) if isinstance(phi, list | tuple) else [phi]
+    folder = Path(tempfile.mkdtemp(prefix="ietest-fast-")) if out is None else Path(out)
+    try:
+        results = run_experiment(
+            config, folder, splits=splits, transformation=phis, progress=progress
+        )
+    except BaseException:
+        if out is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    made = InvarianceResult(results=results, folder=folder)
+    if out is None:
+        weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    return made
+
+
+def _without_none(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _make_splits(
+    tables: dict[str, Any],
+    *,
+    text_columns: Sequence[str] | None,
+    label_column: str | None,
+    label_names: Sequence[str] | None,
+    clusters: str | None,
+) -> Splits:
+    corpora = {}
+    for name, table in tables.items():
+        corpora[name] = as_labelled(
+            table,
+            text_columns=text_columns,
+            label_column=label_column,
+            label_names=label_names,
+            keep_columns=() if clusters is None or name != "test" else (clusters,),
+            source=name,
+        ).corpus
+        # A label means the same in all of them.
+        label_names = corpora["train"].label_names
+    return Splits(**corpora)
+
+
+def _configure(model: Any, inputs: Inputs | None, values: dict[str, Any]) -> Any:
+    """Return what the configuration takes for a model: a table for a name, an object otherwise."""
+    if isinstance(model, str):
+        return {"name": model, **values}
+    if "options" in values:
+        raise InputError("model_options are for a model that is named; set up the object instead")
+    if all(callable(getattr(model, name, None)) for name in _MODEL_METHODS):
+        return ModelConfig.of(model, **values)
+    if inspect.isclass(model) or not callable(getattr(model, "get_params", None)):
+        raise InputError(
+            f"{model!r} is no model to train: expected a name, an unfitted estimator of "
+            "scikit-learn, or an object with the methods of ietest_fast.models.Model"
+        )
+    from ietest_fast.models.estimators import EstimatorModel
+
+    return ModelConfig.of(EstimatorModel(model, inputs=inputs), **values)

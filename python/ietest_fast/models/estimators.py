@@ -1,0 +1,332 @@
+"""Unfitted estimators of scikit-learn's kind as a family of models: cloned, fitted, asked."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import json
+import math
+import pickle
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.models.foreign import present
+from ietest_fast.models.pooling import pool_texts
+from ietest_fast.models.protocol import Capabilities, EncodedRows, EncodedSplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.models.protocol import Params, RowStore, SearchSpace, SplitTexts
+
+# Parameters that say how something is done, not what.
+_WITHOUT_EFFECT = frozenset({"verbose", "n_jobs", "memory"})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextRows:
+    """Inputs as they are: distinct texts, and which of them make a row.
+
+    Attributes
+    ----------
+    values
+        uint8: the UTF-8 bytes of all distinct texts.
+    offsets
+        int64, shape (texts + 1,): where each begins.
+    codes
+        int64, shape (columns, rows): the texts of each row.
+    columns
+        Names of the columns.
+    """
+
+    values: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    columns: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the arrays that :meth:`EstimatorModel.load_store` takes back."""
+        names = np.frombuffer(json.dumps(self.columns).encode(), dtype=np.uint8)
+        return {
+            "values": self.values,
+            "offsets": self.offsets,
+            "codes": self.codes,
+            "columns": names,
+        }
+
+    def table(self, rows: NDArray[np.int64]) -> pa.Table:
+        """Return some rows as a table of texts."""
+        import pyarrow as pa
+
+        texts = pa.LargeStringArray.from_buffers(
+            len(self.offsets) - 1, pa.py_buffer(self.offsets), pa.py_buffer(self.values)
+        )
+        return pa.table(
+            {
+                name: texts.take(pa.array(codes[rows]))
+                for name, codes in zip(self.columns, self.codes, strict=True)
+            }
+        )
+
+
+class EstimatorModel:
+    """An unfitted estimator over texts: every resample gets a clone of it, fitted anew.
+
+    It is fitted on texts and labels 0, 1, ... in the order of the data's names of labels. Where it
+    has parameters called ``random_state`` that are None, each training sets them to its seed.
+    Nothing is written to a run's folder but the texts, so no pickle is ever read from one.
+
+    Parameters
+    ----------
+    estimator
+        Has ``get_params``, ``set_params``, ``fit`` and ``predict``, and ``predict_proba`` if it
+        gives probabilities: a classifier of scikit-learn, or a pipeline that ends in one.
+    inputs
+        The form in which it gets texts, see :func:`ietest_fast.models.as_classifier`. None for a
+        list of strings, of one column of texts.
+
+    Raises
+    ------
+    InputError
+        If a method is missing, or a parameter is of a kind that nothing tells from another.
+    """
+
+    def __init__(self, estimator: Any, *, inputs: Inputs | None = None) -> None:
+        kind = type(estimator).__name__
+        missing = [
+            name
+            for name in ("get_params", "set_params", "fit", "predict")
+            if not callable(getattr(estimator, name, None))
+        ]
+        if missing or isinstance(estimator, type):
+            raise InputError(
+                f"{kind} is no estimator: it lacks {', '.join(missing) or 'an instance'}"
+            )
+        self._estimator = estimator
+        self._inputs: Inputs | None = inputs
+        steps = getattr(estimator, "steps", None)
+        self.name = type(steps[-1][1]).__name__ if steps else kind
+        package = type(estimator).__module__.partition(".")[0]
+        package = "scikit-learn" if package == "sklearn" else package
+        try:
+            self.backend = f"{package} {version(package)}"
+        except PackageNotFoundError:
+            self.backend = package
+        self.options: dict[str, str | int | float | bool] = {
+            "class": _path_of(type(estimator)),
+            "inputs": "texts" if inputs is None else inputs,
+            **describe_parameters(estimator),
+        }
+        # Sums of matrix products depend on the number of threads.
+        self.capabilities = Capabilities(depends_on_threads=True)
+
+    @property
+    def search_space(self) -> SearchSpace:
+        """Nothing is searched; an estimator may search by itself."""
+        return {}
+
+    @property
+    def presets(self) -> Mapping[str, Params]:
+        """None."""
+        return {}
+
+    def check_params(self, params: Mapping[str, Any]) -> list[str]:
+        """Say which parameters the estimator does not have."""
+        known = self._estimator.get_params(deep=True)
+        return [f"{name}: unknown; see get_params()" for name in params if name not in known]
+
+    def encode(
+        self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
+    ) -> dict[str, EncodedSplit]:
+        """Keep each distinct text once, and each distinct input as a choice among them."""
+        if len(text_columns) > 1 and self._inputs in {None, "texts"}:
+            raise InputError(
+                f"the estimator gets one text, and there are the columns {', '.join(text_columns)}:"
+                " say inputs='joined' (by a blank), 'pairs' or 'frame'"
+            )
+        texts, pooled = pool_texts(
+            {name: split.versions for name, split in splits.items()}, text_columns
+        )
+        _, offsets, values = texts.buffers()
+        lengths = np.frombuffer(offsets, np.int64, len(texts) + 1, texts.offset * 8)
+        raw = np.frombuffer(values or b"", np.uint8)[lengths[0] : lengths[-1]]
+        starts = lengths - lengths[0]
+        return {
+            name: EncodedSplit(
+                store=TextRows(
+                    values=raw,
+                    offsets=starts,
+                    codes=pooled[name].codes,
+                    columns=tuple(text_columns),
+                ),
+                versions=pooled[name].versions,
+                labels=split.labels,
+            )
+            for name, split in splits.items()
+        }
+
+    def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> TextRows:
+        """Make a store again from its arrays."""
+        columns = tuple(json.loads(arrays["columns"].tobytes()))
+        return TextRows(**{**arrays, "columns": columns})  # type: ignore[arg-type]
+
+    def fit(
+        self,
+        train: EncodedRows,
+        valid: EncodedRows | None,  # noqa: ARG002 - the protocol's
+        *,
+        params: Params,
+        n_classes: int,
+        seed: int,
+        n_threads: int = 1,
+    ) -> FittedEstimator:
+        """Fit a clone; the validation set is not used."""
+        from threadpoolctl import threadpool_limits
+
+        estimator = _clone(self._estimator).set_params(**params)
+        unset = {
+            name: seed
+            for name, value in estimator.get_params(deep=True).items()
+            if name.rpartition("__")[2] == "random_state" and value is None
+        }
+        estimator.set_params(**unset)
+        with threadpool_limits(limits=n_threads):
+            estimator.fit(_texts(train.store, train.rows, self._inputs), train.labels)
+        return FittedEstimator(
+            estimator, inputs=self._inputs, n_classes=n_classes, n_threads=n_threads
+        )
+
+
+class FittedEstimator:
+    """An estimator that has been fitted on labels 0 ... n_classes - 1.
+
+    Parameters
+    ----------
+    estimator
+        Fitted.
+    inputs
+        The form in which it gets texts.
+    n_classes
+        Number of labels; it may have seen fewer.
+    n_threads
+        Threads of its linear algebra.
+    """
+
+    def __init__(
+        self, estimator: Any, *, inputs: Inputs | None, n_classes: int, n_threads: int
+    ) -> None:
+        self._estimator = estimator
+        self._inputs = inputs
+        self._n_classes = n_classes
+        self._n_threads = n_threads
+
+    def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Predict the labels of some rows of a store, shape (len(rows),)."""
+        labels: NDArray[np.int8] = np.asarray(self._ask("predict", store, rows), dtype=np.int8)
+        return labels
+
+    def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Predict class probabilities, float32, shape (len(rows), n_classes).
+
+        An estimator without probabilities gives 1 to the label that it predicts.
+        """
+        found = np.zeros((len(rows), self._n_classes), dtype=np.float32)
+        if hasattr(self._estimator, "predict_proba"):
+            classes = np.asarray(self._estimator.classes_, dtype=np.int64)
+            found[:, classes] = self._ask("predict_proba", store, rows)
+        else:
+            found[np.arange(len(rows)), self.predict(store, rows)] = 1
+        return found
+
+    def _ask(self, method: str, store: RowStore, rows: NDArray[np.int64]) -> NDArray[Any]:
+        from threadpoolctl import threadpool_limits
+
+        distinct, places = np.unique(rows, return_inverse=True)
+        with threadpool_limits(limits=self._n_threads):
+            answers = getattr(self._estimator, method)(_texts(store, distinct, self._inputs))
+        return np.asarray(answers)[places]
+
+
+def _texts(store: RowStore, rows: NDArray[np.int64], inputs: Inputs | None) -> Any:
+    assert isinstance(store, TextRows)  # noqa: S101 - its own
+    return present(store.table(np.asarray(rows)), inputs or "texts")
+
+
+def _clone(estimator: Any) -> Any:
+    """Return the estimator as it was before it was fitted."""
+    try:
+        from sklearn.base import clone
+    except ModuleNotFoundError:  # it comes from elsewhere, and only looks like scikit-learn's
+        return copy.deepcopy(estimator)
+    return clone(estimator, safe=False)
+
+
+def describe_parameters(estimator: Any) -> dict[str, str | int | float | bool]:
+    """Write down the parameters of an estimator, those of its parts included, ready for JSON.
+
+    Numbers, texts and truth values stand as they are; functions by name and source, other objects
+    by class and a hash of what is in them. What only says how something is done (``n_jobs``,
+    ``verbose``, ``memory``) is left out.
+
+    Raises
+    ------
+    InputError
+        If an object cannot be pickled, so that nothing tells it from another.
+    """
+    return {
+        name: _describe(value, name)
+        for name, value in sorted(estimator.get_params(deep=True).items())
+        if name.rpartition("__")[2] not in _WITHOUT_EFFECT
+    }
+
+
+def _describe(value: Any, name: str) -> str | int | float | bool:  # noqa: PLR0911 - kinds
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if value is None:
+        return "None"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(str(_describe(each, name)) for each in value)}]"
+    if isinstance(value, dict):
+        pairs = (f"{key!r}: {_describe(each, name)}" for key, each in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, type):
+        return _path_of(value)
+    if callable(getattr(value, "get_params", None)):
+        return _path_of(type(value))  # its parameters have lines of their own
+    if inspect.isroutine(value):
+        try:
+            source = inspect.getsource(value)
+        except (OSError, TypeError):
+            source = ""
+        return f"{_path_of(value)}@{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+    try:
+        content = pickle.dumps(value, protocol=5)
+    except Exception as error:  # anything may be inside, with any reason not to be pickled
+        raise InputError(
+            f"the parameter {name!r} is a {type(value).__name__} that cannot be pickled, so that "
+            f"nothing tells it from another ({type(error).__name__}: {error})"
+        ) from error
+    return f"{_path_of(type(value))}@{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def _path_of(thing: Any) -> str:
+    module = getattr(thing, "__module__", None)
+    name = getattr(thing, "__qualname__", type(thing).__qualname__)
+    return f"{module}.{name}" if module else str(name)
