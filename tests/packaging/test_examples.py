@@ -13,7 +13,7 @@ import pytest
 import ietest_fast.stats
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "docs" / "statistics.md"]
+PAGES = [ROOT / "docs" / name for name in ("statistics.md", "python.md")]
 MODULES = [
     f"ietest_fast.stats.{module.name}"
     for module in pkgutil.iter_modules(ietest_fast.stats.__path__)
