@@ -16,6 +16,10 @@ class IetestError(Exception):
     """Base class of all errors raised by ietest-fast."""
 
 
+class IetestWarning(UserWarning):
+    """Something that can be done, but is seldom what is wanted; the message names the remedy."""
+
+
 class InputError(IetestError, ValueError):
     """A file or a value from the user is not what it has to be.
 

@@ -214,6 +214,11 @@ def test_marks_and_line_ends_of_other_systems_do_not_matter(
     assert answers[0] == answers[1]
 
 
+def errors(err: str) -> str:
+    """Leave warnings out: of the paper rules without a block list."""
+    return "".join(line for line in err.splitlines(True) if not line.startswith("Warning: "))
+
+
 # A file of more than one of Arrow's blocks, 16 MiB, and of less.
 @pytest.mark.parametrize("n_rows", [2, 150_000])
 class TestTypesThatChange:
@@ -242,7 +247,7 @@ class TestTypesThatChange:
         status, out, err = run(capsys, arguments)
         assert (status, out) == (1, "")
         where = f"{path}, line {n_rows + 2}, column 'hypothesis'"
-        assert err == f"Error: {where}: is {shown}, text expected\n"
+        assert errors(err) == f"Error: {where}: is {shown}, text expected\n"
         assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl", "train.jsonl"]
 
     def test_labels_of_two_types_are_read_by_every_command(
@@ -262,7 +267,7 @@ class TestTypesThatChange:
         assert json.loads(out)["n11"] == n_rows + 1
         arguments = [*commands(path)["transform"], "--phi", "syn.paper:tagger=packaged"]
         status, _, err = run(capsys, arguments)
-        assert (status, err) == (0, "")
+        assert (status, errors(err)) == (0, "")
         lines = (tmp_path / "out.jsonl").read_text().splitlines()
         assert len(lines) == n_rows + 2
         assert [json.loads(line)["label"] for line in (lines[0], *lines[-2:])] == [
@@ -291,7 +296,7 @@ class TestTypesThatChange:
         path = self.write(tmp_path, n_rows, record(x=1.5), record(A=0.25), record(A=2**70, x=[1]))
         arguments = [*commands(path)["transform"], "--phi", "syn.paper:tagger=packaged"]
         status, _, err = run(capsys, arguments)
-        assert (status, err) == (0, "")
+        assert (status, errors(err)) == (0, "")
         last = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()[-3:]]
         assert [row["x"] for row in last] == ["1.5", None, "[1]"]
         assert [row["A"] for row in last] == ["1", "0.25", str(2**70)]

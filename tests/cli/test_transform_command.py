@@ -90,8 +90,9 @@ def test_every_format(tmp_path, capsys, suffix, rules):
         target,
         *("--phi", f"syn.{rules}:tagger=packaged", "--lexicon-from", source, "--json"),
     )
-    assert (status, err) == (0, "")
     facts = json.loads(out)
+    assert (status, err) == (0, "".join(f"Warning: {line}.\n" for line in facts["warnings"]))
+    assert len(facts["warnings"]) == (rules == "paper")  # there is no block list
     assert facts["n_rows"] == 3
     assert facts["transformation"]["name"] == f"syn.{rules}"
     assert facts["transformation"]["options"]["tagger"] == "packaged"
@@ -104,6 +105,19 @@ def test_every_format(tmp_path, capsys, suffix, rules):
     else:
         assert rows[0]["hypothesis"] == "it rains"
     assert sorted(p.name for p in tmp_path.iterdir()) == [source.name, target.name]
+
+
+def test_block_list_of_words_that_are_not_there(tmp_path, capsys):
+    source, block_list = write(tmp_path / "in.csv"), tmp_path / "block.txt"
+    told = {}
+    for words in ("zebra\ngnu\n", "zebra\nCHILD\n"):
+        block_list.write_text(words)
+        arguments = [source, tmp_path / "out.csv", "--phi", f"syn.careful:block_list={block_list}"]
+        status, _, told[words] = run(capsys, *arguments)
+        assert status == 0
+    first, second = told.values()
+    assert first.startswith("Warning: none of the 2 words of the block list is a noun of the texts")
+    assert not second
 
 
 def test_edits_file_undoes_the_output(tmp_path, capsys):
@@ -416,7 +430,7 @@ def test_stopped_half_way_there_is_no_output(tmp_path, stop):
     assert not edits.exists()
     if stop == signal.SIGINT:
         assert process.returncode == 130
-        assert err == f"Interrupted. Nothing was written to {target}.\n"
+        assert err.endswith(f"\nInterrupted. Nothing was written to {target}.\n")
     if stop != signal.SIGKILL:
         assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]
 

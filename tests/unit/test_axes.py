@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ietest_fast.cli.run import command
-from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.errors import ConfigError, IetestWarning, InputError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.store import RunStore
@@ -181,9 +181,11 @@ def test_options_may_be_repeated(tmp_path):
         *("--phi", "syn.careful", "--phi", "syn.paper:tagger=packaged", "--search", "1"),
         *("--model", "bow-xgb", "--model", "bow-rf", "--out", str(tmp_path / "run"), "--json"),
     ]
-    done = CliRunner().invoke(command, arguments)
+    with pytest.warns(IetestWarning, match="without a block list"):
+        done = CliRunner().invoke(command, arguments)
     assert done.exit_code == 0, done.output
     written = json.loads(done.stdout)
+    assert [len(each["warnings"]) for each in written["transformations"]] == [0, 1]
     pairs = [(each["model"], each["transformation"]) for each in written["conditions"]]
     assert pairs == [
         ("bow-xgb", "syn.careful"),

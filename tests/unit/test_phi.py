@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.cli.main import main
-from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.errors import ConfigError, IetestWarning, InputError
 from ietest_fast.transform import (
     EDIT_SCHEMA,
     STEP_SCHEMA,
@@ -126,7 +126,7 @@ def test_what_has_another_form_is_refused(text):
         ("syn.careful:tager=x", "tager: no such key; syn.careful has tagger, wordnet, block_list"),
         ("identity:x=1", "x: no such key; identity has no options"),
         ("words", "words: mapping: is missing"),
-        ("syn.careful:block_list=nowhere.txt", "there is no file 'nowhere.txt'"),
+        ("syn.careful:block_list=nowhere.txt", "nowhere.txt: no such file"),
         ("syn.careful:tagger=a,tagger=b", "tagger: input should be a valid string"),
     ],
 )
@@ -156,6 +156,19 @@ def test_tables_of_options(tmp_path):
         choose_phi({"name": 3})
     with pytest.raises(ConfigError, match=r"tagger: input should be a valid string.*\n.*rules: no"):
         choose_phi({"tagger": 3, "rules": "paper"})
+
+
+def test_paper_rules_without_a_block_list_are_warned_of(tmp_path):
+    (tmp_path / "block.txt").write_text("boy\n")
+    without = plan("syn.paper:tagger=packaged+identity")
+    assert len(without.warnings) == 1
+    told: list[str] = []
+    without.build(Material(on_warning=told.append))
+    assert tuple(told) == without.warnings
+    with pytest.warns(IetestWarning, match=r"syn.paper:block_list=FILE"):
+        without.build()
+    assert not plan(f"syn.paper:tagger=packaged,block_list={tmp_path / 'block.txt'}").warnings
+    assert not plan("syn.careful").warnings
 
 
 def test_an_object_says_itself_what_it_is():

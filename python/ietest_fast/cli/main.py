@@ -8,13 +8,15 @@ import io
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 import ietest_fast
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
 # name -> (module, the line that `ietest-fast --help` shows)
@@ -83,7 +85,8 @@ def main(arguments: list[str] | None = None) -> None:
             # A terminal without Unicode shows a question mark for what it lacks.
             stream.reconfigure(errors="replace")
     try:
-        status = _run(arguments)
+        with _warnings_told():
+            status = _run(arguments)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()
@@ -107,6 +110,27 @@ def main(arguments: list[str] | None = None) -> None:
             _throw_output_away()
         sys.exit(1)
     sys.exit(status)
+
+
+@contextlib.contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Print this package's own warnings as sentences, once each."""
+    from ietest_fast.errors import IetestWarning
+
+    told: set[str] = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def tell(message: Any, category: type[Warning], *rest: Any) -> None:
+            if not issubclass(category, IetestWarning):
+                show(message, category, *rest)
+            elif str(message) not in told:
+                told.add(str(message))
+                click.echo(f"Warning: {message}.", err=True)
+
+        warnings.simplefilter("always", IetestWarning)
+        warnings.showwarning = cast("Any", tell)
+        yield
 
 
 def _throw_output_away() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,6 @@ from ietest_fast.cli.options import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
 
     from ietest_fast.transform import FileSummary, Transformation
 
@@ -106,14 +104,20 @@ def command(  # noqa: PLR0917 - click calls it by keywords
 
     with (
         _told_when_interrupted(target),
-        _stopped_by_sigterm(),
         _progress() as progress,
         choice.plan() as planned,
     ):
         count = progress("Learning from texts") if planned.learns else None
+        told: list[str] = []
+
+        def warn(message: str) -> None:
+            told.append(message)
+            click.echo(f"Warning: {message}.", err=True)
+
         material = Material(
             corpora=[TextFile(path=path, text_columns=columns) for path in trains or (source,)],
             on_progress=None if count is None else lambda done: count(done, None),
+            on_warning=warn,
         )
         transformation = planned.build(material)
         summary = transform_file(
@@ -127,7 +131,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
             on_progress=progress("Transforming"),
         )
     if as_json:
-        _print_json(summary, transformation, target, edits_path)
+        _print_json(summary, transformation, target, edits_path, told)
     else:
         _print_summary(summary, transformation, target, edits_path)
 
@@ -187,20 +191,6 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 @contextlib.contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
-    """Make a polite kill an exception, so that temporary files go with it."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(143)
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextlib.contextmanager
 def _progress() -> Iterator[Any]:
     """Give a function that starts a bar and gives what moves it; silent off a terminal."""
     if not sys.stderr.isatty():
@@ -227,7 +217,11 @@ def _progress() -> Iterator[Any]:
 
 
 def _print_json(
-    summary: FileSummary, transformation: Transformation, target: Path, edits: Path | None
+    summary: FileSummary,
+    transformation: Transformation,
+    target: Path,
+    edits: Path | None,
+    told: list[str],
 ) -> None:
     import json
 
@@ -236,6 +230,7 @@ def _print_json(
         "edits_file": None if edits is None else str(edits),
         "transformation": transformation.describe(),
         "fingerprint": transformation.fingerprint,
+        "warnings": told,
         "text_columns": list(summary.text_columns),
         "n_source_rows": summary.n_source_rows,
         "n_rows": summary.n_rows,

@@ -341,6 +341,7 @@ def _record_transformation(phi: PlannedPhi, texts: TransformedSplits) -> Transfo
         changed=ChangedRows(**{name: int(own.sum()) for name, own in texts.changed.items()}),
         n_test_reworded=texts.n_test_reworded,
         test_edits=dict(texts.test_edits),
+        warnings=texts.warnings,
     )
 
 

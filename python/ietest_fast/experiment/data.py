@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.identity import identify
 from ietest_fast.models import SplitTexts
@@ -175,6 +176,8 @@ class TransformedSplits:
         Number of edits of the test set by rule.
     n_test_reworded
         Number of test observations with an edit that is more than a normalisation.
+    warnings
+        Whole sentences about the transformation's options and material.
     """
 
     texts: dict[str, SplitTexts]
@@ -183,6 +186,7 @@ class TransformedSplits:
     fingerprint: str
     test_edits: dict[str, int]
     n_test_reworded: int
+    warnings: tuple[str, ...] = ()
 
 
 def kept_folder(folder: Path, fingerprints: Mapping[str, str], transformation: str) -> Path:
@@ -268,11 +272,13 @@ def _transform_into(
     import pyarrow.parquet as pq
 
     kept.parent.mkdir(parents=True, exist_ok=True)
+    told: list[str] = []
     transformation = planned.build(
         Material(
             corpora=(splits.train, splits.valid),
             tag_cache=kept.parent / "tags.sqlite",
             n_threads=n_threads,
+            on_warning=told.append,
         )
     )
 
@@ -280,6 +286,7 @@ def _transform_into(
         summary: dict[str, Any] = {
             "name": transformation.name,
             "fingerprint": transformation.fingerprint,
+            "warnings": told,
         }
         for n_done, (name, corpus) in enumerate(splits.items()):
             result = transformation.transform(
@@ -337,6 +344,8 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
             "texts, so there is nothing to test",
             path=splits.test.source,
         )
+    for message in summary["warnings"]:
+        warnings.warn(message, IetestWarning, stacklevel=2)
     return TransformedSplits(
         texts=texts,
         changed=changed,
@@ -344,4 +353,5 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
         fingerprint=summary["fingerprint"],
         test_edits=summary["test_edits"],
         n_test_reworded=summary["n_test_reworded"],
+        warnings=tuple(summary["warnings"]),
     )

@@ -120,6 +120,7 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
             f"{say_count(len(few), 'test')} {rest} on few {what}, where the bootstrap is a little "
             f"liberal{beside}."
         )
+    lines += [f"Warning: {message}." for message in phi.warnings]
     lines.append(f"Signature: {condition.signature}")
     return lines
 

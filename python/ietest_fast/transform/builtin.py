@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 _SYNONYMS_SCHEME = 1
 
 
+_NO_BLOCK_LIST = (
+    "syn.paper without a block list also replaces words that the published experiments left alone; "
+    "name a file of words to leave alone, one a line, by the option block_list "
+    "(--phi syn.paper:block_list=FILE)"
+)
+
+
 class IdentityOptions(PhiOptions):
     """None."""
 
@@ -81,6 +88,7 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
             settings=recorded,
             n_threads=material.n_threads,
             on_progress=material.on_progress,
+            on_warning=material.on_warning,
         )
 
     return PlannedTransformation(
@@ -98,6 +106,7 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
         builder=build,
         closer=tagger.close,
         learns=True,
+        warnings=(_NO_BLOCK_LIST,) if rules == "paper" and not blocked else (),
     )
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, runtime_checkable
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Strict, ValidationInfo
+
+from ietest_fast.errors import IetestWarning
+from ietest_fast.paths import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,10 +25,7 @@ def _resolve(path: Path, info: ValidationInfo) -> Path:
     """Take relative paths from the configuration's folder; the file must be there."""
     folder = (info.context or {}).get("folder")
     resolved = path if folder is None else Path(folder) / path
-    if resolved.is_dir():
-        raise ValueError(f"{str(resolved)!r} is a folder, a file expected")
-    if not resolved.is_file():
-        raise ValueError(f"there is no file {str(resolved)!r}")
+    check_file(resolved)
     return resolved
 
 
@@ -54,6 +55,10 @@ class TextSource(Protocol):
         ...
 
 
+def _warn(message: str) -> None:
+    warnings.warn(message, IetestWarning, stacklevel=4)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Material:
     """What a transformation may learn from, and with, when it is built.
@@ -70,12 +75,16 @@ class Material:
         Threads or processes to use; None: as many as there are cores.
     on_progress
         Called with the number of texts learnt from so far.
+    on_warning
+        Called with whole sentences about what is seldom wanted. By default each becomes an
+        :class:`ietest_fast.errors.IetestWarning`.
     """
 
     corpora: Sequence[Corpus | TextSource] = ()
     tag_cache: Path | None = None
     n_threads: int | None = None
     on_progress: Callable[[int], None] | None = None
+    on_warning: Callable[[str], None] = _warn
 
     def texts(self) -> Iterator[pa.Array]:
         """Yield the texts of all corpora as arrays of strings or large strings."""
@@ -114,6 +123,8 @@ class PlannedTransformation:
         As the built transformation's.
     learns
         Whether it learns from texts: whether ``Material.corpora`` matters.
+    warnings
+        Whole sentences about options that are seldom wanted; told when it is built.
     """
 
     name: str
@@ -123,6 +134,7 @@ class PlannedTransformation:
     closer: Callable[[], None] = _nothing
     keeps_labels: bool = True
     learns: bool = False
+    warnings: tuple[str, ...] = ()
 
     def describe(self) -> dict[str, Any]:
         """Return what runs record: ``name`` and ``options``."""
@@ -136,7 +148,10 @@ class PlannedTransformation:
         material
             What it may learn from; None: nothing.
         """
-        return self.builder(Material() if material is None else material)
+        material = Material() if material is None else material
+        for message in self.warnings:
+            material.on_warning(message)
+        return self.builder(material)
 
     def close(self) -> None:
         """Let go of what the transformation used; it is not to be used any more."""

@@ -328,7 +328,7 @@ def _word_problems(error: ValidationError, kind: TransformationKind) -> list[str
 
 def _compose(parts: Sequence[PlannedTransformation]) -> PlannedTransformation:
     def build(material: Material) -> Transformation:
-        return Composition(parts=tuple(part.build(material) for part in parts))
+        return Composition(parts=tuple(part.builder(material) for part in parts))
 
     def close() -> None:
         for part in parts:
@@ -342,4 +342,5 @@ def _compose(parts: Sequence[PlannedTransformation]) -> PlannedTransformation:
         closer=close,
         keeps_labels=all(part.keeps_labels for part in parts),
         learns=any(part.learns for part in parts),
+        warnings=tuple(message for part in parts for message in part.warnings),
     )

@@ -325,6 +325,7 @@ def build_from_texts(
     settings: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
     on_progress: Callable[[int], None] | None = None,
+    on_warning: Callable[[str], None] | None = None,
 ) -> SynonymSubstitution:
     """Do what :func:`build_synonym_substitution` does, from arrays of texts in bounded memory.
 
@@ -340,6 +341,8 @@ def build_from_texts(
         Processes that tag; None: as many as repay their start.
     on_progress
         Called with the number of texts counted so far.
+    on_warning
+        Called with a sentence, if no word of the block list is met as a noun.
     """
     from ietest_fast import lexicon
 
@@ -360,6 +363,9 @@ def build_from_texts(
         n_done += len(array)
         if on_progress is not None:
             on_progress(n_done)
+    met = {word.lower() for word in counts}
+    if on_warning is not None and blocked and met.isdisjoint(word.lower() for word in blocked):
+        on_warning(_say_unmet(len(blocked)))
     # The order in which words were met must not matter to anything downstream.
     ordered = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     if rules == "paper":
@@ -368,6 +374,15 @@ def build_from_texts(
     table = lexicon.careful_table(ordered, wordnet, block_list=blocked)
     groups = group_forms(table, wordnet)
     return SynonymSubstitution(table=table, tagger=tagger, groups=groups, settings=settings)
+
+
+def _say_unmet(n_blocked: int) -> str:
+    words = "the one word" if n_blocked == 1 else f"none of the {n_blocked:,} words"
+    verb = "is not" if n_blocked == 1 else "is"
+    return (
+        f"{words} of the block list {verb} a noun of the texts, so it keeps no noun from being "
+        "replaced; check that it is the list for these texts, in their language"
+    )
 
 
 def normalise(texts: pa.Array, *, n_threads: int | None = None) -> pa.Array:

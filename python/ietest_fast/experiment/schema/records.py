@@ -141,6 +141,8 @@ class TransformationRecord(Part):
         Test rows in which it put other words.
     test_edits
         Its edits of the test set, counted by rule.
+    warnings
+        Sentences about options that are seldom wanted.
     """
 
     key: Text
@@ -151,6 +153,7 @@ class TransformationRecord(Part):
     changed: ChangedRows
     n_test_reworded: Count
     test_edits: dict[str, Count]
+    warnings: tuple[Text, ...] = ()
 
 
 class ModelSettings(Part):
