@@ -220,7 +220,7 @@ def errors(err: str) -> str:
 
 
 # A file of more than one of Arrow's blocks, 16 MiB, and of less.
-@pytest.mark.parametrize("n_rows", [2, 150_000])
+@pytest.mark.parametrize("n_rows", [2, pytest.param(150_000, marks=pytest.mark.slow)])
 class TestTypesThatChange:
     def write(self, folder: Path, n_rows: int, *last: str) -> Path:
         path = folder / "in.jsonl"
@@ -314,6 +314,7 @@ def test_a_long_field_does_not_hide_the_mistake(
     assert err == f"Error: {path}, line 52: 2 fields, 7 expected as in the header\n"
 
 
+@pytest.mark.slow
 def test_a_row_longer_than_what_is_read_at_a_time_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -118,6 +118,7 @@ def test_inputs_of_other_names_are_mapped(
         assert found[key] == expected[key]
 
 
+@pytest.mark.slow
 def test_texts_transformed_before_give_the_same(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,6 +143,7 @@ def test_texts_transformed_before_give_the_same(
     assert (status, "has 35 labelled rows" in err) == (1, True)
 
 
+@pytest.mark.slow
 def test_one_side_alone_is_shown(
     model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -287,6 +289,7 @@ def test_options_of_another_kind_of_model_are_refused(
     assert message in err
 
 
+@pytest.mark.slow
 def test_many_pairs_of_few_texts_are_run_in_several_windows(
     tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,6 +372,7 @@ def test_nothing_changed_is_nothing_to_test(
     assert "same texts in premise and hypothesis, so there is nothing to test" in err
 
 
+@pytest.mark.slow
 def test_rows_count_as_changed_by_what_the_model_sees(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -405,6 +409,7 @@ def test_the_signature_names_model_data_and_transformation(
     assert fields[0]["model"] != fields[1]["model"]
 
 
+@pytest.mark.slow
 def test_the_signature_tells_apart_what_gives_other_answers(
     model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

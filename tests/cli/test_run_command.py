@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from command_line import run_here
 from ietest_fast.cli.main import cli
 from ietest_fast.cli.run import _overrides, command
 from ietest_fast.corpus import demo_splits
@@ -25,25 +26,18 @@ COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main impor
 PARAMS = [
     *("--param", "n_estimators=5", "--param", "max_depth=3", "--param", "reg_alpha=0.05"),
     *("--param", "gamma=0.05", "--param", "learning_rate=0.5", "--param", "subsample=1.0"),
-    *("--param", "colsample_bytree=1.0"),
+    *("--param", "colsample_bytree=1.0", "--n-jobs", "1"),
 ]
 
 
 @pytest.fixture
-def ietest(monkeypatch, tmp_path):
+def ietest(tmp_path):
     """Run the command line in a fresh folder; give status, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
 
     def call(*arguments, status=0):
-        done = subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == status, (done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
-        return done.stdout, done.stderr
+        found, out, err = run_here(*arguments, folder=tmp_path)
+        assert found == status, (out, err)
+        return out, err
 
     return call
 
@@ -266,6 +260,7 @@ def test_a_small_run_prints_a_table_and_writes_its_files(ietest, tmp_path):
     assert "these differ: rho" in errors
 
 
+@pytest.mark.slow
 def test_rejection_can_be_a_status(ietest, tmp_path):
     arguments = ["run", _toml(tmp_path), *PARAMS, "--json", "--alpha", "0.49"]
     out, _ = ietest(*arguments)
@@ -273,6 +268,7 @@ def test_rejection_can_be_a_status(ietest, tmp_path):
     ietest(*arguments, "--fail-on-reject", status=3 if rejected else 0)
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_continue(tmp_path):
     toml = _toml(tmp_path)
     arguments = ["run", str(toml), *PARAMS, "--rho", "0:1:0.01", "--out", str(tmp_path / "out")]

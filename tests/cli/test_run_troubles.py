@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -14,7 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from command_line import run_here
 from ietest_fast.corpus import demo_splits
+from waiting import wait_until
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from ietest_fast.cli.main import main; main()"]
 
@@ -46,13 +49,15 @@ def change(path: Path, **columns: object) -> None:
 
 
 def run(folder: Path, *arguments: str, **options: object) -> tuple[int, str, str]:
+    """Run the command here, or in a process of its own where something is to be done to it."""
+    if not options:
+        return run_here("run", *arguments, folder=folder)
     done = subprocess.run(
         [*COMMAND, "run", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
         **options,
     )
     assert "Traceback" not in done.stderr
@@ -70,11 +75,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def wait_for_a_cell(process: subprocess.Popen[str], folder: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not list(folder.glob("ietest-run/cells/*.parquet")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
+    wait_until(lambda: list(folder.glob("ietest-run/cells/*.parquet")), process)
 
 
 def results(folder: Path) -> bytes:
@@ -123,6 +124,7 @@ def test_one_row_is_too_few(tmp_path: Path, broken: str) -> None:
     assert not (tmp_path / "ietest-run").exists()
 
 
+@pytest.mark.slow
 def test_missing_texts_can_be_dropped_and_are_counted(tmp_path: Path) -> None:
     files = write_data(tmp_path)
     texts = pq.read_table(tmp_path / "test.parquet")["premise"].to_pylist()
@@ -143,6 +145,7 @@ def test_texts_that_stay_as_they_are_cannot_be_tested(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("ietest-run/results.json"))
 
 
+@pytest.mark.slow
 def test_a_text_too_long_to_tag_is_told(tmp_path: Path) -> None:
     files = write_data(tmp_path)
     change(tmp_path / "train.parquet", premise=["A long story. " * 80_000, *["A dog."] * 299])
@@ -152,6 +155,7 @@ def test_a_text_too_long_to_tag_is_told(tmp_path: Path) -> None:
     assert "it begins 'A long story. A long" in err
 
 
+@pytest.mark.slow
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
     files = write_data(tmp_path)
     arguments = [*files, *PARAMS, "--rho", "0:1:0.001", "--n-jobs", "1"]
@@ -162,7 +166,7 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
         assert first.poll() is None
     finally:
         first.send_signal(signal.SIGINT)
-        first.communicate(timeout=60)
+        first.communicate()
     assert (status, out) == (1, "")
     assert err == (
         f"Error: ietest-run: another run holds this folder (process {first.pid}); wait for it, or "
@@ -171,24 +175,25 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
     assert first.returncode == 130
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_midst_of_a_training_is_not_lost(tmp_path: Path) -> None:
     """Training in the run's own process: XGBoost's callbacks swallow exceptions."""
     arguments = [*write_data(tmp_path), *PARAMS, "--rho", "0:1:0.001", "--n-jobs", "1"]
     for _ in range(3):
         process = start(tmp_path, *arguments)
         n_before = len(list(tmp_path.glob("ietest-run/cells/*.parquet")))
-        deadline = time.monotonic() + 60
-        while len(list(tmp_path.glob("ietest-run/cells/*.parquet"))) <= n_before:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(
+            lambda n=n_before: len(list(tmp_path.glob("ietest-run/cells/*.parquet"))) > n, process
+        )
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate()
         assert process.returncode == 130
         assert err.startswith("Interrupted. What is finished is kept in ietest-run")
         assert "Exception ignored" not in err
 
 
 # The database is the first file; what is made of the texts comes later.
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bytes", [100, 60_000])
 def test_a_full_disk_is_told_and_the_run_goes_on_later(
     tmp_path: Path, n_bytes: int, undisturbed: bytes
@@ -210,24 +215,25 @@ def test_a_full_disk_is_told_and_the_run_goes_on_later(
 
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    return [
-        int(pid)
-        for pid in children.read_text().split()
-        if b"experiment/worker.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+    """Find the workers of a run; what ends while they are looked for is none."""
+    workers = []
+    with contextlib.suppress(OSError):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+        for pid in children.split():
+            with contextlib.suppress(OSError):
+                if b"experiment/worker.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    workers.append(int(pid))
+    return workers
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
 def test_a_killed_worker_is_replaced(tmp_path: Path, undisturbed: bytes) -> None:
     process = start(tmp_path, *write_data(tmp_path), *SMALL, "--n-jobs", "2")
-    deadline = time.monotonic() + 60
-    while not (workers := workers_of(process)):
-        assert time.monotonic() < deadline
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
+    workers: list[int] = []
+    wait_until(lambda: workers.extend(workers_of(process)) or workers, process)
     os.kill(workers[0], signal.SIGKILL)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     assert results(tmp_path) == undisturbed
     import sqlite3
@@ -240,14 +246,14 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, undisturbed: bytes) -> None
     assert detail.startswith("was killed by signal 9")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
 def test_workers_that_are_killed_again_and_again_end_the_run(tmp_path: Path) -> None:
     process = start(tmp_path, *write_data(tmp_path), *SMALL, "--n-jobs", "2")
-    deadline = time.monotonic() + 60
     while process.poll() is None:
-        assert time.monotonic() < deadline
-        for pid in workers_of(process) if process.poll() is None else ():
-            os.kill(pid, signal.SIGKILL)
+        for pid in workers_of(process):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
     out, err = process.communicate()
     assert (process.returncode, out) == (1, "")
@@ -256,6 +262,7 @@ def test_workers_that_are_killed_again_and_again_end_the_run(tmp_path: Path) -> 
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_more_jobs_than_there_is_work_for_start_no_more_processes(
     tmp_path: Path, undisturbed: bytes
 ) -> None:

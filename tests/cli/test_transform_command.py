@@ -348,6 +348,7 @@ def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatc
     assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_what_became_of_the_output(tmp_path, capsys, monkeypatch):
     from ietest_fast.transform import files
 
@@ -376,6 +377,7 @@ def test_ctrl_c_says_what_became_of_the_output(tmp_path, capsys, monkeypatch):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
 
+@pytest.mark.slow
 def test_a_broken_row_leaves_nothing(tmp_path, capsys):
     source = tmp_path / "in.jsonl"
     lines = "".join(json.dumps(row) + "\n" for row in ROWS * 100_000)
@@ -451,6 +453,7 @@ def test_bytes_that_are_no_utf8_are_found_before_anything_is_written(tmp_path, c
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "train.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
 def test_a_text_too_long_to_tag_is_named(tmp_path, capsys, suffix):
     long = dict(ROWS[0], hypothesis="A dog. é" * 125_000 + "!")
@@ -468,6 +471,7 @@ def test_a_text_too_long_to_tag_is_named(tmp_path, capsys, suffix):
     assert len(pq.read_table(target)["hypothesis"][3].as_py()) == 6 * 125_000 - 1
 
 
+@pytest.mark.slow
 def test_a_text_longer_than_what_is_read_at_a_time(tmp_path, capsys):
     long = dict(ROWS[0], hypothesis="A dog. " * 5_000_000)
     source = write(tmp_path / "in.jsonl", [*ROWS, long, ROWS[2]])

@@ -112,6 +112,7 @@ def test_voters_are_trained_on_one_resample_with_seeds_of_their_own(tmp_path):
     assert not list((tmp_path / "unfinished").glob("*"))
 
 
+@pytest.mark.slow
 def test_a_voter_that_was_done_before_the_run_died_is_not_trained_again(tmp_path):
     settings = {
         "model": {

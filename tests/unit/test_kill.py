@@ -17,6 +17,7 @@ import pytest
 from ietest_fast.experiment.cells import read_cell_artefact
 from ietest_fast.experiment.identity import training_seed
 from toys import CELLS, FIT_LOG
+from waiting import wait_until
 
 TESTS = Path(__file__).parents[1]
 
@@ -77,7 +78,7 @@ def _start(folder, n_jobs, *, rows_before_death=-1):
 
 def _finish(folder, n_jobs):
     process = _start(folder, n_jobs)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate()
     assert process.returncode == 0, errors
 
 
@@ -114,9 +115,7 @@ class Kills:
         """Kill a run at a moment, counted from its start or from its first training."""
         n_fits = len(_fits(self.folder))
         process = _start(self.folder, n_jobs)
-        deadline = time.monotonic() + 60
         while once_in_work and process.poll() is None and len(_fits(self.folder)) == n_fits:
-            assert time.monotonic() < deadline
             time.sleep(0.01)
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
@@ -162,6 +161,7 @@ def _check_nothing_is_done_twice(folder):
             assert event != "started" or place < over.get(identity, len(events))
 
 
+@pytest.mark.slow
 def test_three_kills_change_nothing(tmp_path):
     _finish(tmp_path / "whole", 1)
     kills = Kills(tmp_path / "killed")
@@ -173,6 +173,7 @@ def test_three_kills_change_nothing(tmp_path):
     _check(kills, tmp_path / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_death_between_artefact_and_row_loses_and_repeats_nothing(tmp_path, n_jobs):
     _finish(tmp_path / "whole", 1)
@@ -207,12 +208,9 @@ def test_twenty_kills_change_nothing(tmp_path):
 def test_ctrl_c_ends_the_run_and_its_workers(tmp_path):
     folder = tmp_path / "run"
     process = _start(folder, 2)
-    deadline = time.monotonic() + 60
-    while not list(folder.glob("cells/*.parquet")):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: list(folder.glob("cells/*.parquet")), process)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate()
     assert process.returncode != 0
     assert "KeyboardInterrupt" in errors
     _finish(folder, 2)

@@ -95,6 +95,7 @@ def test_peak_memory_does_not_depend_on_the_number_of_replicates(name: str) -> N
     assert many - few < 1_500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOUNDED)
 def test_peak_memory_of_order_statistics_has_a_bound(name: str) -> None:
     """The replicates themselves would be 32,000 kB for each classifier."""

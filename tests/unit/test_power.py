@@ -188,6 +188,7 @@ def test_a_curve_is_the_same_in_any_order() -> None:
         assert two.as_text() == one.as_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "share10", "share01", "margin", "alpha"),
     [

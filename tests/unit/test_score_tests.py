@@ -604,6 +604,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux alone")
 def test_memory_does_not_grow_with_the_number_of_replicates() -> None:
     """3 million doubles would be 24 MB; a search holds at most its counts and one buffer."""

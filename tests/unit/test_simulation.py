@@ -199,6 +199,7 @@ def test_the_test_for_clusters_keeps_its_level_on_them() -> None:
     assert result.size_of("paired").size > 0.14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clustered", [False, True])
 def test_the_joint_test_keeps_the_level_of_the_family(clustered: bool) -> None:
     """Five classifiers, correlation 0.5; docs/statistics.md has 10,000 larger tables."""
@@ -290,6 +291,7 @@ def test_a_table_of_scores_depends_on_the_seed_and_its_number() -> None:
     assert {result.to_json() for result in results} == {results[0].to_json()}
 
 
+@pytest.mark.slow
 def test_scores_by_pairs_keep_their_level_unless_there_are_clusters() -> None:
     options = {"scores": True, "n_tables": 1_500, "n_resamples": 199}
     alone = simulate(300, 0.5, **options)  # type: ignore[arg-type]

@@ -63,6 +63,7 @@ def test_an_export_is_taken_over_once():
         pa.array(exported)
 
 
+@pytest.mark.slow
 def test_no_memory_is_lost():
     """What a hundred calls export and nobody keeps is gone again."""
     code = """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import configparser
 import functools
 import hashlib
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +42,8 @@ _READ = frozenset({"tok2vec", "attribute_ruler"})
 class Pipeline:
     """A loaded spaCy pipeline, used for universal tags and the number of common nouns alone.
 
-    Make one with :meth:`load`.
+    Make one with :meth:`load`. The one that was loaded last is kept and shared: loading takes more
+    than a second. It tags for one thread at a time.
 
     Attributes
     ----------
@@ -56,9 +58,10 @@ class Pipeline:
         self.folder = folder
         self.nlp = _load(name, folder)
         self._tag = _fast_path(self.nlp) or functools.partial(tag_with_pipe, self.nlp)
+        self._is_tagging = threading.Lock()
 
-    @classmethod
-    def load(cls, name: str) -> Self:
+    @staticmethod
+    def load(name: str) -> Pipeline:
         """Load a pipeline: the packaged one, an installed package, or a folder.
 
         Raises
@@ -69,8 +72,10 @@ class Pipeline:
         """
         if name == "packaged":
             check_packaged(PACKAGED_FOLDER)
-            return cls(name, PACKAGED_FOLDER)
-        return cls(name, _find_folder(name))
+            folder = PACKAGED_FOLDER
+        else:
+            folder = _find_folder(name)
+        return _load_once(name, folder, _describe_files(folder))
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -93,8 +98,24 @@ class Pipeline:
         from threadpoolctl import threadpool_limits
 
         # The matrices are small; a second BLAS thread would only get in the way.
-        with threadpool_limits(1, user_api="blas"):
+        with self._is_tagging, threadpool_limits(1, user_api="blas"):
             return self._tag(texts)
+
+
+@functools.lru_cache(maxsize=1)
+def _load_once(name: str, folder: Path, _files: object) -> Pipeline:
+    """Load a pipeline, unless it is the one that was loaded last and no file of it has changed."""
+    return Pipeline(name, folder)
+
+
+def _describe_files(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Describe the files of a folder such that the description changes if one of them does."""
+    described = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            status = path.stat()
+            described.append((str(path), status.st_size, status.st_mtime_ns))
+    return tuple(described)
 
 
 def _find_folder(name: str) -> Path:

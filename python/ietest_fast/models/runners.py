@@ -8,6 +8,7 @@ are then others.
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib.metadata
 import importlib.util
 import mmap
@@ -183,6 +184,18 @@ class OnnxRuntime:
             raise _explain(error, feed) from error
 
 
+@functools.cache
+def _openvino_core() -> Any:
+    """Return the one core of this process.
+
+    With its last core OpenVINO takes the stack for signals away that others, such as Python's
+    faulthandler, have registered: the next signal would end the process.
+    """
+    import openvino as ov
+
+    return ov.Core()
+
+
 class OpenVino:
     """A model in OpenVINO, on the processor.
 
@@ -220,7 +233,7 @@ class OpenVino:
             ) from error
         self.n_parallel = n_threads or n_cores()
         self.token_budget = _OPENVINO_TOKEN_BUDGET
-        core = ov.Core()
+        core = _openvino_core()
         settings = {
             "INFERENCE_PRECISION_HINT": "f32" if precision == "fp32" else precision,
             "PERFORMANCE_HINT": "THROUGHPUT",

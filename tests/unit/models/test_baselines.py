@@ -272,6 +272,7 @@ def test_options_are_checked(name, options, message):
         load_model(name, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bow-xgb", "bow-rf"])
 def test_bags_of_words_may_be_weighted(name):
     model = load_model(name, weighting="tfidf")

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import ctypes
+import gc
 import importlib.util
+import sys
 import threading
 
 import numpy as np
@@ -181,3 +184,26 @@ def test_a_build_for_gpus_that_is_hidden_by_another_is_told(tmp_path, monkeypatc
         OnnxRuntime(tmp_path / "model.onnx")
     with pytest.raises(InputError, match="share a folder"):
         OnnxRuntime(tmp_path / "model.onnx", providers=["CUDAExecutionProvider"])
+
+
+class _SignalStack(ctypes.Structure):
+    _fields_ = (("start", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
+
+
+def _signal_stack():
+    found = _SignalStack()
+    assert ctypes.CDLL(None).sigaltstack(None, ctypes.byref(found)) == 0
+    return found.start
+
+
+@pytest.mark.train
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the system's C library")
+def test_the_stack_for_signals_stays_when_a_model_goes(tmp_path):
+    """With its core OpenVINO sets it back to one that may be gone, and Ctrl-C is a crash."""
+    pytest.importorskip("openvino", reason="needs the openvino extra")
+    make_onnx_folder(tmp_path)
+    model, _ = _scores(tmp_path, runtime="openvino", n_threads=2)
+    before = _signal_stack()
+    del model
+    gc.collect()
+    assert _signal_stack() == before

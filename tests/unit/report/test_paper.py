@@ -14,6 +14,7 @@ from ietest_fast.report.paper import citation, find_left_over, write_for_paper
 from ietest_fast.report.sources import read_runs
 
 
+@pytest.mark.slow
 def test_every_table_and_figure_is_written_in_every_format(tmp_path, first_run, second_run):
     contents = gather(read_runs([first_run, second_run]))
     paths = write_for_paper(contents, tmp_path / "new" / "paper")
