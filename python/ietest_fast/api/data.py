@@ -101,13 +101,12 @@ def as_labelled(
     table = to_arrow(data, source=source)
     if label_column is None:
         label_column = find_label_column(source, table.column_names, prefer_gold=False)
+    # Under their own names: a classifier may have been fitted on a frame that has them.
+    names = tuple(text_columns or find_text_columns(source, table.column_names)[0])
     corpus = corpus_from_table(
-        table, text_columns=text_columns, label_column=label_column, source=source, **options
+        table, text_columns=names, label_column=label_column, source=source, **options
     )
-    names = text_columns or find_text_columns(source, table.column_names)[0]
-    return LabelledTable(
-        corpus=corpus, table=table, text_columns=tuple(names), label_column=label_column
-    )
+    return LabelledTable(corpus=corpus, table=table, text_columns=names, label_column=label_column)
 
 
 def with_labels(corpus: Corpus, names: Sequence[str]) -> Corpus:

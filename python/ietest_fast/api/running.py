@@ -363,16 +363,18 @@ def _make_splits(
 ) -> Splits:
     corpora = {}
     for name, table in tables.items():
-        corpora[name] = as_labelled(
+        found = as_labelled(
             table,
             text_columns=text_columns,
             label_column=label_column,
             label_names=label_names,
             keep_columns=() if clusters is None or name != "test" else (clusters,),
             source=name,
-        ).corpus
-        # A label means the same in all of them.
+        )
+        corpora[name] = found.corpus
+        # Labels and columns mean the same in all of them.
         label_names = corpora["train"].label_names
+        text_columns = text_columns or found.text_columns or None
     return Splits(**corpora)
 
 

@@ -146,6 +146,24 @@ def test_pairs_and_what_a_classifier_sees_of_them() -> None:
     assert seen.delta == pytest.approx(1 / 3)
 
 
+class OfColumns(Numbers):
+    """As scikit-learn's classifiers are, fitted on a frame."""
+
+    classes_ = np.array(["neg", "pos"])
+    feature_names_in_ = np.array(["sentence1", "sentence2"], dtype=object)
+
+    def predict(self, frame: Any) -> Any:
+        assert list(frame) == ["sentence1", "sentence2"]
+        return np.array(guess(frame["sentence1"]))
+
+
+def test_columns_keep_the_names_that_a_classifier_was_fitted_on() -> None:
+    frame = pd.DataFrame({"sentence1": TEXTS, "sentence2": "a lamp", "label": FRAME.label})
+    found = ie.evaluate(OfColumns(), frame, phi=SOFA, clusters="sentence1", n_resamples=9)
+    assert found.delta == pytest.approx(1 / 3)
+    assert "sentence1" in found.predictions.columns
+
+
 def test_transformed_rows_are_matched_by_their_order() -> None:
     other = ie.transform(FRAME, SOFA)
     expected = ie.evaluate(guess, FRAME, phi=SOFA)
