@@ -99,7 +99,7 @@ def match_labels(
             example = ",".join(f"{i}={name}" for i, name in enumerate(data_labels))
             raise InputError(
                 f"the model's labels are {', '.join(model_labels)}: nobody can tell which is "
-                f"which; say so, such as --label-map {example}"
+                f"which; say so (in Python label_map={{...}}), such as --label-map {example}"
             )
         given = [_canonical(name) for name in model_labels]
     data = [_canonical(name) for name in data_labels]
@@ -123,7 +123,7 @@ def match_labels(
                 if label_map is None
                 else f"--label-map makes {unreachable[0]!r} of none of them"
             )
-            + ("" if label_map else " (--label-map MODEL=DATA,... says which is which)")
+            + ("" if label_map else " (label_map, --label-map MODEL=DATA,... says which is which)")
         )
     spelled = dict(zip(data, data_labels, strict=True))
     return LabelMap(
@@ -215,7 +215,9 @@ def check_against_data(
     )
     if label_map.is_given:
         return f"Warning: {problem}."
-    raise InputError(f"{problem}; --label-map says which label is which, and that you mean it")
+    raise InputError(
+        f"{problem}; label_map (--label-map) says which label is which, and that you mean it"
+    )
 
 
 def find_better_permutation(

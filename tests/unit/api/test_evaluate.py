@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -211,3 +212,29 @@ def test_synonyms_are_the_default() -> None:
     found = ie.evaluate(guess, FRAME, learn_from=FRAME.head(30))
     assert list(found.tests) == ["syn.careful"]
     assert found.delta == pytest.approx(1 / 3)
+
+
+@pytest.mark.train
+@pytest.mark.slow
+def test_a_checkpoint_by_its_folder_and_as_a_pipeline_of_transformers(tmp_path: Path) -> None:
+    import transformers
+
+    from tiny_models import LABELS, make_bert, random_texts
+
+    make_bert(tmp_path, labels=LABELS)
+    settings = {"pad_token": "[PAD]", "model_max_length": 48}
+    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    frame = pd.DataFrame(
+        {
+            "premise": [f"{text} couch" for text in random_texts(40, seed=0)],
+            "hypothesis": random_texts(40, seed=1),
+            "label": [LABELS[i % 3] for i in range(40)],
+        }
+    )
+    pipeline = transformers.pipeline("text-classification", model=str(tmp_path), device="cpu")
+    for classifier in (tmp_path, str(tmp_path), pipeline):
+        found = ie.evaluate(classifier, frame, phi=SOFA)
+        assert found.to_frame().loc[0, "n"] == 40
+        assert found.predictions.label_names == LABELS
+        assert "probabilities" in found.predictions.columns
