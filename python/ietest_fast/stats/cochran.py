@@ -14,6 +14,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.costs import check_cost
+from ietest_fast.stats.drawing import axes_or_new, draw_observed
 from ietest_fast.stats.inputs import as_outcomes, check_lengths
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import mcnemar_test
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 #: The exact law is refused above so many additions, some fifteen seconds' worth.
 MAX_EXACT_UPDATES = 2e10
+
+# Replicates that show the law under H0.
+_N_DRAWN = 10_000
 
 # What the enumeration leaves out, for three versions and for more: no p-value is said to be less.
 _LEFT_OUT = (1e-30, 1e-18)
@@ -69,6 +73,8 @@ class CochranResult(Result):
         Number of texts.
     n_mixed
         Texts that are right in some versions and wrong in others; no other text matters.
+    levels
+        Texts that are right in 0, 1, ..., v versions.
     n_right
         Texts right in each version.
     method
@@ -94,6 +100,7 @@ class CochranResult(Result):
     versions: tuple[str, ...]
     n: int
     n_mixed: int
+    levels: tuple[int, ...]
     n_right: tuple[int, ...]
     method: Method
     n_resamples: int | None
@@ -109,6 +116,40 @@ class CochranResult(Result):
     def pvalue(self) -> float:
         """The p-value that decides, as SciPy calls it."""
         return self.p_value
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the law of Q under H0, and the observed Q in it.
+
+        The law is that of 10,000 bootstrap replicates, always the same ones; beside it stands
+        chi-square's, which it tends to.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from scipy.special import chdtri, gamma
+
+        ax = axes_or_new(ax)
+        drawn = _draw_replicates(self.levels)
+        edge = max(float(chdtri(self.df, 1e-4)), float(np.quantile(drawn, 0.999)))
+        bins = np.linspace(0, edge, 41)
+        mass, _ = np.histogram(drawn, bins=bins)
+        density = mass / drawn.size / np.diff(bins)
+        ax.stairs(density, bins, fill=True, alpha=0.5, label="under H0")
+        q, half = (bins[1:] + bins[:-1]) / 2, self.df / 2
+        law = (q / 2) ** (half - 1) * np.exp(-q / 2) / (2 * gamma(half))
+        ax.plot(q, law, color="C1", label=f"chi-square, df {self.df}")
+        draw_observed(ax, self.statistic, low=0.0, high=edge, name="Q")
+        ax.set_xlabel("Q")
+        ax.set_ylabel("density")
+        ax.set_title(f"p = {format_p(self.p_value)}")
+        ax.legend()
+        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
@@ -171,6 +212,7 @@ def cochran_q_test(
     n_resamples: int | None = None,
     rng: Rng = 0,
     n_threads: int | None = None,
+    clusters: Any = None,
 ) -> CochranResult:
     r"""Test whether a classifier is right equally often on v versions of the same texts.
 
@@ -202,6 +244,8 @@ def cochran_q_test(
         Of a Monte Carlo method; see :func:`ietest_fast.stats.paired_test`.
     n_threads
         Threads; None for all cores. No result depends on it.
+    clusters
+        Must be None: the test takes texts as independent. The message says what to do instead.
 
     Returns
     -------
@@ -211,8 +255,8 @@ def cochran_q_test(
     Raises
     ------
     InputError
-        If a column holds no outcomes, the columns differ in length, there are fewer than two
-        versions or texts, the exact law is too large, or as for
+        If clusters are given, a column holds no outcomes, the columns differ in length, there are
+        fewer than two versions or texts, the exact law is too large, or as for
         :func:`ietest_fast.stats.mcnemar_test`.
 
     Examples
@@ -224,6 +268,12 @@ def cochran_q_test(
     >>> round(result.statistic, 4), round(result.p_value, 5), round(result.p_asymptotic, 5)
     (17.2, 5e-05, 0.00018)
     """
+    if clusters is not None:
+        raise InputError(
+            "Cochran's Q takes texts as independent, so it knows no clusters: test each pair of "
+            "versions, and correct for their number, by combine({name: (original, other)}, "
+            "clusters=clusters, correction='holm')"
+        )
     used = check_engine(method, n_resamples, n_threads=n_threads)
     seed = seed_of(rng)
     names, table = _as_table(outcomes, versions)
@@ -265,6 +315,7 @@ def cochran_q_test(
         versions=names,
         n=n,
         n_mixed=n_mixed,
+        levels=tuple(levels),
         n_right=tuple(n_right),
         method=method,
         n_resamples=used,
@@ -276,6 +327,15 @@ def cochran_q_test(
         p_asymptotic=float(chdtrc(v - 1, statistic)),
         pairwise=_pairwise(names, table),
     )
+
+
+def _draw_replicates(levels: tuple[int, ...]) -> NDArray[np.float64]:
+    drawn = np.zeros(_N_DRAWN)
+    if any(levels[1:-1]):
+        core.cochran.multinomial_tails(
+            list(levels), 0, 1, n_replicates=_N_DRAWN, key=philox_key(0), q_replicates=drawn
+        )
+    return drawn
 
 
 def _say(pair: PairwiseComparison) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
 from ietest_fast.stats.estimates import invert_tango, outcome_columns, tango_score
 from ietest_fast.stats.inputs import (
     as_scores,
@@ -200,6 +201,28 @@ class EquivalenceResult(Result):
     def pvalue(self) -> float:
         """The p-value of "the difference is at least the margin", as SciPy calls it."""
         return self.p_value
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw delta and its interval against the margin.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = axes_or_new(ax)
+        draw_margin(ax, self.margin)
+        ax.axvline(0, color="black", linewidth=0.8)
+        level = f"{100 * (1 - 2 * self.alpha):g}%"
+        draw_intervals(ax, self.delta, [(level, self.interval)])
+        ax.set_xlabel("delta (original − transformed)")
+        ax.set_title(f"{self.verdict}: p = {format_p(self.p_value)}")
+        ax.legend()
+        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, and the verdict."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
 from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_lengths
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
@@ -85,6 +86,36 @@ class EstimateResult(Result):
             "discordance_rate": self.discordance_rate,
             "discordance_wilson": ends(self.discordance_wilson),
         }
+
+    def plot(self, *, margin: float | None = None, ax: Any = None) -> Any:
+        """Draw delta and its intervals, against a margin if one is given.
+
+        Parameters
+        ----------
+        margin
+            Differences smaller than this do not matter.
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = axes_or_new(ax)
+        if margin is not None:
+            draw_margin(ax, margin)
+        ax.axvline(0, color="black", linewidth=0.8, label="no difference")
+        known = {
+            "score (Tango)": self.delta_score,
+            "percentile": self.delta_percentile,
+            "BCa": self.delta_bca,
+        }
+        shown = [(name, interval) for name, interval in known.items() if interval is not None]
+        draw_intervals(ax, self.delta, shown)
+        ax.set_xlabel("delta (original − transformed)")
+        ax.set_title(f"{100 * self.confidence_level:g}% intervals")
+        ax.legend()
+        return ax
 
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""

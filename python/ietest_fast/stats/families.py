@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.stats.drawing import axes_or_new, draw_p_values
 from ietest_fast.stats.joint import JointTestResult, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.multiple import (
@@ -81,6 +82,39 @@ class CombinedResult(Result):
     def pvalue(self) -> float:
         """The smallest adjusted p-value: that of H0 for all tests at once."""
         return min(self.p_adjusted)
+
+    @property
+    def statistic(self) -> float | None:
+        """The statistic of the first test with the smallest adjusted p-value.
+
+        None where p-values came in, which do not tell.
+        """
+        first = self.p_adjusted.index(self.pvalue)
+        if self.joint is not None:
+            return self.joint.t[first]
+        if self.tests is None:
+            return None
+        found = getattr(self.tests[first], "statistic", None)
+        return None if found is None else float(found)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the p-value of each test, before and after the correction, and alpha.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = axes_or_new(ax)
+        draw_p_values(ax, self.names, self.p_values, self.p_adjusted, alpha=self.alpha)
+        ax.set_xlabel("p")
+        ax.set_title(f"{sum(self.reject)} of {len(self.names)} rejected ({self.correction})")
+        ax.legend()
+        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name; the single tests are left out."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.drawing import axes_or_new, draw_observed
+from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval
@@ -119,18 +120,10 @@ class PairedResult(Result):
         -------
         matplotlib.axes.Axes
         """
-        from ietest_fast.stats.result import format_p
-
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots()[1]
+        ax = axes_or_new(ax)
         law = self.null_law()
         ax.stairs(law.density, law.edges, fill=True, alpha=0.5, label="under H0")
-        edge = law.edges[-1]
-        shown = min(max(self.t, -edge), edge)
-        beyond = "" if shown == self.t else f" (t = {self.t:.4g}, beyond the edge)"
-        ax.axvline(shown, color="black", label=f"observed{beyond}")
+        draw_observed(ax, self.t, low=-law.edges[-1], high=law.edges[-1], name="t")
         ax.set_xlabel("t")
         ax.set_ylabel("density")
         ax.set_title(f"p = {format_p(self.p_value, floor=self.p_floor)}")

@@ -21,6 +21,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import core
+from ietest_fast.stats.drawing import axes_or_new
 from ietest_fast.stats.estimates import tango_scores
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.resampling import check_options
@@ -135,6 +136,30 @@ class PowerCurve(Result):
     delta: float | None
 
     title = "Power of the exact paired test"
+
+    @property
+    def power(self) -> NDArray[np.float64]:
+        """The powers, as SciPy calls them."""
+        return self.powers
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the power.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = axes_or_new(ax)
+        ax.plot(self.values, self.powers, marker=".")
+        ax.set_ylim(0, 1.02)
+        ax.set_xlabel("pairs" if self.over == "n" else "delta")
+        ax.set_ylabel("power")
+        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the curve."""
