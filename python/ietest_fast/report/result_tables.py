@@ -60,6 +60,7 @@ def runs_table(runs: Sequence[FinishedRun]) -> Table:
 
 def rho_table(runs: Sequence[FinishedRun]) -> Table:
     """Give the test at every rho of every run: Figures 3 to 7 of the paper as numbers."""
+    is_any_joint = any(rho.is_joint for run in runs for rho in run.rhos)
     return Table(
         name="by-rho",
         title="The test at every ρ: means ± standard deviations over the M classifiers",
@@ -71,7 +72,7 @@ def rho_table(runs: Sequence[FinishedRun]) -> Table:
             Column("δ (points)", "points"),
             Column("t", "number", 3),
             Column("smallest p", "p"),
-            Column("α/M", "number", -1),
+            Column("threshold" if is_any_joint else "α/M", "number", -1),
             Column("power", "number"),
             Column("rejected", "text"),
             Column("verdict", "text"),

@@ -137,3 +137,6 @@ def test_a_sweep_is_reported_with_texts_answers_and_its_joint_test(sweep):
     chart = p_chart(runs, "p").to_page()
     assert "α = 0.05" in chart
     assert "α/M" not in chart.partition("<desc")[0]
+    heads = [column.name for column in rho_table(runs).columns]
+    assert "threshold" in heads
+    assert "α/M" not in heads
