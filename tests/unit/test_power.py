@@ -358,3 +358,21 @@ def test_many_pairs_to_decide_are_found_by_the_normal_law() -> None:
 def test_impossible_plans_are_explained(call: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("call", "remedy"),
+    [
+        (lambda: power(4_000_000, 0.5, 1e-4), "2,000,000 discordant.*choose a smaller n"),
+        (lambda: detectable_difference(10**8, 0.5), "50,000,000 discordant.*choose a smaller n"),
+        (
+            lambda: power_curve(0.5, n=[400_000 * i for i in range(1, 51)], delta=1e-3),
+            "at the 50 points.*or fewer points",
+        ),
+        (lambda: sample_size(0.5, 5e-4), r"about 15,69\d,\d{3} pairs.*normal approximation"),
+        (lambda: sample_size(0.5, 1e-5), "more than 100,000,000 pairs"),
+    ],
+)
+def test_what_would_take_minutes_is_refused(call, remedy):
+    with pytest.raises(InputError, match=remedy):
+        call()

@@ -34,10 +34,14 @@ if TYPE_CHECKING:
 
 DEFAULT_POWER = 0.8
 
-#: Of discordant pairs to be expected; with more, enumerating one power takes minutes.
-MAX_PLANNED_DISCORDANT = 10**7
+#: Discordant pairs that may be expected; enumerating the power at one n then takes ten seconds
+#: on two processors, and in proportion with less.
+MAX_PLANNED_DISCORDANT = 10**6
 
-#: Plans with more pairs would take minutes to enumerate.
+#: The same where dozens of n have to be looked at, to find the right one.
+MAX_SEARCHED_DISCORDANT = 2 * 10**5
+
+#: Plans are for at most so many pairs.
 MAX_PLANNED_PAIRS = 10**8
 
 # Up to here pairs_to_decide enumerates; it stands beside results, which must not take seconds.
@@ -316,9 +320,16 @@ def sample_size(
         below, above = 0, max(2, _normal_sample_size(discordance, delta, power=power, z=z))
     except OverflowError:  # the square of what is infinite beside so small a delta
         below, above = 0, MAX_PLANNED_PAIRS + 1
-    while not _fits(above) or not reaches(above):
+    _refuse_too_many(above)
+    if above * discordance > MAX_SEARCHED_DISCORDANT:
+        raise InputError(
+            f"about {above:,} pairs are needed by the normal approximation, which is close for so "
+            f"many; to find the exact number would take minutes, for {above * discordance:,.0f} of "
+            "them are discordant"
+        )
+    while not reaches(above):
+        below, above = above, above + 1 + above // 50
         _refuse_too_many(above)
-        below, above = above, 2 * above
     while above - below > max(1, tooth(above) // 4):
         middle = (below + above) // 2
         if reaches(middle):
@@ -382,6 +393,7 @@ def detectable_difference(
     _check_truth(discordance, 0.0)
 
     size = _whole(n)
+    _check_cost(size * discordance)
     first, last = core.power.likely_discordant(size, discordance)
     # The two shares sum to psi but for rounding, which may move an end by one.
     first, last = max(first - 1, 0), min(last + 1, size)
@@ -518,6 +530,7 @@ def power_curve(
     sizes, deltas = np.sort(sizes), np.sort(deltas)  # a curve is drawn from left to right
     if over_n:
         _check_truth(discordance, float(deltas[0]))
+        _check_cost(sum(_whole(size) * discordance for size in sizes), n_points=sizes.size)
         powers = core.power.power_at_sizes(
             np.array([_whole(size) for size in sizes], dtype=np.int64),
             *_shares(discordance, float(deltas[0])),
@@ -646,6 +659,7 @@ def verdict_probability(
     _check_margin(margin, alpha)
     _check_truth(discordance, delta)
     size = _whole(n)
+    _check_cost(size * discordance)
     first, last = core.power.likely_discordant(size, discordance)
     differs = core.power.critical_differences(size, first, last, level, n_threads=n_threads)
     k = np.arange(first, last + 1)
@@ -838,6 +852,19 @@ def _whole(n: Any) -> int:
     return int(n)
 
 
+def _check_cost(n_discordant: float, *, n_points: int = 1) -> None:
+    """Refuse to enumerate powers if that took minutes; the time grows with the discordant pairs."""
+    # Fifty points of a curve, each at the limit, would be the work of ten minutes.
+    most = MAX_PLANNED_DISCORDANT * min(n_points, 10)
+    if n_discordant > most:
+        where = "" if n_points == 1 else f" at the {n_points} points of the curve together"
+        remedy = "choose a smaller n" + ("" if n_points == 1 else ", or fewer points")
+        raise InputError(
+            f"{n_discordant:,.0f} discordant pairs are to be expected{where}; enumerating the "
+            f"power of more than {most:,} takes minutes: {remedy}"
+        )
+
+
 def _shares(discordance: float, delta: float) -> tuple[float, float]:
     return (discordance + delta) / 2, (discordance - delta) / 2
 
@@ -851,11 +878,7 @@ def _powers(
     n_threads: int | None,
 ) -> NDArray[np.float64]:
     size = _whole(n)
-    if size * discordance > MAX_PLANNED_DISCORDANT:
-        raise InputError(
-            f"{size * discordance:,.0f} discordant pairs are to be expected; enumerating the power "
-            f"of more than {MAX_PLANNED_DISCORDANT:,} takes minutes: choose a smaller n"
-        )
+    _check_cost(size * discordance)
     shares = []
     for delta in deltas:
         _check_truth(discordance, float(delta))
