@@ -184,13 +184,13 @@ def test_two_classes_meet_three(
         ([], "give LOGs of predictions, or a model"),
         (["--onnx", "m"], "--test FILE"),
         (["p.csv", "--onnx", "m", "--test", "t"], "LOGs are of one that has been run"),
-        (["p.csv", "--rules", "paper"], "--rules is for a model"),
+        (["p.csv", "--phi", "syn.paper"], "--phi is for a model"),
         (["p.csv", "--input", "premise"], "--input is for a model"),
         (["--onnx", "m", "--test", "t", "--gold", "g"], "--gold is for predictions"),
         (["--onnx", "m", "--test", "t", "--out", "x.csv"], "Parquet file"),
         (
-            ["--onnx", "m", "--test", "t", "--transformed-test", "u", "--rules", "paper"],
-            "--rules is for texts transformed here",
+            ["--onnx", "m", "--test", "t", "--transformed-test", "u", "--phi", "syn.paper"],
+            "--phi is for texts transformed here",
         ),
     ],
 )

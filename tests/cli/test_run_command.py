@@ -75,22 +75,18 @@ def _keys_of(values):
 def test_every_key_has_an_option():
     arguments = []
     for option in command.params:
-        # --phi leaves no room for the options of one transformation.
-        if option.param_type_name != "option" or option.name in {"help", "phi"}:
+        if option.param_type_name != "option" or option.name == "help":
             continue
         arguments.append(option.opts[0])
         if not option.is_flag:
-            example = {"demo_sizes": "30,20,10", "rules": "paper", "method": "exact"}
+            example = {"demo_sizes": "30,20,10", "phi": "syn.careful", "method": "exact"}
             example |= {"alpha": ".4", "margin": ".1", "correction": "holm"}
             pair = "a=1" if option.multiple else "1"
             arguments.append(example.get(option.name, pair))
-    given = {
-        "transformation" if key.startswith("transformation.") else key
-        for key in _keys_of(_options(*arguments))
-    }
-    # Each transformation has options of its own; phi is another word for it.
+    given = _keys_of(_options(*arguments))
+    # The table [transformation] is another way to write phi.
     of_models = {f"model.{key}" for key in _keys(ModelConfig)}
-    assert given == _keys(RunConfig) - {"phi", "model"} | of_models
+    assert given == _keys(RunConfig) - {"transformation", "model"} | of_models
 
 
 def test_sizes_of_the_demonstration():

@@ -193,6 +193,3 @@ def test_options_may_be_repeated(tmp_path):
         ("bow-rf", "syn.careful"),
         ("bow-rf", "syn.paper"),
     ]
-    refused = CliRunner().invoke(command, ["--demo", "--phi", "syn.careful", "--rules", "paper"])
-    assert refused.exit_code == 2
-    assert "--phi leaves no room for --rules" in refused.output

@@ -46,8 +46,7 @@ _LABEL_MAP = CommaList(
 )
 
 # Of texts that are transformed here.
-_OF_RULES = ("rules", "tagger", "block-list")
-_OF_TEXTS = ("phi", "lexicon-from", *_OF_RULES)
+_OF_TEXTS = ("phi", "lexicon-from")
 # Options of a model that is run; without one they would be ignored.
 _OF_MODELS = (
     "test",
@@ -105,14 +104,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="NAME[:option=value,...]",
             multiple=True,
             help="How texts are transformed (`ietest-fast transform --list`). Given several times, "
-            "several versions are compared.  [default: syn.careful, or as --rules says]",
-        ),
-        click.option(
-            "--rules",
-            type=click.Choice(["careful", "paper"]),
-            default="careful",
-            show_default=True,
-            help="Of synonyms, in short for --phi syn.careful and --phi syn.paper.",
+            "several versions are compared.  [default: syn.careful]",
         ),
         click.option(
             "--lexicon-from",
@@ -121,8 +113,6 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             help="A file whose nouns decide between synonyms.  [default: the test file]",
         ),
-        click.option("--tagger", metavar="NAME", help="As for `transform`."),
-        click.option("--block-list", type=_FILE, help="Words to leave alone, one a line."),
         click.option("--tokenizer", type=_FILE, help="tokenizer.json, or its folder."),
         click.option(
             "--label-map",
@@ -261,8 +251,6 @@ def command(
     check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
     if options["transformed_test"] is not None:
         check_not_given(*_OF_TEXTS, because="is for texts transformed here")
-    if options["phi"]:
-        check_not_given(*_OF_RULES, because="is part of --phi, such as --phi syn.paper:tagger=NAME")
     _check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
     given = _run(_load(onnx, model, options), test, options)
     from ietest_fast.cli.comparing import compare_logs
@@ -328,6 +316,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     from ietest_fast.evaluation.running import evaluate
     from ietest_fast.evaluation.versions import read_version
     from ietest_fast.models.label_map import match_labels
+    from ietest_fast.transform.phi import DEFAULT_PHI
 
     out: Path | None = options["out"]
     id_column, clusters = options["id_column"], options["clusters"]
@@ -352,7 +341,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     if options["transformed_test"] is not None:
         phi = read_version(corpus, options["transformed_test"], id_column=id_column)
     else:
-        phi = list(options["phi"]) or _choose_rules(options)
+        phi = list(options["phi"]) or DEFAULT_PHI
     learn_from = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ]
@@ -373,12 +362,6 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     if out is not None:
         evaluation.predictions.write(out)
     return evaluation
-
-
-def _choose_rules(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the transformation that --rules, --tagger and --block-list describe."""
-    given = {name: options[name] for name in ("tagger", "block_list") if options[name] is not None}
-    return {"name": f"syn.{options['rules']}", **given}
 
 
 def _told(given: Evaluation) -> dict[str, Any]:

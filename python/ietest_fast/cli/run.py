@@ -152,16 +152,9 @@ def _progress_bar() -> Iterator[Progress]:
     "--phi",
     multiple=True,
     metavar="NAME[:OPTION=VALUE,...]",
-    help="Transformation (ietest-fast transform --list); repeat it for several.",
+    help="Transformation (ietest-fast transform --list); repeat it for several.  "
+    "[default: syn.careful]",
 )
-@click.option(
-    "--rules",
-    type=click.Choice(["careful", "paper"]),
-    help="Rules of synonym substitution.  [default: careful]",
-)
-@click.option("--tagger", help="spaCy pipeline.  [default: packaged; paper: en_core_web_sm]")
-@click.option("--wordnet", help="WordNet dict folder or wn lexicon.  [default: packaged]")
-@click.option("--block-list", type=_FILE, help="Words to leave alone, one a line.")
 @click.option(
     "--model",
     multiple=True,
@@ -311,11 +304,6 @@ def _phi(options: dict[str, Any]) -> list[Any] | None:
     """Read ``--phi``; files that it names lie in the working folder."""
     if not options["phi"]:
         return None
-    beside = [name for name in ("rules", "tagger", "wordnet", "block_list") if options[name]]
-    if beside:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in beside)
-        raise click.UsageError(f"--phi leaves no room for {flags}; write --phi NAME:option=value")
-
     from ietest_fast.transform import parse_phi
 
     return [parse_phi(text, folder=Path.cwd()) for text in options["phi"]]
@@ -362,12 +350,6 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "missing_text": "drop" if options["drop_missing_texts"] else None,
                 "quoted": options["quoted"],
                 "name": options["data_name"],
-            },
-            "transformation": {
-                "name": None if options["rules"] is None else f"syn.{options['rules']}",
-                "tagger": options["tagger"],
-                "wordnet": options["wordnet"],
-                "block_list": _absolute(options["block_list"]),
             },
             "phi": _phi(options),
             "model": _models(options),

@@ -151,7 +151,10 @@ def holds_versions(path: str | Path) -> bool:
 
 def _names_of(path: Path, form: Format) -> list[str]:
     if form.kind != "parquet":
-        return column_names(path, form)
+        try:
+            return column_names(path, form)
+        except (OSError, EOFError) as error:
+            raise InputError(f"cannot be read: {shorten_error(error)}", path=path) from error
     import pyarrow as pa
     import pyarrow.parquet as pq
 
