@@ -44,6 +44,7 @@ def _in_a_folder_with_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     pd.DataFrame({"label": ["a", "b"], "original": ["a", "b"], "transformed": ["a", "a"]}).to_csv(
         tmp_path / "predictions.csv", index=False
     )
+    (tmp_path / "swaps.csv").write_text("old,new\nis,was\nare,were\n")
     monkeypatch.chdir(tmp_path)
     plt.switch_backend("agg")
     yield

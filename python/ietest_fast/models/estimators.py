@@ -276,9 +276,9 @@ def _clone(estimator: Any) -> Any:
 def describe_parameters(estimator: Any) -> dict[str, str | int | float | bool]:
     """Write down the parameters of an estimator, those of its parts included, ready for JSON.
 
-    Numbers, texts and truth values stand as they are; functions by name and source, other objects
-    by class and a hash of what is in them. What only says how something is done (``n_jobs``,
-    ``verbose``, ``memory``) is left out.
+    Numbers, texts and truth values stand as they are; functions by name and what they do, other
+    objects by class and a hash of what is in them. What only says how something is done
+    (``n_jobs``, ``verbose``, ``memory``) is left out.
 
     Raises
     ------
@@ -311,11 +311,7 @@ def _describe(value: Any, name: str) -> str | int | float | bool:  # noqa: PLR09
     if callable(getattr(value, "get_params", None)):
         return _path_of(type(value))  # its parameters have lines of their own
     if inspect.isroutine(value):
-        try:
-            source = inspect.getsource(value)
-        except (OSError, TypeError):
-            source = ""
-        return f"{_path_of(value)}@{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+        return f"{_path_of(value)}@{_hash_function(value, name)}"
     try:
         content = pickle.dumps(value, protocol=5)
     except Exception as error:  # anything may be inside, with any reason not to be pickled
@@ -324,6 +320,22 @@ def _describe(value: Any, name: str) -> str | int | float | bool:  # noqa: PLR09
             f"nothing tells it from another ({type(error).__name__}: {error})"
         ) from error
     return f"{_path_of(type(value))}@{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def _hash_function(function: Any, name: str) -> str:
+    """Hash what a function does: its source, its constants, and the values that it closes over."""
+    try:
+        parts = [inspect.getsource(function)]
+    except (OSError, TypeError):
+        parts = []
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        # Of two lambdas on one line the source is the same.
+        constants = [each for each in code.co_consts if not inspect.iscode(each)]
+        parts += [repr(constants), repr(code.co_names), repr(code.co_varnames)]
+        held = [cell.cell_contents for cell in function.__closure__ or ()]
+        parts += [str(_describe(each, name)) for each in (*(function.__defaults__ or ()), *held)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def _path_of(thing: Any) -> str:
