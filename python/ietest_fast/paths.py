@@ -19,11 +19,18 @@ _KINDS = {
 }
 
 
-def check_file(path: str | Path) -> None:
+def check_file(path: str | Path, *, expected: str = "a file") -> None:
     """Stop unless a path leads to a regular file.
 
     Files are read more than once (their start tells the format), which a pipe does not allow; one
     that nobody writes to would be waited for without end.
+
+    Parameters
+    ----------
+    path
+        The path.
+    expected
+        What it should lead to, for messages.
 
     Raises
     ------
@@ -39,11 +46,11 @@ def check_file(path: str | Path) -> None:
     except ValueError as error:  # a NUL character
         raise InputError(f"is no name of a file: {error}", path=path) from error
     if stat.S_ISDIR(mode):
-        raise InputError("is a folder, a file expected", path=path)
+        raise InputError(f"is a folder, {expected} expected", path=path)
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
         raise InputError(
-            f"is {kind}, a file expected (it is read more than once): write what it gives to a "
+            f"is {kind}, {expected} expected (it is read more than once): write what it gives to a "
             "file first",
             path=path,
         )

@@ -185,7 +185,7 @@ def test_a_folder_is_no_file_of_settings_or_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, _, err = run(capsys, ["run", str(tmp_path)])
-    assert (status, err) == (1, f"Error: {tmp_path}: is a folder, a file expected\n")
+    assert (status, err) == (1, f"Error: {tmp_path}: is a folder, a TOML file expected\n")
     arguments = commands(tmp_path / "train.jsonl")["transform"]
     phi = f"syn.careful:block_list='{tmp_path}'"
     status, _, err = run(capsys, [*arguments, "--phi", phi])

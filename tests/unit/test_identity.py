@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+from pathlib import Path
 
 import pytest
 
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import write_file, write_folder, write_text
+from ietest_fast.experiment.artefacts import write_artefact, write_folder, write_text
 from ietest_fast.experiment.identity import (
     bootstrap_seed,
     canonical_json,
@@ -54,24 +55,32 @@ def test_differing_keys_are_dotted():
     assert differing_keys(a, a) == []
 
 
+def write_half(target):
+    """Write into a folder that is given, or an open file."""
+    if isinstance(target, Path):
+        (target / "half").write_text("half")
+    else:
+        target.write(b"half")
+
+
 def test_a_failed_write_leaves_nothing(tmp_path):
-    def fail(path):
-        (path / "half" if path.is_dir() else path).write_text("half")
+    def fail(target):
+        write_half(target)
         raise RuntimeError("disk full")
 
     with pytest.raises(RuntimeError):
-        write_file(tmp_path / "file", fail)
+        write_artefact(tmp_path / "file", fail)
     with pytest.raises(RuntimeError):
         write_folder(tmp_path / "folder", fail)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_full_disk_is_named_and_leaves_nothing(tmp_path):
-    def fill(path):
-        (path / "half" if path.is_dir() else path).write_text("half")
+    def fill(target):
+        write_half(target)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    for write in (write_file, write_folder):
+    for write in (write_artefact, write_folder):
         with pytest.raises(StoreError, match=r"result: cannot be written: No space left"):
             write(tmp_path / "result", fill)
     assert list(tmp_path.iterdir()) == []
@@ -81,7 +90,7 @@ def test_a_write_replaces_the_old_file_only_when_it_is_whole(tmp_path):
     path = tmp_path / "new" / "file"
     write_text(path, "old")
     with pytest.raises(RuntimeError):
-        write_file(path, lambda _: (_ for _ in ()).throw(RuntimeError()))
+        write_artefact(path, lambda _: (_ for _ in ()).throw(RuntimeError()))
     assert path.read_text() == "old"
     write_text(path, "ρ\n")
     assert path.read_bytes() == "ρ\n".encode()

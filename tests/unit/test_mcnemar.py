@@ -146,7 +146,7 @@ def test_columns_of_any_library_are_taken() -> None:
         ((PairedCounts(1, 2, 3, 4),), {"method": "magic"}, "method must be one of"),
         ((PairedCounts(1, 2, 3, 4),), {"n_resamples": 5}, "no replicates"),
         ((PairedCounts(1, 2, 3, 4),), {"method": "resample", "n_resamples": 0}, "at least 1"),
-        ((PairedCounts(1, 2, 3, 4),), {"method": "resample", "seed": -1}, "seed must be 0"),
+        ((PairedCounts(1, 2, 3, 4),), {"method": "resample", "rng": -1}, "rng must be 0"),
     ],
 )
 def test_bad_input_is_refused(

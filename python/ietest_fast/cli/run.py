@@ -231,6 +231,7 @@ def command(
     if _LIST in options["model"]:
         _list_models()
         return
+    _check_files(options)
     overrides = _overrides(options)
     if config is None and "data" not in overrides:
         raise click.UsageError("give a CONFIG.toml, --demo, or --train, --valid and --test")
@@ -259,6 +260,21 @@ def command(
         click.echo(f"In {out}: results.json, {names}")
     if fail_on_reject and result.reject:
         ctx.exit(3)
+
+
+def _check_files(options: dict[str, Any]) -> None:
+    """Refuse files that cannot be read before the configuration says it by its keys.
+
+    Raises
+    ------
+    InputError
+        Naming the file as it was given.
+    """
+    from ietest_fast.paths import check_file
+
+    for name in ("train", "valid", "test", "split_file"):
+        if options[name] is not None:
+            check_file(options[name])
 
 
 def _check(config: Path | None, overrides: dict[str, Any]) -> RunConfig:

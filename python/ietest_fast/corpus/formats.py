@@ -127,14 +127,23 @@ def open_bytes(path: Path, form: Format) -> Any:
 
 
 def column_names(path: Path, form: Format) -> list[str]:
-    """List the columns of a text file: its header, or the keys of its first hundred objects."""
-    if form.kind == "jsonl":
-        names: dict[str, None] = {}
-        for _, record in itertools.islice(json_records(path, form), 100):
-            names.update(dict.fromkeys(record))
-        return list(names)
-    for _, fields in field_records(path, form):
-        return fields
+    """List the columns of a text file: its header, or the keys of its first hundred objects.
+
+    Raises
+    ------
+    InputError
+        If the file is empty, cannot be decompressed, or a line is not what it should be.
+    """
+    try:
+        if form.kind == "jsonl":
+            names: dict[str, None] = {}
+            for _, record in itertools.islice(json_records(path, form), 100):
+                names.update(dict.fromkeys(record))
+            return list(names)
+        for _, fields in field_records(path, form):
+            return fields
+    except (OSError, EOFError) as error:
+        raise InputError(f"cannot be read: {_first_line(error)}", path=path) from error
     raise InputError("the file is empty", path=path)
 
 

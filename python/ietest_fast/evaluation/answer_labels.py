@@ -78,15 +78,16 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If predictions are numbers and gold labels are names.
+        If predictions are numbers and gold labels are names, without a number among them.
     """
     names = encode_gold(gold, None).names
     known = {name.casefold() for name in names}
+    has_numbers = not known or any(_are_numbers({name}) for name in known)
     predicted: set[str] = set()
     for each in answers:
         found = _values(each)
         predicted |= found
-        if not _are_numbers(known) and found and _are_numbers(found):
+        if not has_numbers and found and _are_numbers(found):
             raise InputError(
                 f"holds numbers ({', '.join(sorted(found)[:4])}), but gold labels are names "
                 f"({', '.join(names[:4])}). If it says which answers are right, name it with "

@@ -469,7 +469,7 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     """
     path = Path(path)
     try:
-        check_file(path)
+        check_file(path, expected="a TOML file")
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except InputError as error:
         raise ConfigError([str(error)]) from error

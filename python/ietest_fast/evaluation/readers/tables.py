@@ -10,10 +10,11 @@ from ietest_fast.corpus.formats import (
     Format,
     check_readable,
     column_names,
+    diagnose,
     format_of,
     json_records,
 )
-from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import (
     ID_COLUMNS,
     Answers,
@@ -44,10 +45,10 @@ class TableReader:
     def recognises(self, start: FileStart) -> bool:
         """Take whatever has a table's name; other formats are asked first."""
         try:
-            form = format_of(start.path)
+            format_of(start.path)
         except InputError:
             return False
-        return form.kind != "parquet" or start.head.startswith(b"PAR1")
+        return True
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the columns that are needed."""
@@ -151,19 +152,14 @@ def holds_versions(path: str | Path) -> bool:
 
 def _names_of(path: Path, form: Format) -> list[str]:
     if form.kind != "parquet":
-        try:
-            return column_names(path, form)
-        except (OSError, EOFError) as error:
-            raise InputError(f"cannot be read: {shorten_error(error)}", path=path) from error
+        return column_names(path, form)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         return list(pq.read_schema(path).names)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"is no readable Parquet file: {shorten_error(error)}", path=path
-        ) from error
+        raise diagnose(path, form, error) from error
 
 
 def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
@@ -184,7 +180,10 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
         return read_columns(path, wanted)
     except InputError:
         # Again, slowly: fields of objects, and lists of one.
-        records = [record for _, record in json_records(path, form)]
+        try:
+            records = [record for _, record in json_records(path, form)]
+        except (OSError, EOFError) as error:
+            raise diagnose(path, form, error) from error
         found = [[lookup(record, name) for record in records] for name in wanted]
         is_nested = any(isinstance(value, list) for values in found for value in values)
         if not records or (not is_nested and not any("." in name for name in wanted)):
