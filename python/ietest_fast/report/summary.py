@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING
 from ietest_fast.stats.matched import format_t
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table
 
-    from ietest_fast.experiment.schema import ConditionResult, RhoResult, RunResult, Spread
+    from ietest_fast.experiment.schema import (
+        AcrossTransformations,
+        ConditionResult,
+        RhoResult,
+        RunResult,
+        Spread,
+    )
 
 
 # A mean of infinities of both signs.
@@ -72,7 +80,7 @@ def make_table(condition: ConditionResult) -> Table:
             _t(rho.t),
             format_p(rho.p_min, threshold=rho.threshold),
             *[_power(rho)] * has_power,
-            _decision(rho),
+            _say_decision(reject=rho.reject),
         )
     return table
 
@@ -81,8 +89,8 @@ def _power(rho: RhoResult) -> str:
     return "" if rho.sensitivity is None else f"{rho.sensitivity.power:.2f}"
 
 
-def _decision(rho: RhoResult) -> str:
-    return "reject" if rho.reject else "not rejected"
+def _say_decision(*, reject: bool) -> str:
+    return "reject" if reject else "not rejected"
 
 
 def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
@@ -194,11 +202,87 @@ def _power_line(condition: ConditionResult) -> list[str]:
     return [f"With 80% power one test at α/M shows differences of {span} and more."]
 
 
+def make_across_table(across: Sequence[AcrossTransformations]) -> Table:
+    """Make the table of what holds over the transformations of a model.
+
+    One line for each rho and transformation: the smallest p of its M classifiers, corrected for
+    M, and the same corrected for the number of transformations by Holm's rule.
+    """
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("ρ", justify="right", no_wrap=True)
+    table.add_column("transformation", overflow="fold")
+    table.add_column("p, corrected for M", justify="right", no_wrap=True)
+    table.add_column("p, Holm", justify="right", no_wrap=True)
+    table.add_column("decision", no_wrap=True)
+    for each in across:
+        for phi, p, holm, reject in zip(
+            each.transformations, each.p_values, each.p_holm, each.reject, strict=True
+        ):
+            table.add_row(
+                f"{each.rho:g}",
+                phi,
+                format_p(p),
+                format_p(holm, threshold=each.alpha),
+                _say_decision(reject=reject),
+            )
+    return table
+
+
+def across_lines(result: RunResult, across: Sequence[AcrossTransformations]) -> list[str]:
+    """Return the sentences below such a table: the level, and the test of all versions at once.
+
+    Parameters
+    ----------
+    result
+        The run.
+    across
+        What holds over the transformations of one of its models, at each rho.
+    """
+    first = across[0]
+    n_phis = len(first.transformations)
+    level = f"corrected by Holm's rule for {n_phis} transformations, lies below α = {first.alpha:g}"
+    lines = [f"H0 of each line: equal accuracy on both versions; rejected if p, {level}."]
+    for each in across:
+        if each.cochran_p_value is None:
+            continue
+        n_tests = len(each.cochran)
+        which = f"smallest p, corrected for {n_tests} tests:" if n_tests > 1 else "p ="
+        p = format_p(each.cochran_p_value, threshold=each.alpha)
+        said = "rejected" if each.cochran_p_value < each.alpha else "not rejected"
+        statistics = ", ".join(f"{own.statistic:.2f}" for own in each.cochran)
+        lines.append(
+            f"Cochran's Q at ρ = {each.rho:g}, H0: equal accuracy on all {n_phis + 1} versions: "
+            f"Q = {statistics}; {which} {p}, {said} at α = {each.alpha:g}."
+        )
+    condition = next(own for own in result.conditions if own.model == first.model)
+    has_zero = any(each.rho == 0 for each in across)
+    if has_zero and condition.rhos[0].cells[0].clustered is not None:
+        lines.append(
+            "Cochran's Q is left out: it takes rows to be independent, and clusters are drawn."
+        )
+    return lines
+
+
 def print_summary(result: RunResult, console: Console) -> None:
     """Print the tables of a run and what has to be said with them."""
-    for condition in result.conditions:
-        if len(result.conditions) > 1:
-            console.print(f"{condition.model}, {condition.transformation}", markup=False)
-        console.print(make_table(condition))
-        for line in summary_lines(result, condition):
+
+    def say(lines: Sequence[str]) -> None:
+        for line in lines:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    for number, condition in enumerate(result.conditions):
+        if number:
+            console.print()
+        if len(result.conditions) > 1:
+            say([f"{condition.model}, {condition.transformation}"])
+        console.print(make_table(condition))
+        say(summary_lines(result, condition))
+    for model in dict.fromkeys(each.model for each in result.across):
+        across = [each for each in result.across if each.model == model]
+        console.print()
+        say([f"{model}, over {len(across[0].transformations)} transformations"])
+        console.print(make_across_table(across))
+        say(across_lines(result, across))

@@ -25,6 +25,7 @@ from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.result_tables import across_tables, rho_table
 from ietest_fast.report.runs import finished_runs, read_folder, read_run
 from ietest_fast.report.sources import read_runs
+from ietest_fast.report.summary import format_p
 from ietest_fast.stats import PairedCounts, holm
 from ietest_fast.transform import WordSubstitution
 from toys import QUICK, toy_splits
@@ -82,10 +83,56 @@ def test_what_holds_over_transformations_is_shown(sweep):
     assert len(rho_table(read_runs([sweep.folder])).rows) == 8
 
 
-def test_summary_figures_and_page_have_all_conditions(sweep):
+def _print(result):
     console = Console(width=120, file=io.StringIO())
-    print_summary(sweep, console)
-    printed = console.file.getvalue()
+    print_summary(result, console)
+    return console.file.getvalue()
+
+
+def test_the_summary_ends_with_what_holds_over_transformations(sweep):
+    printed = _print(sweep)
+    for model in ("bow-xgb", "bow-xgb#2"):
+        _, found, after = printed.partition(f"{model}, over 2 transformations\n")
+        assert found
+        own = [each for each in sweep.across if each.model == model]
+        rows = [line.split() for line in after.splitlines() if line.strip()][2:]
+        for each in own:
+            for phi, p, holm_p, reject in zip(
+                each.transformations, each.p_values, each.p_holm, each.reject, strict=True
+            ):
+                shown = [f"{each.rho:g}", phi, format_p(p), format_p(holm_p, threshold=0.05)]
+                assert rows.pop(0) == [*shown, *(["reject"] if reject else ["not", "rejected"])]
+        assert "corrected by Holm's rule for 2 transformations, lies below α = 0.05." in after
+        (first, *_) = own
+        said = " ".join(rows[1])
+        assert said.startswith("Cochran's Q at ρ = 0, H0: equal accuracy on all 3 versions: Q = ")
+        assert ", ".join(f"{each.statistic:.2f}" for each in first.cochran) in said
+        p = format_p(first.cochran_p_value, threshold=0.05)
+        is_rejected = "rejected" if first.cochran_p_value < 0.05 else "not rejected"
+        assert said.endswith(f"corrected for 2 tests: {p}, {is_rejected} at α = 0.05.")
+    assert printed.count("Cochran's Q") == 2
+
+
+def test_the_summary_says_that_clusters_leave_cochran_out(tmp_path):
+    config = {
+        "data": {"demo": True, "cluster": "premise"},
+        "model": {"name": "bow-xgb", "params": QUICK},
+        "rho": [0],
+        "n_classifiers": 1,
+        "n_jobs": 1,
+    }
+    phis = tuple(WordSubstitution(mapping=swaps) for swaps in (SWAPS, {"waits": "tarries"}))
+    result = run(check_config(config), tmp_path, splits=toy_splits(), transformation=phis)
+    assert result.across[0].cochran_p_value is None
+    printed = _print(result)
+    assert "bow-xgb, over 2 transformations\n" in printed
+    assert [line for line in printed.splitlines() if "Cochran" in line] == [
+        "Cochran's Q is left out: it takes rows to be independent, and clusters are drawn."
+    ]
+
+
+def test_summary_figures_and_page_have_all_conditions(sweep):
+    printed = _print(sweep)
     for model in ("bow-xgb", "bow-xgb#2"):
         for phi in ("words", "words#2"):
             assert f"{model}, {phi}\n" in printed
