@@ -45,7 +45,8 @@ class Versions:
     original, transformed
         Tables of n rows with the text columns.
     edits
-        Table with ``ietest_fast.transform.EDIT_SCHEMA``; byte offsets in the original texts.
+        Table with ``ietest_fast.transform.EDIT_SCHEMA``; byte offsets in the original texts. Those
+        of a composition as if they were made at once.
     gold
         Labels, int8, shape (n,).
     label_names
@@ -170,6 +171,7 @@ class FinishedRun:
         import pyarrow.parquet as pq
 
         from ietest_fast.transform import undo
+        from ietest_fast.transform.net_edits import merge_steps
 
         results = self._from_folder()
         phi = results.transformation_of(self.condition)
@@ -188,10 +190,11 @@ class FinishedRun:
                     f"{first.num_rows:,}"
                 )
             transformed = table.select(columns)
+            original = undo(transformed, edits)
             return Versions(
-                original=undo(transformed, edits),
+                original=original,
                 transformed=transformed,
-                edits=edits,
+                edits=merge_steps(original, edits),
                 gold=first["gold"].to_numpy(),
                 label_names=results.data.label_names,
                 changed=table["changed"].to_numpy(),

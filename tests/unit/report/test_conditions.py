@@ -18,8 +18,10 @@ from ietest_fast.experiment.schema import (
     ConditionResult,
 )
 from ietest_fast.report import print_summary, write_figures
+from ietest_fast.report.annotation.sample import draw_sample
 from ietest_fast.report.charts import p_chart
 from ietest_fast.report.contents import gather
+from ietest_fast.report.effects import find_substitutions
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.result_tables import across_tables, rho_table
@@ -27,7 +29,7 @@ from ietest_fast.report.runs import finished_runs, read_folder, read_run
 from ietest_fast.report.sources import read_runs
 from ietest_fast.report.summary import format_p
 from ietest_fast.stats import PairedCounts, holm
-from ietest_fast.transform import WordSubstitution
+from ietest_fast.transform import Composition, WordSubstitution, apply_edits
 from toys import QUICK, toy_splits
 
 
@@ -187,3 +189,30 @@ def test_a_sweep_is_reported_with_texts_answers_and_its_joint_test(sweep):
     heads = [column.name for column in rho_table(runs).columns]
     assert "threshold" in heads
     assert "α/M" not in heads
+
+
+def test_edits_of_a_composition_are_shown_in_the_original_texts(tmp_path):
+    phi = Composition(
+        parts=(
+            WordSubstitution(mapping={"sleeps": "lies down", "boy": "lad"}, rule="one"),
+            WordSubstitution(mapping={"down": "low", "girl": "lass", "lad": "boy"}, rule="two"),
+        )
+    )
+    config = {
+        "data": {"demo": True, "name": "toys"},
+        "model": {"name": "bow-xgb", "params": QUICK},
+        "rho": [0],
+        "n_classifiers": 1,
+        "n_jobs": 1,
+    }
+    run(check_config(config), tmp_path / "run", splits=toy_splits(), transformation=phi)
+    found = read_run(tmp_path / "run")
+    versions = found.read_versions()
+    assert apply_edits(versions.original, versions.edits).equals(versions.transformed)
+    assert set(find_substitutions(versions).names) == {"sleeps → lies low", "girl → lass"}
+    sample = draw_sample(found, tmp_path / "sample.json", n=20, seed=0)
+    for pair in sample.pairs:
+        for name, pieces in pair["pieces"].items():
+            for version, dropped in ((versions.original, "new"), (versions.transformed, "old")):
+                text = "".join(piece for kind, piece in pieces if kind != dropped)
+                assert text == version[name][pair["row"]].as_py()
