@@ -429,7 +429,7 @@ def test_a_package_outside_adds_a_transformation(reversing, tmp_path, capsys):
 
 
 def test_the_example_of_the_guide_works(tmp_path, monkeypatch):
-    guide = Path(__file__).parents[2] / "CONTRIBUTING.md"
+    guide = Path(__file__).parents[2] / "docs" / "transform.md"
     code = re.search(r"```python\n(# shouting\.py\n.*?)```", guide.read_text(), re.DOTALL)
     assert code is not None
     (tmp_path / "shouting.py").write_text(code[1])
