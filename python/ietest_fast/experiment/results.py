@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -14,8 +15,6 @@ from ietest_fast.experiment.schema import RESULTS_FORMAT, RunResult, adjust
 from ietest_fast.stats import equivalence_test, paired_test
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ietest_fast.experiment.schema import CellResult, RhoResult
 
 RESULTS = "results.json"
@@ -42,7 +41,7 @@ def write_results(result: RunResult, folder: Path) -> RunResult:
     return result.located(folder)
 
 
-def read_results(folder: Path) -> RunResult:
+def read_results(folder: str | Path) -> RunResult:
     """Read and check a run's ``results.json``.
 
     The file is input like any other: types, ranges, and that every number that follows from others
@@ -55,6 +54,7 @@ def read_results(folder: Path) -> RunResult:
     StoreError
         If the file is damaged, or of another format.
     """
+    folder = Path(folder)
     path = folder / RESULTS
     if not path.is_file():
         begun = (folder / "run.sqlite").is_file()
