@@ -413,7 +413,10 @@ def _of_test_set(part: Part, found: TestSetAnswers) -> Part:
 
 def _say_test_set(found: TestSetAnswers) -> str:
     run = found.runs[0]
-    return f"{run.transformation} on {run.data_name}, for {', '.join(r.name for r in found.runs)}"
+    models = list(dict.fromkeys(each.model for each in found.runs))
+    # Names tell runs apart by their transformation and data, which are said already.
+    names = models if len(models) == len(found.runs) else [each.name for each in found.runs]
+    return f"{run.transformation} on {run.data_name}, for {', '.join(names)}"
 
 
 def _examples(test_sets: Sequence[TestSetAnswers], hard_cases: str) -> list[Section]:

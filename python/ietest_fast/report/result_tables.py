@@ -163,6 +163,16 @@ def across_tables(runs: Sequence[FinishedRun]) -> list[Table]:
     every = [each for result in results for each in result.across]
     if not every:
         return []
+    has_clusters = any(
+        result.across and result.conditions[0].rhos[0].cells[0].clustered is not None
+        for result in results
+    )
+    left_out = (
+        " Cochran's test takes observations to be independent, and is left out where clusters are "
+        "drawn."
+        if has_clusters
+        else ""
+    )
     holm = Table(
         name="over-transformations",
         title="Over the transformations of each model",
@@ -181,7 +191,7 @@ def across_tables(runs: Sequence[FinishedRun]) -> list[Table]:
                 each.transformations, each.p_values, each.p_holm, each.reject, strict=True
             )
         ),
-        note="Holm's correction is over the transformations of a model at one ρ.",
+        note="Holm's correction is over the transformations of a model at one ρ." + left_out,
     )
     cochran = Table(
         name="all-versions",

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.report.runs import FinishedRun
 
+# What tells runs of one model apart, in turn, and the word that leads to it in a name.
+_LINKS = {"data_name": " on ", "transformation": " under ", "source": ", "}
+
 
 def read_runs(
     folders: Sequence[str | Path],
@@ -64,12 +67,12 @@ def name_runs(runs: Sequence[FinishedRun], names: Sequence[str] = ()) -> list[Fi
                 f"names, not {', '.join(names)}"
             )
         return [run.renamed(name) for run, name in zip(runs, names, strict=True)]
-    for attribute in ("data_name", "transformation", "source"):
+    for attribute, link in _LINKS.items():
         by_name: dict[str, set[str]] = {}
         for run in runs:
             by_name.setdefault(run.name, set()).add(_say(run, attribute))
         runs = [
-            run.renamed(f"{run.name}, {_say(run, attribute)}")
+            run.renamed(f"{run.name}{link}{_say(run, attribute)}")
             if len(by_name[run.name]) > 1
             else run
             for run in runs

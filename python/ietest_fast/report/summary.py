@@ -277,7 +277,7 @@ def print_summary(result: RunResult, console: Console) -> None:
         if number:
             console.print()
         if len(result.conditions) > 1:
-            say([f"{condition.model}, {condition.transformation}"])
+            say([f"{condition.model} under {condition.transformation}"])
         console.print(make_table(condition))
         say(summary_lines(result, condition))
     for model in dict.fromkeys(each.model for each in result.across):

@@ -65,7 +65,7 @@ def test_what_is_written_is_read(sweep):
 def test_each_model_under_each_transformation_is_a_run(sweep):
     runs = read_runs([sweep.folder])
     assert len({run.name for run in runs}) == 4
-    assert [run.name for run in runs][:2] == ["bow-xgb, words", "bow-xgb, words#2"]
+    assert [run.name for run in runs][:2] == ["bow-xgb under words", "bow-xgb under words#2"]
     assert {(run.model, run.transformation) for run in runs} == {
         (model, phi)
         for model in ("bow-xgb", "bow-xgb (hypothesis only)")
@@ -77,6 +77,7 @@ def test_each_model_under_each_transformation_is_a_run(sweep):
 
 def test_what_holds_over_transformations_is_shown(sweep):
     over, cochran = across_tables(read_folder(sweep.folder))
+    assert "Cochran" not in over.note
     assert [row[2] for row in over.rows] == ["words", "words#2"] * 4
     assert [row[:3] for row in cochran.rows] == [
         (model, 0.0, m) for model in ("bow-xgb", "bow-xgb#2") for m in (0, 1)
@@ -131,19 +132,23 @@ def test_the_summary_says_that_clusters_leave_cochran_out(tmp_path):
     assert [line for line in printed.splitlines() if "Cochran" in line] == [
         "Cochran's Q is left out: it takes rows to be independent, and clusters are drawn."
     ]
+    (over,) = across_tables(finished_runs(result))
+    assert "Cochran's test takes observations to be independent, and is left out" in over.note
 
 
 def test_summary_figures_and_page_have_all_conditions(sweep):
     printed = _print(sweep)
     for model in ("bow-xgb", "bow-xgb#2"):
         for phi in ("words", "words#2"):
-            assert f"{model}, {phi}\n" in printed
+            assert f"{model} under {phi}\n" in printed
     names = [path.name for path in write_figures(sweep)]
     assert "accuracy-4.svg" in names
     assert "p_values.png" in names
     page = build_page(gather(read_runs([sweep.folder])))
     assert page.count('<li class="verdict') == 4
     assert "Over the transformations of each model" in page
+    assert "words on toys, for bow-xgb, bow-xgb (hypothesis only)" in page
+    assert "bow-xgb (hypothesis only) under words#2" in page
 
 
 @pytest.mark.parametrize(
