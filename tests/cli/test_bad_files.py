@@ -196,6 +196,7 @@ def test_a_folder_is_no_file_of_settings_or_words(
     assert (status, err) == (1, f"Error: {tmp_path}: is a folder, a file expected\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["describe", "test", "eval", "transform", "lexicon"])
 @pytest.mark.parametrize("how", ["BOM", "CRLF", "BOM and CRLF"])
 def test_marks_and_line_ends_of_other_systems_do_not_matter(

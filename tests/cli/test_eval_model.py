@@ -211,6 +211,7 @@ def test_a_folder_without_a_model_is_told(
     assert not list(tmp_path.glob("*.unfinished"))
 
 
+@pytest.mark.slow
 def test_no_torch_is_imported(model: Path, texts: Path) -> None:
     """Transformed beforehand: the tagger's library imports torch by itself where there is one."""
     code = (
@@ -389,6 +390,7 @@ def test_rows_count_as_changed_by_what_the_model_sees(
     assert changed["premise"] + changed["hypothesis"] >= changed[None]
 
 
+@pytest.mark.slow
 def test_the_signature_names_model_data_and_transformation(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,6 +68,7 @@ def execute(room: Path, home: Path, arguments: list[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -93,6 +94,7 @@ def test_a_command_keeps_to_itself(room: Path, tmp_path: Path, arguments: list[s
     assert kept == set()
 
 
+@pytest.mark.slow
 def test_tagging_helpers_run_no_stray_code(
     room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_report_is_one_file(tmp_path, capsys, folder):
     assert again.read_bytes() == page.read_bytes()
 
 
+@pytest.mark.slow
 def test_without_a_name_it_lies_in_the_runs_folder(tmp_path, capsys, folder):
     own = shutil.copytree(folder, tmp_path / "run")
     status, out, _ = run(capsys, "report", own, "--paper", tmp_path / "paper")

@@ -107,6 +107,7 @@ def test_every_format(tmp_path, capsys, suffix, rules):
     assert sorted(p.name for p in tmp_path.iterdir()) == [source.name, target.name]
 
 
+@pytest.mark.slow
 def test_block_list_of_words_that_are_not_there(tmp_path, capsys):
     source, block_list = write(tmp_path / "in.csv"), tmp_path / "block.txt"
     told = {}
@@ -165,6 +166,7 @@ def test_block_list_and_columns(tmp_path, capsys):
     assert rows[0]["hypothesis"] == "A child."
 
 
+@pytest.mark.slow
 def test_threads_make_no_difference(tmp_path, capsys):
     source = write(tmp_path / "in.parquet")
     for n in (1, 2):

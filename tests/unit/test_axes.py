@@ -175,6 +175,7 @@ def test_several_are_configured_by_lists(tmp_path):
         check_config({"data": {"demo": True}, "model": 3})
 
 
+@pytest.mark.slow
 def test_options_may_be_repeated(tmp_path):
     arguments = [
         *("--demo", "--demo-sizes", "200,40,100", "--rho", "0", "-M", "1", "--n-jobs", "1"),

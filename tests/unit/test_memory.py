@@ -88,6 +88,7 @@ def _rises(call: str, n_resamples: int) -> tuple[int, int]:
     return few, many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENGINES)
 def test_peak_memory_does_not_depend_on_the_number_of_replicates(name: str) -> None:
     """A byte for each of 2 million replicates would be 2,000 kB."""

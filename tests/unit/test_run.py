@@ -337,6 +337,7 @@ def test_a_failing_model_is_told_and_the_folder_is_free_again(tmp_path, n_jobs):
         _run(tmp_path, **changes)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced_once_and_that_is_recorded(tmp_path):
     model = {
         "name": "toys:DiesOnceModel",

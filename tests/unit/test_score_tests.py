@@ -118,6 +118,7 @@ def test_scipy_permutes_each_multiset_to_the_same_law(texts: list[str]) -> None:
     np.testing.assert_allclose(sorted(law), ours, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "kind"),
     [
@@ -237,6 +238,7 @@ def test_replicates_do_not_depend_on_how_many_there_are() -> None:
     assert not (few == other).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["lattice", "real"])
 def test_quantiles_drawn_again_are_those_of_held_replicates(
     kind: str, monkeypatch: pytest.MonkeyPatch

@@ -230,6 +230,7 @@ def test_differences_of_scores_are_zeros_and_students(psi: float, df: float) -> 
     assert scipy_stats.binomtest(int((drawn > 0).sum()), int((drawn != 0).sum())).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("psi", "df"), [(1.0, 3.0), (0.5, 4.0), (0.1, 3.0), (0.3, 30.0)])
 def test_correlation_of_differences_is_the_integral_over_two_normal_variables(
     psi: float, df: float

@@ -220,6 +220,7 @@ def test_corpus_decides_between_synonyms(wordnet: WordNet) -> None:
     assert (creature["animal"], beast["animal"]) == ("creature", "beast")
 
 
+@pytest.mark.slow
 def test_a_corpus_that_never_uses_the_synonym_means_something_else(wordnet: WordNet) -> None:
     assert careful_table({}, wordnet).as_dict()["court"] == "tribunal"
     assert "court" not in careful_table({"court": 100}, wordnet).as_dict()

@@ -105,6 +105,7 @@ def test_a_null_has_no_tokens(tagger: Tagger) -> None:
     assert len(tagger.tag(pa.array([], pa.string()))) == 0
 
 
+@pytest.mark.slow
 def test_batches_do_not_matter(tagger: Tagger) -> None:
     texts = [f"The {TEXTS[i % 7][:40]} number {i}" for i in range(600)]
     together = tagger.tag(texts)
@@ -125,6 +126,7 @@ def test_processes_do_not_matter(tagger: Tagger) -> None:
     assert seen == sorted(seen)
 
 
+@pytest.mark.slow
 def test_helpers_begin_and_end_while_a_cache_is_kept(tagger: Tagger, tmp_path: Path) -> None:
     dogs, cats = ([f"{i} {kind}" for i in range(4500)] for kind in ("dogs", "cats"))
     path = tmp_path / "tags.sqlite"
@@ -162,6 +164,7 @@ def in_a_daemon(queue: multiprocessing.Queue[int]) -> None:
     queue.put(len(tags.start))
 
 
+@pytest.mark.slow
 def test_works_inside_a_worker_process() -> None:
     context = multiprocessing.get_context("spawn")
     queue: multiprocessing.Queue[int] = context.Queue()
@@ -171,6 +174,7 @@ def test_works_inside_a_worker_process() -> None:
     worker.join()
 
 
+@pytest.mark.slow
 def test_works_in_a_script_without_a_guard(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
@@ -385,6 +389,7 @@ def test_importing_tags_nothing_and_loads_no_spacy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claims", "config", "is_imported"),
     [
@@ -415,6 +420,7 @@ def test_thinc_loads_torch_only_where_it_may_be_missed(
     assert (tmp_path / "tried").exists() == is_imported
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_the_command_and_its_helpers_tag_without_torch(tmp_path: Path, n_threads: int) -> None:
     environment = _install_marking_torch(tmp_path)

@@ -60,7 +60,6 @@ __all__ = [
     "RowError",
     "SynonymSubstitution",
     "TextFile",
-    "TransformRoom",
     "Transformation",
     "TransformationKind",
     "Transformed",

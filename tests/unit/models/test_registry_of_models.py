@@ -100,6 +100,7 @@ def site(tmp_path, monkeypatch):
     sys.modules.pop("rulers_of_texts", None)
 
 
+@pytest.mark.slow
 def test_a_package_adds_a_model(site, tmp_path):
     assert model_names()[-1] == "by-length"
     assert describe_models()["by-length"] == "Judges a text by its length (rulers 2.1)"
