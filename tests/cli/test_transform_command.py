@@ -413,6 +413,26 @@ def test_usage(tmp_path, capsys):
     assert run(capsys, source, tmp_path / "o.csv", "--lexicon-from", source, "--threads", 0)[0] == 2
 
 
+# Goes on until it is stopped: a fast machine would be ready before anybody has looked.
+ENDLESS = """
+import time
+from ietest_fast.cli.main import main
+from ietest_fast.transform import SynonymSubstitution
+
+n_batches, transform = 0, SynonymSubstitution.transform
+
+def transform_or_wait(*arguments, **options):
+    global n_batches
+    n_batches += 1
+    while n_batches > 2:
+        time.sleep(0.05)
+    return transform(*arguments, **options)
+
+SynonymSubstitution.transform = transform_or_wait
+main()
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL]
@@ -421,7 +441,7 @@ def test_stopped_half_way_there_is_no_output(tmp_path, stop):
     source = write(tmp_path / "in.parquet", ROWS * 400_000)
     train = write(tmp_path / "train.csv")
     target, edits = tmp_path / "out.parquet", tmp_path / "edits.parquet"
-    command = [sys.executable, "-c", "from ietest_fast.cli.main import main; main()", "transform"]
+    command = [sys.executable, "-c", ENDLESS, "transform"]
     command += [source, target, *PAPER, "--lexicon-from", train, "--edits", edits]
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
     # As soon as there is a temporary file it is writing.
