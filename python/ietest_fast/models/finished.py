@@ -122,6 +122,9 @@ def _check_labels(labels: Sequence[str]) -> tuple[str, ...]:
 
 def _load(place: str | Path) -> TextClassifier:
     path = Path(place).expanduser()
+    # Before torch is asked for: a hub's name is neither of these.
+    if not path.exists() and (isinstance(place, Path) or place.startswith((".", "/", "~"))):
+        raise InputError("no such folder or file", path=place)
     is_checkpoint = path.is_dir() and any(any(path.glob(kind)) for kind in _WEIGHTS)
     if path.is_file() or (path.is_dir() and (any(path.glob("*.onnx")) or not is_checkpoint)):
         from ietest_fast.models.onnx import OnnxClassifier
