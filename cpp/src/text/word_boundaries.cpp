@@ -26,9 +26,7 @@ std::size_t skip_extending(std::string_view text, std::size_t at) {
 }
 
 // Two of them are a flag; whoever goes through a text from its start pairs them as the annex does.
-bool is_regional_indicator(std::uint32_t code) {
-    return code >= 0x1F1E6 && code <= 0x1F1FF;
-}
+bool is_regional_indicator(std::uint32_t code) { return code >= 0x1F1E6 && code <= 0x1F1FF; }
 
 // The end of a character that is no word's, with the second half of a flag and accents.
 std::size_t other_end(std::string_view text, std::size_t begin, std::size_t end) {
