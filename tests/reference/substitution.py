@@ -7,12 +7,14 @@ import string
 
 LETTERS = string.ascii_letters
 DIGITS = string.digits
+ACCENT = "\N{COMBINING ACUTE ACCENT}"
+FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
 
 def split_words(text: str) -> list[str]:
-    """Cut ASCII text at the word boundaries of Unicode Standard Annex 29."""
+    """Cut text at the word boundaries of Unicode Standard Annex 29: ASCII, flags and accents."""
 
-    def glued(i: int) -> bool:
+    def glued(i: int) -> bool:  # noqa: PLR0911 - a rule of the annex each
         """Whether there is no boundary between text[i - 1] and text[i]."""
         a, b = text[i - 1], text[i]
         before = text[i - 2] if i >= 2 else " "
@@ -20,6 +22,11 @@ def split_words(text: str) -> list[str]:
         word = LETTERS + DIGITS + "_"
         if a in word and b in word:
             return True
+        if b == ACCENT:  # WB4: it belongs to what stands before it, but for line breaks
+            return a not in "\r\n"
+        if b in FLAG_HALVES:  # WB15, WB16: halves pair up from the start of their run
+            run = re.search(f"[{FLAG_HALVES}{ACCENT}]*$", text[:i])[0].lstrip(ACCENT)
+            return sum(c in FLAG_HALVES for c in run) % 2 == 1
         if (a == " " and b == " ") or a + b == "\r\n":
             return True
         if a in LETTERS and b in ".':" and after in LETTERS:

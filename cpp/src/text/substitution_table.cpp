@@ -58,7 +58,9 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
             const std::size_t end = options.by_words ? end_of_piece(key, at) : key.size();
             const std::string_view piece = key.substr(at, end - at);
             if (at > 0) {
-                const bool blank_and_word = piece.size() > 1 && piece[0] == ' ' && piece[1] != ' ';
+                // Not so a blank with accents, which is one piece of its own.
+                const bool blank_and_word =
+                    piece[0] == ' ' && piece.size() > 1 && next_segment(key, at).end == at + 1;
                 if (piece == " " || blank_and_word) goes_on_with_blank_[node] = true;
                 has_blank_edges_ = has_blank_edges_ || piece == " ";
                 if (!blank_and_word) {

@@ -25,6 +25,19 @@ std::size_t skip_extending(std::string_view text, std::size_t at) {
     return at;
 }
 
+// Two of them are a flag; whoever goes through a text from its start pairs them as the annex does.
+bool is_regional_indicator(std::uint32_t code) {
+    return code >= 0x1F1E6 && code <= 0x1F1FF;
+}
+
+// The end of a character that is no word's, with the second half of a flag and accents.
+std::size_t other_end(std::string_view text, std::size_t begin, std::size_t end) {
+    end = skip_extending(text, end);
+    if (end >= text.size() || !is_regional_indicator(code_point_at(text, begin).value)) return end;
+    const CodePoint next = code_point_at(text, end);
+    return is_regional_indicator(next.value) ? skip_extending(text, end + next.n_bytes) : end;
+}
+
 std::size_t word_end(std::string_view text, CharClass last, std::size_t at) {
     for (;;) {
         at = skip_extending(text, at);
@@ -78,7 +91,7 @@ Segment next_segment(std::string_view text, std::size_t begin) {
         case CharClass::line_break:
             return {first.end, false};
         default:
-            return {skip_extending(text, first.end), false};
+            return {other_end(text, begin, first.end), false};
     }
 }
 

@@ -5,7 +5,7 @@
 // join two digits; a run of blanks and CR LF are one piece; all else stands alone. Beyond ASCII the
 // annex's classes of characters are used, made from its table by tools/make_word_classes.py, but
 // not all of its rules: a quotation mark between Hebrew letters, Katakana beside other letters,
-// joined emoji, flags and blanks other than U+0020 get none of their own.
+// joined emoji and blanks other than U+0020 get none of their own.
 #pragma once
 
 #include <cstddef>
