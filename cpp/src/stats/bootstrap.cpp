@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "checks.hpp"
 #include "ietest/random/discrete.hpp"
 #include "type_kernels.hpp"
 
@@ -221,13 +222,6 @@ class JointLaw {
     Part rare_;
     std::vector<Outcome> outcomes_;
 };
-
-void check_replicates(std::int64_t n_replicates, std::span<double> t_replicates) {
-    if (n_replicates < 1) throw std::invalid_argument("n_replicates must be at least 1");
-    if (!t_replicates.empty() && static_cast<std::int64_t>(t_replicates.size()) != n_replicates) {
-        throw std::invalid_argument("t_replicates must have n_replicates places");
-    }
-}
 
 // Adds to under[c] how many of the drawn indices lie in classes up to c.
 void count_classes(const JointLaw::Part& part, std::span<const std::uint32_t> drawn,

@@ -4,13 +4,10 @@
 #include <stdexcept>
 
 #include "cochran_parts.hpp"
+#include "ietest/int128.hpp"
 
 namespace ietest::stats {
-namespace {
-
-__extension__ using Wide = __int128;
-
-}  // namespace
+namespace {}  // namespace
 
 void check_levels(std::span<const std::int64_t> levels) {
     if (levels.size() < 3) throw std::invalid_argument("there must be at least two versions");
@@ -33,13 +30,13 @@ std::int64_t total(std::span<const std::int64_t> levels) {
 }
 
 std::int64_t spread_of(std::span<const std::int64_t> column_sums) {
-    Wide sum = 0;
-    Wide squares = 0;
+    Int128 sum = 0;
+    Int128 squares = 0;
     for (const std::int64_t g : column_sums) {
         sum += g;
-        squares += static_cast<Wide>(g) * g;
+        squares += static_cast<Int128>(g) * g;
     }
-    return static_cast<std::int64_t>(static_cast<Wide>(column_sums.size()) * squares - sum * sum);
+    return static_cast<std::int64_t>(static_cast<Int128>(column_sums.size()) * squares - sum * sum);
 }
 
 std::vector<std::uint32_t> subsets(int versions, int level) {
@@ -50,16 +47,11 @@ std::vector<std::uint32_t> subsets(int versions, int level) {
     return masks;
 }
 
-void check_replicates(std::int64_t n_replicates, std::span<double> q_replicates) {
-    if (n_replicates < 1) throw std::invalid_argument("n_replicates must be at least 1");
-    if (!q_replicates.empty() && static_cast<std::int64_t>(q_replicates.size()) != n_replicates) {
-        throw std::invalid_argument("q_replicates must have n_replicates places");
-    }
-}
-
 int compare_q(CochranStatistic first, CochranStatistic second) {
-    const Wide left = static_cast<Wide>(first.spread) * (second.weight == 0 ? 1 : second.weight);
-    const Wide right = static_cast<Wide>(second.spread) * (first.weight == 0 ? 1 : first.weight);
+    const Int128 left =
+        static_cast<Int128>(first.spread) * (second.weight == 0 ? 1 : second.weight);
+    const Int128 right =
+        static_cast<Int128>(second.spread) * (first.weight == 0 ? 1 : first.weight);
     return left < right ? -1 : left > right ? 1 : 0;
 }
 

@@ -4,14 +4,13 @@
 #include <stdexcept>
 
 #include "cochran_parts.hpp"
+#include "ietest/int128.hpp"
 #include "ietest/random/discrete.hpp"
 
 namespace ietest::stats {
 namespace {
 
 using random::log_binomial_pmf;
-
-__extension__ using Wide = __int128;
 
 // Log of the probability below which one term is left out: exp(-80) = 2e-35 for up to three
 // versions, exp(-50) = 2e-22 for more. Terms are left out where so many texts of a group are drawn
@@ -26,7 +25,7 @@ constexpr double kMostCells = 8.4e6;
 constexpr double kMostTuples = 1e7;
 
 // Levels l and v - l weigh the same, l (v - l), and are drawn as one group.
-struct Group {
+struct LevelGroup {
     std::int64_t count = 0;               // texts in it
     std::int64_t weight = 0;              // l (v - l)
     std::vector<std::vector<int>> steps;  // change of each coordinate G_j - G_v, j < v
@@ -34,15 +33,15 @@ struct Group {
     double variance = 0;                  // of one coordinate's step
 };
 
-std::vector<Group> make_groups(std::span<const std::int64_t> levels) {
+std::vector<LevelGroup> make_groups(std::span<const std::int64_t> levels) {
     const int versions = static_cast<int>(levels.size()) - 1;
-    std::vector<Group> groups;
+    std::vector<LevelGroup> groups;
     for (int low = 1; 2 * low <= versions; ++low) {
         const int high = versions - low;
         const std::int64_t low_count = levels[static_cast<std::size_t>(low)];
         const std::int64_t high_count = low == high ? 0 : levels[static_cast<std::size_t>(high)];
         if (low_count + high_count == 0) continue;
-        Group group;
+        LevelGroup group;
         group.count = low_count + high_count;
         group.weight = static_cast<std::int64_t>(low) * high;
         group.variance = 2.0 * low * high / (static_cast<double>(versions) * (versions - 1));
@@ -79,7 +78,7 @@ std::int64_t most_drawn(std::int64_t n, std::int64_t count, double nothing) {
 
 struct Plan {
     int dimensions = 0;
-    std::vector<Group> groups;
+    std::vector<LevelGroup> groups;
     std::vector<std::int64_t> most;  // drawn of each group
     double nothing = 0;              // log of the probability below which a term is left out
     std::int64_t radius = 0;         // coordinates go beyond with no larger probability
@@ -91,7 +90,7 @@ struct Plan {
         const std::int64_t n = total(levels);
         std::int64_t drawn = 0;
         double variance = 0;
-        for (const Group& group : groups) {
+        for (const LevelGroup& group : groups) {
             most.push_back(most_drawn(n, group.count, nothing));
             drawn += most.back();
             variance = std::max(variance, group.variance);
@@ -150,7 +149,7 @@ class Cube {
         reach_ = other.reach_;
     }
 
-    void draw_one(const Group& group) {
+    void draw_one(const LevelGroup& group) {
         reach_ = std::min(radius_, reach_ + 1);
         std::vector<std::int64_t> offsets;
         for (const std::vector<int>& step : group.steps) {
@@ -276,7 +275,7 @@ class ExactSum {
     // groups after it. `taken` texts of groups that had `seen` texts are drawn already.
     void visit(std::size_t depth, std::int64_t taken, std::int64_t seen, std::int64_t weight,
                double log_mass) {
-        const Group& group = plan_.groups[depth];
+        const LevelGroup& group = plan_.groups[depth];
         const auto left = static_cast<double>(n_ - seen);
         const double p = static_cast<double>(group.count) / left;
         const double q = static_cast<double>(n_ - seen - group.count) / left;
@@ -298,11 +297,11 @@ class ExactSum {
     void add(const Cube& cube, std::int64_t weight, double mass) {
         // Q* >= Q: spread >= Q weight. Where the weight is 0 the spread is 0 too, and so is Q*; a
         // weight of 1 says that.
-        const Wide product =
-            static_cast<Wide>(observed_.spread) * std::max<std::int64_t>(1, weight);
-        const Wide divisor = observed_.weight == 0 ? 1 : observed_.weight;
-        const Wide floor = product / divisor;
-        const Wide ceiling = floor * divisor == product ? floor : floor + 1;
+        const Int128 product =
+            static_cast<Int128>(observed_.spread) * std::max<std::int64_t>(1, weight);
+        const Int128 divisor = observed_.weight == 0 ? 1 : observed_.weight;
+        const Int128 floor = product / divisor;
+        const Int128 ceiling = floor * divisor == product ? floor : floor + 1;
         const CochranExact here =
             cube.tails(static_cast<double>(ceiling), static_cast<double>(floor));
         sum_.at_least += mass * here.at_least;

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <optional>
 
+#include "checks.hpp"
 #include "cochran_parts.hpp"
 #include "ietest/random/binomial_tables.hpp"
 #include "ietest/random/discrete.hpp"
@@ -42,12 +43,12 @@ class ColumnDraws {
         : versions_(levels.size() - 1), n_(total(levels)) {
         // Whether it goes by tables depends on the levels alone, never on S: the first replicates
         // of a long run are those of a short one.
-        constexpr double kMostCells = 1 << 20;
+        constexpr double kMostTableCells = 1 << 20;
         double cells = 0;
         for_states(levels, [&](random::TrialRange trials, double p) {
             cells += BinomialTables::estimate_cells(trials, p);
         });
-        const bool in_tables = cells <= kMostCells;
+        const bool in_tables = cells <= kMostTableCells;
         std::vector<Draw> all;
         for_states(levels, [&](random::TrialRange trials, double p) {
             all.emplace_back(trials, p, in_tables);

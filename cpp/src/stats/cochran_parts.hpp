@@ -23,8 +23,6 @@ std::int64_t spread_of(std::span<const std::int64_t> column_sums);
 // All ways to choose `level` of `versions`, as bit masks in increasing order.
 std::vector<std::uint32_t> subsets(int versions, int level);
 
-void check_replicates(std::int64_t n_replicates, std::span<double> q_replicates);
-
 // Takes the replicates of one chunk, and adds them to the common sum when it is done.
 class Collector {
   public:

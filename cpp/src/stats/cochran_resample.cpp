@@ -2,7 +2,9 @@
 #include <array>
 #include <stdexcept>
 
+#include "checks.hpp"
 #include "cochran_parts.hpp"
+#include "ietest/int128.hpp"
 #include "ietest/random/discrete.hpp"
 
 namespace ietest::stats {
@@ -11,7 +13,7 @@ namespace {
 using random::Key;
 
 // Third word of the counter: engines never share a word.
-constexpr std::uint64_t kResampleStream = 33;
+constexpr std::uint64_t kCochranResampleStream = 33;
 
 }  // namespace
 
@@ -65,13 +67,13 @@ CochranTails cochran_resample(std::span<const std::uint8_t> row_levels, int vers
             };
             std::uint64_t done = 0;
             for (std::uint64_t block = 1; done < n; ++block) {
-                const random::Block words =
-                    random::philox({block, static_cast<std::uint64_t>(r), kResampleStream, 0}, key);
+                const random::Block words = random::philox(
+                    {block, static_cast<std::uint64_t>(r), kCochranResampleStream, 0}, key);
                 const std::uint64_t taken = std::min<std::uint64_t>(4, n - done);
                 for (std::uint64_t w = 0; w < taken; ++w) {
                     // The word times n: its high half is the row, its low half a fresh fraction
                     // that chooses one of the row's permutations.
-                    const random::Wide product = static_cast<random::Wide>(words[w]) * n;
+                    const UInt128 product = static_cast<UInt128>(words[w]) * n;
                     const std::size_t level = row_levels[static_cast<std::size_t>(product >> 64)];
                     const auto fraction = static_cast<std::uint64_t>(product);
                     const Lanes& chosen =

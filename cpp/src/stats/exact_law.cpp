@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ietest/int128.hpp"
 #include "ietest/random/discrete.hpp"
 
 namespace ietest::stats {
@@ -11,10 +12,6 @@ namespace {
 
 using random::binomial_exponent;
 using random::log_binomial_pmf;
-
-__extension__ using Wide = unsigned __int128;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // P(Binomial(trials, 1/2) > hits) / P(Binomial(trials, 1/2) = hits), for hits >= trials / 2.
 // The terms fall from the first, so the sum is right to the last digits.
@@ -35,7 +32,7 @@ class Law {
     Law(std::int64_t n, std::int64_t discordant, std::int64_t difference)
         : n_(n),
           discordant_(discordant),
-          square_(static_cast<Wide>(difference) * static_cast<Wide>(difference)),
+          square_(static_cast<UInt128>(difference) * static_cast<UInt128>(difference)),
           p_(static_cast<double>(discordant) / static_cast<double>(n)),
           q_(static_cast<double>(n - discordant) / static_cast<double>(n)) {}
 
@@ -57,7 +54,7 @@ class Law {
 
     // Smallest K for which some D* reaches t: D* = K does iff K k >= D^2.
     std::int64_t first_drawn() const {
-        const auto k = static_cast<Wide>(discordant_);
+        const auto k = static_cast<UInt128>(discordant_);
         return static_cast<std::int64_t>((square_ + k - 1) / k);
     }
 
@@ -87,15 +84,15 @@ class Law {
     int order(std::int64_t hits, std::int64_t drawn) const {
         const std::int64_t d = 2 * hits - drawn;
         if (d <= 0) return -1;
-        const Wide left =
-            static_cast<Wide>(d) * static_cast<Wide>(d) * static_cast<Wide>(discordant_);
-        const Wide right = square_ * static_cast<Wide>(drawn);
+        const UInt128 left =
+            static_cast<UInt128>(d) * static_cast<UInt128>(d) * static_cast<UInt128>(discordant_);
+        const UInt128 right = square_ * static_cast<UInt128>(drawn);
         return left < right ? -1 : left > right ? 1 : 0;
     }
 
     std::int64_t n_;
     std::int64_t discordant_;
-    Wide square_;
+    UInt128 square_;
     double p_, q_;
 };
 
@@ -185,7 +182,7 @@ ExactTails exact_tails(const PairedCounts& counts) {
     const std::int64_t n = counts.n();
     const std::int64_t discordant = counts.discordant();
     const std::int64_t difference = std::abs(counts.difference());
-    if (discordant == 0) return {1, 0, 0, -kInfinity};
+    if (discordant == 0) return {1, 0, 0, -std::numeric_limits<double>::infinity()};
     if (difference == 0) return tails_at_zero(n, discordant);
     if (discordant == n) return tails_all_discordant(n, difference);
 

@@ -4,14 +4,14 @@
 #include <limits>
 #include <stdexcept>
 
+#include "ietest/int128.hpp"
+
 namespace ietest::stats {
 namespace {
 
-__extension__ using Wide = __int128;
-
 // D * |D|; the order of t is that of D * |D| / k.
-Wide signed_square(std::int64_t difference) {
-    const Wide d = difference;
+Int128 signed_square(std::int64_t difference) {
+    const Int128 d = difference;
     return d < 0 ? -d * d : d * d;
 }
 
@@ -48,8 +48,8 @@ double paired_t(std::int64_t difference, std::int64_t discordant, std::int64_t n
     if (discordant == 0 || difference == 0) return 0;
     const auto d = static_cast<double>(difference);
     // n*k - D*D in integers: it is exactly 0 when all n pairs point one way.
-    const Wide spread =
-        static_cast<Wide>(n) * discordant - static_cast<Wide>(difference) * difference;
+    const Int128 spread =
+        static_cast<Int128>(n) * discordant - static_cast<Int128>(difference) * difference;
     if (spread == 0) return std::copysign(std::numeric_limits<double>::infinity(), d);
     return d * std::sqrt(static_cast<double>(n)) / std::sqrt(static_cast<double>(spread));
 }
@@ -57,8 +57,8 @@ double paired_t(std::int64_t difference, std::int64_t discordant, std::int64_t n
 int compare_t(std::int64_t difference1, std::int64_t discordant1, std::int64_t difference2,
               std::int64_t discordant2) {
     // Without discordant pairs t is 0, which is the t of (0, 1).
-    const Wide left = signed_square(difference1) * (discordant2 == 0 ? 1 : discordant2);
-    const Wide right = signed_square(difference2) * (discordant1 == 0 ? 1 : discordant1);
+    const Int128 left = signed_square(difference1) * (discordant2 == 0 ? 1 : discordant2);
+    const Int128 right = signed_square(difference2) * (discordant1 == 0 ? 1 : discordant1);
     return left < right ? -1 : left > right ? 1 : 0;
 }
 

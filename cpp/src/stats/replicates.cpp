@@ -41,17 +41,17 @@ struct Search {
 };
 
 // The replicates of one column with one prefix; searches [first, last) are for some of them.
-struct Group {
+struct SearchGroup {
     std::size_t column;
     std::uint64_t prefix;
     std::size_t first, last;
 };
 
-std::vector<Group> group_searches(std::vector<Search>& searches) {
+std::vector<SearchGroup> group_searches(std::vector<Search>& searches) {
     std::sort(searches.begin(), searches.end(), [](const Search& a, const Search& b) {
         return std::tie(a.column, a.prefix) < std::tie(b.column, b.prefix);
     });
-    std::vector<Group> groups;
+    std::vector<SearchGroup> groups;
     for (std::size_t s = 0; s < searches.size(); ++s) {
         const Search& search = searches[s];
         if (groups.empty() || groups.back().column != search.column ||
@@ -65,8 +65,8 @@ std::vector<Group> group_searches(std::vector<Search>& searches) {
 
 // Calls found(group number, value in order) for every value of these rows that is in a group.
 template <typename Found>
-void for_each_member(Replicates::Rows rows, std::size_t n_columns, std::span<const Group> groups,
-                     int known_bits, Found&& found) {
+void for_each_member(Replicates::Rows rows, std::size_t n_columns,
+                     std::span<const SearchGroup> groups, int known_bits, Found&& found) {
     for (std::size_t begin = 0; begin < groups.size();) {
         const std::size_t column = groups[begin].column;
         std::size_t end = begin;
@@ -74,10 +74,12 @@ void for_each_member(Replicates::Rows rows, std::size_t n_columns, std::span<con
         for (std::size_t i = column; i < rows.size(); i += n_columns) {
             const std::uint64_t value = to_ordered(rows[i]);
             const std::uint64_t prefix = known_bits == 0 ? 0 : value >> (64 - known_bits);
-            const auto place = std::lower_bound(
-                groups.begin() + static_cast<std::ptrdiff_t>(begin),
-                groups.begin() + static_cast<std::ptrdiff_t>(end), prefix,
-                [](const Group& group, std::uint64_t wanted) { return group.prefix < wanted; });
+            const auto place =
+                std::lower_bound(groups.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 groups.begin() + static_cast<std::ptrdiff_t>(end), prefix,
+                                 [](const SearchGroup& group, std::uint64_t wanted) {
+                                     return group.prefix < wanted;
+                                 });
             const auto group = static_cast<std::size_t>(place - groups.begin());
             if (group < end && place->prefix == prefix) found(group, value);
         }
@@ -86,7 +88,7 @@ void for_each_member(Replicates::Rows rows, std::size_t n_columns, std::span<con
 }
 
 void narrow_by_collecting(Replicates& replicates, std::vector<Search>& searches,
-                          std::span<const Group> groups, int known_bits,
+                          std::span<const SearchGroup> groups, int known_bits,
                           const Execution& execution) {
     std::vector<std::vector<std::uint64_t>> collected(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -113,7 +115,8 @@ void narrow_by_collecting(Replicates& replicates, std::vector<Search>& searches,
 
 // Gives the number of bits by which the prefixes have grown.
 int narrow_by_counting(Replicates& replicates, std::vector<Search>& searches,
-                       std::span<const Group> groups, int known_bits, const Execution& execution) {
+                       std::span<const SearchGroup> groups, int known_bits,
+                       const Execution& execution) {
     const int room = static_cast<int>(std::bit_width(kMaxCounters / groups.size())) - 1;
     const int digit_bits = std::min({std::max(room, 1), kMaxDigitBits, 64 - known_bits});
     const int shift = 64 - known_bits - digit_bits;
@@ -197,9 +200,9 @@ std::vector<double> Replicates::order_statistics(std::span<const RankRequest> re
                             .size = static_cast<std::uint64_t>(n_replicates_)});
     }
     for (int known_bits = 0; known_bits < 64 && !searches.empty();) {
-        const std::vector<Group> groups = group_searches(searches);
+        const std::vector<SearchGroup> groups = group_searches(searches);
         std::uint64_t left = 0;
-        for (const Group& group : groups) left += searches[group.first].size;
+        for (const SearchGroup& group : groups) left += searches[group.first].size;
         if (left <= kMaxCollected) {
             narrow_by_collecting(*this, searches, groups, known_bits, execution);
             break;

@@ -6,25 +6,23 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "ietest/int128.hpp"
+
 namespace ietest::stats {
 namespace {
-
-__extension__ using Wide = __int128;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Sums in fixed point: integers add up to the same in any order.
 struct Moments {
     static constexpr double kUnit = 0x1.0p40;
     std::uint64_t n = 0;
-    Wide sum = 0;
-    Wide squares = 0;
+    Int128 sum = 0;
+    Int128 squares = 0;
 
     void add(double t) {
         if (!std::isfinite(t)) return;
         ++n;
-        sum += static_cast<Wide>(t * kUnit);
-        squares += static_cast<Wide>(t * t * kUnit);
+        sum += static_cast<Int128>(t * kUnit);
+        squares += static_cast<Int128>(t * t * kUnit);
     }
     Moments& operator+=(const Moments& other) {
         n += other.n;
@@ -45,7 +43,8 @@ double t_of(const ColumnSums& sums, std::int64_t n_units) {
     const auto n = static_cast<double>(n_units);
     const double spread = n * sums.squares - sums.sum * sums.sum;
     // Equal values leave nothing but rounding errors.
-    if (spread <= 0x1.0p-44 * n * sums.squares) return std::copysign(kInfinity, sums.sum);
+    if (spread <= 0x1.0p-44 * n * sums.squares)
+        return std::copysign(std::numeric_limits<double>::infinity(), sums.sum);
     return sums.sum * std::sqrt(n) / std::sqrt(spread);
 }
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "ietest/random/discrete.hpp"
+#include "integer_law.hpp"
 #include "type_kernels.hpp"
 
 namespace ietest::stats {
@@ -37,49 +38,6 @@ constexpr std::int64_t kMaxListed = 1 << 15;
 constexpr std::size_t kPieceBytes = 4096;
 constexpr std::size_t kBlockBytes = 32;
 constexpr std::size_t kBufferBlocks = 16;
-
-// A law on consecutive integers from first on.
-struct IntegerLaw {
-    std::int64_t first = 0;
-    AliasTable table;
-
-    std::int64_t operator()(std::uint64_t word) const { return first + table(word); }
-};
-
-// step_up(x): P(x + 1) / P(x). Built from the mode outwards until the masses vanish against it.
-template <typename Ratio>
-IntegerLaw make_integer_law(std::int64_t mode, std::int64_t last, Ratio&& step_up) {
-    constexpr double kNothing = 0x1.0p-80;
-    std::vector<double> below, masses{1.0};
-    double mass = 1;
-    for (std::int64_t x = mode; x > 0; --x) {
-        mass /= step_up(x - 1);
-        if (!(mass > kNothing)) break;
-        below.push_back(mass);
-    }
-    mass = 1;
-    for (std::int64_t x = mode; x < last; ++x) {
-        mass *= step_up(x);
-        if (!(mass > kNothing)) break;
-        masses.push_back(mass);
-    }
-    const auto first = mode - static_cast<std::int64_t>(below.size());
-    below = std::vector<double>(below.rbegin(), below.rend());
-    below.insert(below.end(), masses.begin(), masses.end());
-    return {first, AliasTable(below)};
-}
-
-IntegerLaw poisson_law(double mean) {
-    return make_integer_law(static_cast<std::int64_t>(mean), std::int64_t{1} << 40,
-                            [mean](std::int64_t x) { return mean / static_cast<double>(x + 1); });
-}
-
-IntegerLaw binomial_law(std::int64_t n, std::int64_t k) {
-    const double odds = static_cast<double>(k) / static_cast<double>(n - k);
-    return make_integer_law(k, n, [n, odds](std::int64_t x) {
-        return odds * static_cast<double>(n - x) / static_cast<double>(x + 1);
-    });
-}
 
 // How many standard deviations the expected total of the Poisson numbers should lie below the
 // number of draws: near 0 half of the totals exceed it and cost another attempt, far below many
@@ -144,11 +102,6 @@ double fold(const double (&lanes)[kernels::kLanes]) {
     return halves[0];
 }
 
-struct UnitDraw {
-    std::int8_t number;
-    std::int8_t signed_number;
-};
-
 }  // namespace
 
 struct TypedSampler::Workspace::State {
@@ -166,6 +119,11 @@ TypedSampler::Workspace::~Workspace() = default;
 TypedSampler::Workspace::Workspace(Workspace&&) noexcept = default;
 
 struct TypedSampler::Plan {
+    struct UnitDraw {
+        std::int8_t number;
+        std::int8_t signed_number;
+    };
+
     const Kernels& kernels;
     Key key;
     std::int64_t n_units;

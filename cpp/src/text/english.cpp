@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "ascii.hpp"
 #include "ietest/text/key_index.hpp"
 
 namespace ietest::text {
@@ -11,15 +12,6 @@ namespace {
 
 bool is_letter(char c) {
     return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
-}
-bool is_upper(char c) {
-    return c >= 'A' && c <= 'Z';
-}
-bool is_lower(char c) {
-    return c >= 'a' && c <= 'z';
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 bool is_one_of(char c, std::string_view set) {
     return set.find(c) != std::string_view::npos;

@@ -2,6 +2,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "ascii.hpp"
 #include "chunks.hpp"
 #include "ietest/text/substitution.hpp"
 #include "ietest/text/utf8.hpp"
@@ -40,14 +41,8 @@ void find_runs(std::string_view folded, std::vector<Run>& runs) {
     }
 }
 
-bool is_upper(char c) {
-    return c >= 'A' && c <= 'Z';
-}
-bool is_lower(char c) {
-    return c >= 'a' && c <= 'z';
-}
 bool is_ascii_word(char c) {
-    return is_upper(c) || is_lower(c) || (c >= '0' && c <= '9') || static_cast<signed char>(c) < 0;
+    return is_upper(c) || is_lower(c) || is_digit(c) || static_cast<signed char>(c) < 0;
 }
 bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');

@@ -11,26 +11,6 @@ namespace {
 
 constexpr std::uint32_t kNoValue = KeyIndex::kNoValue;
 
-// A buffer that grows, and forgets what was in it when it does.
-class Scratch {
-  public:
-    void reserve_bytes(std::size_t n_bytes) {
-        if (static_cast<std::size_t>(buffer_.size()) >= n_bytes) return;
-        buffer_ = Buffer(static_cast<std::int64_t>(n_bytes + n_bytes / 2));
-    }
-    template <typename T>
-    T* as() {
-        return buffer_.as<T>();
-    }
-    template <typename T>
-    const T* as() const {
-        return buffer_.as<T>();
-    }
-
-  private:
-    Buffer buffer_;
-};
-
 }  // namespace
 
 // Finds a chunk's matches. In sweeps, each of them short of unpredictable branches: where are
@@ -62,6 +42,26 @@ class MatchFinder::Sweeps {
 
   private:
     static constexpr std::size_t kAhead = 8;
+
+    // A buffer that grows, and forgets what was in it when it does.
+    class Scratch {
+      public:
+        void reserve_bytes(std::size_t n_bytes) {
+            if (static_cast<std::size_t>(buffer_.size()) >= n_bytes) return;
+            buffer_ = Buffer(static_cast<std::int64_t>(n_bytes + n_bytes / 2));
+        }
+        template <typename T>
+        T* as() {
+            return buffer_.as<T>();
+        }
+        template <typename T>
+        const T* as() const {
+            return buffer_.as<T>();
+        }
+
+      private:
+        Buffer buffer_;
+    };
 
     // A match that the first two slots of the index could not decide on.
     struct OpenCase {

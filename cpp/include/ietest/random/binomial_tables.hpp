@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ietest/int128.hpp"
 #include "ietest/random/discrete.hpp"
 #include "ietest/random/philox.hpp"
 
@@ -34,7 +35,7 @@ class BinomialTables {
             return BinomialSampler(trials, p_, BinomialSampler::Use::kOnce)(words);
         }
         const Row& row = rows_[static_cast<std::size_t>(place)];
-        const Wide product = static_cast<Wide>(words.next()) * row.size;
+        const UInt128 product = static_cast<UInt128>(words.next()) * row.size;
         const auto column = static_cast<std::uint32_t>(product >> 64);
         const Cell& cell = cells_[row.begin + column];
         const bool stays = static_cast<std::uint64_t>(product) < cell.threshold;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "ietest/int128.hpp"
 #include "ietest/random/philox.hpp"
 
 namespace ietest::random {
@@ -54,7 +55,7 @@ class AliasTable {
     explicit AliasTable(std::span<const double> weights);
 
     std::uint32_t operator()(std::uint64_t word) const {
-        const Wide product = static_cast<Wide>(word) * cells_.size();
+        const UInt128 product = static_cast<UInt128>(word) * cells_.size();
         const auto column = static_cast<std::uint32_t>(product >> 64);
         const Cell& cell = cells_[column];
         // Which of the two it is cannot be foreseen: bits, so that no compiler makes it a branch.

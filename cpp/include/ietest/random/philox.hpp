@@ -11,15 +11,15 @@
 #include <array>
 #include <cstdint>
 
+#include "ietest/int128.hpp"
+
 namespace ietest::random {
 
 using Block = std::array<std::uint64_t, 4>;
 using Key = std::array<std::uint64_t, 2>;
 
-__extension__ using Wide = unsigned __int128;
-
 inline std::uint64_t high_word(std::uint64_t a, std::uint64_t b) {
-    return static_cast<std::uint64_t>((static_cast<Wide>(a) * b) >> 64);
+    return static_cast<std::uint64_t>((static_cast<UInt128>(a) * b) >> 64);
 }
 
 inline Block philox(Block counter, Key key) {
@@ -28,8 +28,8 @@ inline Block philox(Block counter, Key key) {
     constexpr std::uint64_t kWeyl0 = 0x9E3779B97F4A7C15ULL;
     constexpr std::uint64_t kWeyl1 = 0xBB67AE8584CAA73BULL;
     for (int round = 0; round < 10; ++round) {
-        const Wide product0 = static_cast<Wide>(kMultiplier0) * counter[0];
-        const Wide product1 = static_cast<Wide>(kMultiplier1) * counter[2];
+        const UInt128 product0 = static_cast<UInt128>(kMultiplier0) * counter[0];
+        const UInt128 product1 = static_cast<UInt128>(kMultiplier1) * counter[2];
         counter = {static_cast<std::uint64_t>(product1 >> 64) ^ counter[1] ^ key[0],
                    static_cast<std::uint64_t>(product1),
                    static_cast<std::uint64_t>(product0 >> 64) ^ counter[3] ^ key[1],
