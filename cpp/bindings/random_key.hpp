@@ -1,16 +1,13 @@
 // Keys and counters come from Python as arrays of uint64.
 #pragma once
 
-#include <pybind11/numpy.h>
-
 #include <algorithm>
-#include <cstdint>
+#include <string>
 
+#include "arrays.hpp"
 #include "ietest/random/philox.hpp"
 
 namespace ietest::python {
-
-using Words = pybind11::array_t<std::uint64_t, pybind11::array::c_style>;
 
 template <typename Array>
 Array fixed_words(const Words& words, const char* what) {

@@ -1,7 +1,7 @@
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "arrays.hpp"
 #include "execution.hpp"
 #include "ietest/stats/cochran.hpp"
 #include "random_key.hpp"
@@ -13,14 +13,12 @@ namespace ietest::python {
 namespace {
 
 using Levels = std::vector<std::int64_t>;
-using RowLevels = py::array_t<std::uint8_t, py::array::c_style>;
-using Replicates = std::optional<py::array_t<double, py::array::c_style>>;
 
 py::tuple as_tuple(const stats::CochranTails& tails) {
     return py::make_tuple(tails.at_least, tails.above, tails.replicates);
 }
 
-std::span<double> places(Replicates& q_replicates) {
+std::span<double> places(StatisticsOut& q_replicates) {
     if (!q_replicates.has_value()) return {};
     if (q_replicates->ndim() != 1) throw py::value_error("q_replicates must be a vector");
     return {q_replicates->mutable_data(), static_cast<std::size_t>(q_replicates->size())};
@@ -34,7 +32,7 @@ void register_cochran(py::module_& module) {
     cochran.attr("MAX_LISTED_VERSIONS") = stats::kMaxListedVersions;
     cochran.def(
         "count_versions",
-        [](const py::array_t<bool, py::array::c_style>& outcomes) {
+        [](const Flags& outcomes) {
             if (outcomes.ndim() != 2) throw py::value_error("outcomes must be a table of bool");
             const std::span<const std::uint8_t> values(
                 reinterpret_cast<const std::uint8_t*>(outcomes.data()),
@@ -42,7 +40,7 @@ void register_cochran(py::module_& module) {
             const stats::CochranTable table =
                 stats::count_versions(values, static_cast<int>(outcomes.shape(1)));
             const stats::CochranStatistic q = table.statistic();
-            RowLevels row_levels(static_cast<py::ssize_t>(table.row_levels.size()));
+            Bytes row_levels(static_cast<py::ssize_t>(table.row_levels.size()));
             std::copy(table.row_levels.begin(), table.row_levels.end(), row_levels.mutable_data());
             return py::make_tuple(table.levels, table.column_sums, row_levels, q.spread, q.weight);
         },
@@ -66,7 +64,7 @@ void register_cochran(py::module_& module) {
     cochran.def(
         "multinomial_tails",
         [](const Levels& levels, std::int64_t spread, std::int64_t weight,
-           std::int64_t n_replicates, const Words& key_words, Replicates q_replicates,
+           std::int64_t n_replicates, const Words& key_words, StatisticsOut q_replicates,
            std::optional<int> n_threads) {
             const random::Key key = to_key(key_words);
             const std::span<double> out = places(q_replicates);
@@ -80,8 +78,8 @@ void register_cochran(py::module_& module) {
         py::arg("n_threads") = py::none());
     cochran.def(
         "resample_tails",
-        [](const RowLevels& row_levels, int versions, std::int64_t spread, std::int64_t weight,
-           std::int64_t n_replicates, const Words& key_words, Replicates q_replicates,
+        [](const Bytes& row_levels, int versions, std::int64_t spread, std::int64_t weight,
+           std::int64_t n_replicates, const Words& key_words, StatisticsOut q_replicates,
            std::optional<int> n_threads) {
             if (row_levels.ndim() != 1) throw py::value_error("row_levels must be a vector");
             const std::span<const std::uint8_t> rows(row_levels.data(),

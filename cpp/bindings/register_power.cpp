@@ -1,7 +1,7 @@
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "arrays.hpp"
 #include "execution.hpp"
 #include "ietest/stats/power.hpp"
 #include "registers.hpp"
@@ -11,14 +11,12 @@ namespace py = pybind11;
 namespace ietest::python {
 namespace {
 
-using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
-
 template <typename Value>
 py::array_t<Value> as_array(const std::vector<Value>& values) {
     return py::array_t<Value>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
-std::vector<stats::Shares> as_truths(const Doubles& original, const Doubles& transformed) {
+std::vector<stats::Shares> as_truths(const Numbers& original, const Numbers& transformed) {
     if (original.ndim() != 1 || transformed.ndim() != 1 || original.size() != transformed.size()) {
         throw py::value_error("shares must be two vectors of one length");
     }
@@ -46,7 +44,7 @@ void register_power(py::module_& module) {
         py::arg("n_threads") = py::none());
     power.def(
         "powers",
-        [](std::int64_t n, const Doubles& original, const Doubles& transformed, double level,
+        [](std::int64_t n, const Numbers& original, const Numbers& transformed, double level,
            std::optional<int> n_threads) {
             const auto truths = as_truths(original, transformed);
             return as_array(without_gil(n_threads, [&](const Execution& execution) {
@@ -57,8 +55,8 @@ void register_power(py::module_& module) {
         py::arg("n_threads") = py::none());
     power.def(
         "power_at_sizes",
-        [](const py::array_t<std::int64_t, py::array::c_style>& sizes, double original,
-           double transformed, double level, std::optional<int> n_threads) {
+        [](const Integers& sizes, double original, double transformed, double level,
+           std::optional<int> n_threads) {
             if (sizes.ndim() != 1) throw py::value_error("sizes must be a vector of int64");
             const std::span<const std::int64_t> values(sizes.data(),
                                                        static_cast<std::size_t>(sizes.size()));
@@ -70,9 +68,8 @@ void register_power(py::module_& module) {
         py::kw_only(), py::arg("n_threads") = py::none());
     power.def(
         "powers_given",
-        [](std::int64_t n, const Doubles& original, const Doubles& transformed, std::int64_t first,
-           const py::array_t<std::int64_t, py::array::c_style>& critical,
-           std::optional<int> n_threads) {
+        [](std::int64_t n, const Numbers& original, const Numbers& transformed, std::int64_t first,
+           const Integers& critical, std::optional<int> n_threads) {
             if (critical.ndim() != 1) throw py::value_error("critical must be a vector of int64");
             const auto truths = as_truths(original, transformed);
             const std::span<const std::int64_t> values(critical.data(),

@@ -65,10 +65,9 @@ py::array_t<std::int64_t> binomials(const Words& key_words, std::uint64_t stream
     return draws;
 }
 
-py::array_t<std::int64_t> multinomials(
-    const Words& key_words, std::uint64_t stream, std::int64_t n,
-    const py::array_t<double, py::array::c_style | py::array::forcecast>& probabilities,
-    std::int64_t size, std::optional<int> n_threads) {
+py::array_t<std::int64_t> multinomials(const Words& key_words, std::uint64_t stream, std::int64_t n,
+                                       const Numbers& probabilities, std::int64_t size,
+                                       std::optional<int> n_threads) {
     check_size(size);
     if (probabilities.ndim() != 1 || probabilities.size() < 1) {
         throw py::value_error("probabilities must be a vector with at least one entry");

@@ -1,4 +1,3 @@
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -6,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "arrays.hpp"
 #include "execution.hpp"
 #include "ietest/stats/joint.hpp"
 #include "ietest/stats/replicates.hpp"
@@ -23,9 +23,6 @@ using stats::ColumnSums;
 using stats::Quantity;
 using stats::Replicates;
 using stats::TypeTable;
-
-using Doubles = py::array_t<double, py::array::c_style>;
-using Integers = py::array_t<std::int64_t, py::array::c_style>;
 
 template <typename Named>
 auto find_named(const std::map<std::string, Named>& names, const std::string& name) {
@@ -73,7 +70,7 @@ void register_scores(py::module_& module) {
         "score_test",
         [](const Doubles& values, const Integers& weights, std::int64_t n_units,
            const Doubles& sums, bool exact, std::int64_t n_replicates, const Words& key_words,
-           std::optional<Doubles> t_replicates, const std::optional<std::string>& instruction_set,
+           StatisticsOut t_replicates, const std::optional<std::string>& instruction_set,
            std::optional<int> n_threads) {
             const TypeTable table = to_table(values, weights, n_units);
             const std::vector<ColumnSums> observed = to_sums(sums);

@@ -1,7 +1,7 @@
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "arrays.hpp"
 #include "execution.hpp"
 #include "ietest/stats/bootstrap.hpp"
 #include "ietest/stats/exact_law.hpp"
@@ -25,11 +25,9 @@ py::tuple as_tuple(const stats::ReplicateCounts& counts) {
                           counts.replicates);
 }
 
-using Replicates = std::optional<py::array_t<double, py::array::c_style>>;
-
 // (p-values, replicate counts). t_replicates, if given, takes the t of each replicate.
 template <typename Engine>
-py::tuple run_engine(std::int64_t n_replicates, const Words& key_words, Replicates& t_replicates,
+py::tuple run_engine(std::int64_t n_replicates, const Words& key_words, StatisticsOut& t_replicates,
                      std::optional<int> n_threads, Engine&& engine) {
     std::span<double> out;
     if (t_replicates.has_value()) {
@@ -45,7 +43,7 @@ py::tuple run_engine(std::int64_t n_replicates, const Words& key_words, Replicat
     return py::make_tuple(as_tuple(stats::monte_carlo_p_values(counts)), as_tuple(counts));
 }
 
-std::span<const std::uint8_t> outcomes(const py::array_t<bool, py::array::c_style>& array) {
+std::span<const std::uint8_t> outcomes(const Flags& array) {
     if (array.ndim() != 1) throw py::value_error("outcomes must be a vector of bool");
     return {reinterpret_cast<const std::uint8_t*>(array.data()),
             static_cast<std::size_t>(array.size())};
@@ -58,8 +56,7 @@ void register_stats(py::module_& module) {
     stats.attr("MAX_PAIRS") = stats::kMaxPairs;
     stats.def(
         "count_pairs",
-        [](const py::array_t<bool, py::array::c_style>& original,
-           const py::array_t<bool, py::array::c_style>& transformed) {
+        [](const Flags& original, const Flags& transformed) {
             const PairedCounts c = stats::count_pairs(outcomes(original), outcomes(transformed));
             return py::make_tuple(c.n11, c.n10, c.n01, c.n00);
         },
@@ -96,7 +93,7 @@ void register_stats(py::module_& module) {
     stats.def(
         "multinomial_test",
         [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00,
-           std::int64_t n_replicates, const Words& key, Replicates t_replicates,
+           std::int64_t n_replicates, const Words& key, StatisticsOut t_replicates,
            std::optional<int> n_threads) {
             return run_engine(
                 n_replicates, key, t_replicates, n_threads,
@@ -110,9 +107,8 @@ void register_stats(py::module_& module) {
         py::arg("n_threads") = py::none());
     stats.def(
         "resample_test",
-        [](const py::array_t<std::int8_t, py::array::c_style>& differences,
-           std::int64_t n_replicates, const Words& key, Replicates t_replicates,
-           std::optional<int> n_threads) {
+        [](const Array<std::int8_t>& differences, std::int64_t n_replicates, const Words& key,
+           StatisticsOut t_replicates, std::optional<int> n_threads) {
             if (differences.ndim() != 1)
                 throw py::value_error("differences must be a vector of int8");
             const std::span<const std::int8_t> values(differences.data(),

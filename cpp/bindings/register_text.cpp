@@ -1,4 +1,3 @@
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -7,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arrays.hpp"
 #include "arrow_capsule.hpp"
 #include "execution.hpp"
 #include "ietest/text/english.hpp"
@@ -18,9 +18,6 @@ namespace py = pybind11;
 
 namespace ietest::python {
 namespace {
-
-template <typename T>
-using Array = py::array_t<T, py::array::c_style>;
 
 template <typename T>
 std::span<const T> span_of(const Array<T>& array) {
