@@ -529,7 +529,7 @@ def test_clusters_keep_the_level_that_pairs_do_not() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("n_clusters", [8, 16, 32])
 def test_few_clusters_keep_the_level_too(n_clusters: int) -> None:
-    """3,000 null tables; docs/parts/engines.md quotes the shares."""
+    """3,000 null tables; docs/statistics.md quotes the shares."""
     rng = np.random.default_rng(n_clusters)
     n_tables = 3_000
     rejected = {"binary": 0, "scores": 0}

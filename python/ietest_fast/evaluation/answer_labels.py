@@ -91,7 +91,7 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
             raise InputError(
                 f"holds numbers ({', '.join(sorted(found)[:4])}), but gold labels are names "
                 f"({', '.join(names[:4])}). If it says which answers are right, name it with "
-                "--correct-column; if the numbers count the labels from 0, name these in their "
+                "--correct-columns; if the numbers count the labels from 0, name these in their "
                 "order with --labels",
                 path=each.path,
                 column=each.predicted_column,

@@ -36,7 +36,7 @@ def assemble(
     scored = [part.log.correct is not None for part in parts]
     if any(scored) and not all(scored):
         raise InputError(
-            "has no outcomes, which the other logs have; --correct-column names a column of them",
+            "has no outcomes, which the other logs have; --correct-columns names a column of them",
             path=parts[scored.index(False)].log.path,
         )
     if all(scored):

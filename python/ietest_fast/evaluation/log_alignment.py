@@ -40,7 +40,7 @@ def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
         if holder is None:
             raise InputError(
                 "there is no such column; name that of the gold labels with --gold-column, their "
-                "file with --gold, or columns of outcomes with --correct-column",
+                "file with --gold, or columns of outcomes with --correct-columns",
                 path=first.path,
                 column=first.gold_column,
             )

@@ -51,9 +51,9 @@ def run(
     Returns
     -------
     RunResult
-        Also written to ``results.json`` in the folder, byte for byte the same whether the run was
-        interrupted or not, and on however many processes and (but for torch's models) threads it
-        ran.
+        Also written to ``results.json`` in the folder, byte for byte the same whether or not the
+        run was interrupted, and for any number of processes and threads. Models trained by torch
+        and estimators are the exception: they may depend on the number of threads.
 
     Raises
     ------

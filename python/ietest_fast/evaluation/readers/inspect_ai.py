@@ -176,7 +176,7 @@ def _choose_scorer(
     if len(names) == 1:
         return names[0], []
     note = (
-        f"{path}: right or wrong by the scorer {names[0]!r}; --correct-column chooses another "
+        f"{path}: right or wrong by the scorer {names[0]!r}; --correct-columns chooses another "
         f"({', '.join(names[1:])})."
     )
     return names[0], [note]

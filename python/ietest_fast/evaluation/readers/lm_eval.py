@@ -170,15 +170,15 @@ def _choose_metric(
     if not fitting:
         raise InputError(
             f"none of its metrics says right or wrong ({', '.join(metrics) or 'there are none'}); "
-            "name a field that does with --correct-column, or the answers with --gold-column and "
-            "--prediction-column",
+            "name a field that does with --correct-columns, or the answers with --gold-column and "
+            "--prediction-columns",
             path=path,
         )
     if len(fitting) == 1:
         return fitting[0], []
     others = ", ".join(fitting[1:])
     return fitting[0], [
-        f"{path}: right or wrong by {fitting[0]}; --correct-column chooses another ({others})."
+        f"{path}: right or wrong by {fitting[0]}; --correct-columns chooses another ({others})."
     ]
 
 
