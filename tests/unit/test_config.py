@@ -274,6 +274,48 @@ def test_an_option_does_not_hide_a_mistake_of_the_file():
     assert merged == {"data": "x", "model": {"name": "bow-xgb"}}
 
 
+@pytest.mark.parametrize(
+    ("content", "overrides", "models"),
+    [
+        ('model = "bow-rf"', {"search": 3}, [("bow-rf", 3)]),
+        ('model = "bow-rf"', {"name": "bow-xgb"}, [("bow-xgb", 10)]),
+        ('model = ["bow-xgb", "bow-rf"]', {"search": 3}, [("bow-xgb", 3), ("bow-rf", 3)]),
+        ('model = ["bow-xgb", "bow-rf"]', {"name": "bow-rf", "search": 3}, [("bow-rf", 3)]),
+        ('[[model]]\nname = "bow-rf"\nsearch = 2\n', {"name": "bow-xgb"}, [("bow-xgb", 10)]),
+    ],
+)
+def test_options_are_laid_over_every_form_of_a_model(tmp_path, content, overrides, models):
+    file = tmp_path / "run.toml"
+    file.write_text(f"{content}\n[data]\ndemo = true\n")
+    config = read_config(file, {"model": overrides})
+    assert [(own.name, own.budget) for own in config.models] == models
+
+
+@pytest.mark.parametrize(
+    ("content", "demo", "n_train"),
+    [
+        ("demo = true", {"n_train": 200}, 200),
+        ("demo = false", {"n_train": 200}, 200),
+        ("demo = { n_train = 300 }", {"n_test": 100}, 300),
+        ("demo = { n_train = 300 }", True, 300),
+    ],
+)
+def test_sizes_of_the_demonstration_are_laid_over_every_form_of_it(
+    tmp_path, content, demo, n_train
+):
+    file = tmp_path / "run.toml"
+    file.write_text(f"[data]\n{content}\n")
+    assert read_config(file, {"data": {"demo": demo}}).data.demo.n_train == n_train
+
+
+def test_options_are_laid_over_the_name_of_a_transformation(tmp_path):
+    file = tmp_path / "run.toml"
+    file.write_text('transformation = "syn.paper"\n[data]\ndemo = true\n')
+    (phi,) = read_config(file, {"transformation": {"tagger": "packaged"}}).phis
+    ((kind, options),) = phi.parts
+    assert (kind.name, options.tagger) == ("syn.paper", "packaged")
+
+
 def test_an_unknown_model_is_told_once():
     for more in ({"search": "table7-snli"}, {"params": {"max_depth": 1}}, {"options": {"x": 1}}):
         (problem,) = _problems({**DEMO, "model": {"name": "unheard-of", **more}})

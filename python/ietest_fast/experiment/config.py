@@ -45,6 +45,9 @@ _TELLS_NOTHING = frozenset(
 )
 _SPLITS = frozenset(("train", "training", "valid", "validation", "dev", "test", "data"))
 
+# Tables whose name may stand for them.
+_NAMED = ("model", "transformation", "phi")
+
 
 def parse_rho(text: str) -> list[float]:
     """Read values of rho: ``"0,0.25,1"``, or ``"0:1:0.1"`` for first, last and step.
@@ -490,22 +493,34 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 def merge(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Lay nested values over others.
 
-    Where a table is laid over what should be a table and is not, the latter stays, for the check
-    to report.
+    A short form stands for its table: ``model = "bow-rf"`` for one with this name, ``demo = true``
+    for an empty one. A table without a name is laid over each entry of a list, and one with a name
+    takes the list's place. What is of no valid form stays, for the check to report.
     """
     merged = dict(values)
     if "phi" in overrides:  # which takes the place of either way to say it
         merged.pop("transformation", None)
-    for name, value in overrides.items():
-        below = merged.get(name)
+    for name, given in overrides.items():
+        value = _spell_out(name, given) if given is True else given
+        below = _spell_out(name, merged.get(name))
         if not isinstance(value, Mapping) or below is None:
             merged[name] = value
-        elif isinstance(below, list):
-            # Several models: what is laid over is laid over each.
-            tables = [{"name": each} if isinstance(each, str) else each for each in below]
-            merged[name] = [
-                merge(each, value) if isinstance(each, Mapping) else each for each in tables
-            ]
         elif isinstance(below, Mapping):
             merged[name] = merge(below, value)
+        elif name in _NAMED and isinstance(below, list):
+            tables = [_spell_out(name, each) for each in below]
+            merged[name] = (
+                value
+                if "name" in value
+                else [merge(each, value) if isinstance(each, Mapping) else each for each in tables]
+            )
     return merged
+
+
+def _spell_out(key: str, value: Any) -> Any:
+    """Return the table that a short form stands for, and other values as they are."""
+    if key in _NAMED and isinstance(value, str):
+        return {"name": value}
+    if key == "demo" and isinstance(value, bool):
+        return {} if value else None
+    return value
