@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from ietest_fast.cli.run import command
 from ietest_fast.errors import ConfigError, IetestWarning, InputError
 from ietest_fast.experiment import check_config
+from ietest_fast.experiment.plan import make_plan
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.store import RunStore
 from ietest_fast.stats import cochran_q_test, combine, holm
@@ -142,6 +143,13 @@ def test_names_that_are_the_same_are_numbered_and_twins_refused(tmp_path):
     with pytest.raises(InputError, match="model 'bow-xgb' is there twice"):
         _run(tmp_path / "b", model=[TREES, TREES])
     assert not (tmp_path / "b").exists()
+
+
+def test_models_that_share_a_name_are_encoded_apart():
+    config = check_config({**CONFIG, "model": [TREES, {**TREES, "name": "toys:ConstantModel"}]})
+    with make_plan(config, splits=toy_splits(), transformation=PHIS) as plan:
+        assert [own.model.name for own in plan.models] == ["bow-xgb", "bow-xgb"]
+        assert len({own.encoding for own in plan.models}) == 2
 
 
 def test_a_transformation_that_rewords_nothing_stops_the_run(tmp_path):

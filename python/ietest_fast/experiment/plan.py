@@ -332,7 +332,7 @@ class _Planner:
             settings=settings,
             trials=trials,
             cells=self._identify_cells(base, trials, _find_params(config, model)),
-            encoding=self._identify_encoding(model, columns),
+            encoding=self._identify_encoding(config, model, columns),
         )
 
     def _shared_identity(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -427,12 +427,12 @@ class _Planner:
             )
         return identities
 
-    def _identify_encoding(self, model: Model, columns: Sequence[str]) -> str:
+    def _identify_encoding(self, config: ModelConfig, model: Model, columns: Sequence[str]) -> str:
         return identify(
             {
                 **self._splits.fingerprints(),
                 "versions": {key: phi.fingerprint for key, phi in self._phis.items()},
-                "model": model.name,
+                "model": config.name,  # a subclass may inherit the name of its model
                 "options": model.options,
                 "columns": list(columns),
                 "scheme": CELL_SCHEME,
