@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import numpy as np
 import pytest
@@ -142,7 +143,24 @@ def test_names_that_are_the_same_are_numbered_and_twins_refused(tmp_path):
         _run(tmp_path / "b", phis=(Swap(), Swap()))
     with pytest.raises(InputError, match="model 'bow-xgb' is there twice"):
         _run(tmp_path / "b", model=[TREES, TREES])
+    preset = {"name": "bow-xgb", "search": "table7-snli"}
+    with make_plan(check_config({**CONFIG, "model": preset}), splits=toy_splits()) as plan:
+        same = {"name": "bow-xgb", "params": plan.models[0].params}
+    with pytest.raises(InputError, match="model 'bow-xgb' is there twice; leave one of them out"):
+        _run(tmp_path / "b", model=[preset, same])
     assert not (tmp_path / "b").exists()
+
+
+def test_models_share_the_trials_that_they_have_in_common(tmp_path):
+    model = [{"search": 1}, {"search": 2}, {"search": 2, "n_voters": 3}]
+    result = _run(tmp_path, phis=Swap(), model=model, rho=[0], n_classifiers=1)
+    small, large, voting = (own.searches[0].trials for own in result.models)
+    assert small == large[:1]
+    assert large == voting
+    with sqlite3.connect(tmp_path / "run.sqlite") as database:
+        ((n_trials,),) = database.execute("SELECT count(*) FROM trials")
+    database.close()
+    assert n_trials == 2
 
 
 def test_models_that_share_a_name_are_encoded_apart():

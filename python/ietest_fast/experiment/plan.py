@@ -211,7 +211,8 @@ def make_plan(
             planner.plan_model(key, own, model)
             for key, (own, model) in zip(keys, models, strict=True)
         )
-        _refuse_twins("model", [each.settings for each in planned])
+        # By their cells: a preset and the hyperparameters that it stands for train the same.
+        _refuse_twins("model", [(each.config.name, each.cells) for each in planned])
         return Plan(
             config=config,
             splits=splits,
@@ -244,11 +245,11 @@ def number_names(names: Iterable[str], *, taken: Iterable[str] = ()) -> list[str
     return keys
 
 
-def _refuse_twins(noun: str, settings: Sequence[Mapping[str, Any]]) -> None:
-    identities = [identify(own) for own in settings]
-    for place, identity in enumerate(identities):
-        if identity in identities[:place]:
-            raise InputError(f"the {noun} {settings[place]['name']!r} is there twice")
+def _refuse_twins(noun: str, named: Sequence[tuple[str, object]]) -> None:
+    """Refuse two of a kind, each given by its name and by what must differ."""
+    for place, (name, own) in enumerate(named):
+        if own in [other for _, other in named[:place]]:
+            raise InputError(f"the {noun} {name!r} is there twice; leave one of them out")
 
 
 def _plan_phis(
@@ -263,7 +264,7 @@ def _plan_phis(
             planned.append(plan_phi(each))
             check_equivalence(planned[-1])
         settings = [{**own.describe(), "inputs": own.fingerprint} for own in planned]
-        _refuse_twins("transformation", settings)
+        _refuse_twins("transformation", [(own["name"], identify(own)) for own in settings])
     except BaseException:
         for own in planned:
             own.close()

@@ -247,17 +247,19 @@ class _Crew:
         done: Container[str],
         record: Callable[[Outcome], None],
     ) -> None:
-        """Do the tasks that are not done yet, and record each as it comes."""
-        left = [task for task in tasks if task.identity not in done]
-        n_done = len(tasks) - len(left)
-        self._tell(stage, n_done, len(tasks))
+        """Do the tasks that are not done yet, each once, and record each as it comes."""
+        # Models that differ in the search's budget or in the voters have trials in common.
+        different = {task.identity: task for task in tasks}
+        left = [task for identity, task in different.items() if identity not in done]
+        n_done = len(different) - len(left)
+        self._tell(stage, n_done, len(different))
         if not left:
             return
         for outcome in self._executor.run(left, self._driver):
             record(outcome)
             self._store.forget_unfinished({outcome.task.identity})
             n_done += 1
-            self._tell(stage, n_done, len(tasks))
+            self._tell(stage, n_done, len(different))
 
     def _check_kept(self, tasks: Iterable[CellTask]) -> None:
         """Make sure that what is finished has kept its classifiers, if that is asked for now."""
