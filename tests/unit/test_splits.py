@@ -62,6 +62,18 @@ def test_training_file_beside_a_split_one(tmp_path):
     assert not premises[1] & premises[2]
 
 
+@pytest.mark.parametrize("cluster", [None, "prompt_id", "writer"])
+def test_any_column_of_the_file_may_group_its_parts(tmp_path, cluster):
+    table = toy_corpus(90, 2).table
+    for name in ("prompt_id", "writer"):
+        table = table.append_column(name, pa.array(np.arange(90) // 3))
+    pq.write_table(table, tmp_path / "all.parquet")
+    split = {"n_train": 30, "n_valid": 20, "n_test": 30, "group_by": "prompt_id"}
+    splits = _read({"split": {"file": str(tmp_path / "all.parquet"), **split}, "cluster": cluster})
+    prompts = [set(corpus.table["prompt_id"].to_pylist()) for _, corpus in splits.items()]
+    assert sum(map(len, prompts)) == len(set.union(*prompts))
+
+
 def test_rows_without_a_text_are_dropped_on_demand(tmp_path):
     paths = _write(tmp_path, train=toy_corpus(100, 1), valid=toy_corpus(30, 2))
     table = toy_corpus(30, 3).table

@@ -110,6 +110,7 @@ def read_splits(config: DataConfig) -> Splits:
         )
         return Splits(train=train, valid=valid, test=test)
     whole = None if config.split is None else config.split.file
+    grouping = None if config.split is None else config.split.group_by
     paths = [path for path in (config.train, config.valid, config.test, whole) if path is not None]
     corpora = read_corpora(
         paths,
@@ -118,7 +119,8 @@ def read_splits(config: DataConfig) -> Splits:
         label_names=config.label_names,
         missing_text=config.missing_text,
         quoted=config.quoted,
-        keep_in_last=() if config.cluster is None else [config.cluster],
+        # The last file is the one to split, or the test set.
+        keep_in_last=[name for name in (config.cluster, grouping) if name is not None],
     )
     if config.split is not None:
         own_train = [] if config.split.n_train is None else [config.split.n_train]
