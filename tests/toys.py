@@ -9,7 +9,7 @@ import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -216,6 +216,19 @@ class Keeps(BagOfWordsXGBoost):
         if self._n_fitted == 2 and not self._permit.exists():
             raise RuntimeError("the second training fails")
         return _Kept(super().fit(*args, **kwargs))
+
+
+class NothingToSearch(BagOfWordsXGBoost):
+    """Has no hyperparameters."""
+
+    search_space: ClassVar[Any] = {}
+    presets: ClassVar[Any] = {}
+
+    def check_params(self, params: Any) -> Any:
+        return [f"{name}: is unknown" for name in params]
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        return super().fit(*args, **{**kwargs, "params": QUICK})
 
 
 class SaysNothing(BagOfWordsXGBoost):

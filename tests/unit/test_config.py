@@ -7,7 +7,8 @@ import pytest
 from ietest_fast.errors import ConfigError
 from ietest_fast.experiment import check_config, read_config
 from ietest_fast.experiment.config import parse_rho
-from toys import QUICK
+from ietest_fast.experiment.model_config import ModelConfig
+from toys import QUICK, NothingToSearch
 
 DEMO = {"data": {"demo": True}}
 
@@ -84,6 +85,14 @@ def test_all_mistakes_are_told_at_once_with_their_keys():
 )
 def test_mistakes_about_the_model(model, complaint):
     assert any(p.startswith(complaint) for p in _problems({**DEMO, "model": model}))
+
+
+def test_a_model_without_a_search_space_is_not_searched():
+    for model in ("toys:NothingToSearch", ModelConfig.of(NothingToSearch())):
+        (own,) = check_config({**DEMO, "model": model}).models
+        assert (own.params, own.budget) == ({}, None)
+    (problem,) = _problems({**DEMO, "model": {"name": "toys:NothingToSearch", "search": 5}})
+    assert problem == "model.search: this model has nothing to search for; leave search out"
 
 
 def test_equal_hyperparameters_are_the_same_setting():

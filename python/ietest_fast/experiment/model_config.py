@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import (
     BaseModel,
@@ -61,7 +61,7 @@ class ModelConfig(Section):
     search
         The search's budget B, or the name of a preset such as ``"table7-snli"``; 10 where absent.
     params
-        Hyperparameters, instead of a search.
+        Hyperparameters, instead of a search. A model without a search space needs neither.
     search_per_resample
         Whether each resample gets a search of its own (the paper's Alternative 3), instead of one
         on the untransformed data for all.
@@ -74,7 +74,7 @@ class ModelConfig(Section):
     name: str = "bow-xgb"
     options: Annotated[dict[str, Any], Field(validate_default=True)] = {}
     search: Any = None
-    params: dict[str, Any] | None = None
+    params: Annotated[dict[str, Any] | None, Field(validate_default=True)] = None
     search_per_resample: bool = False
     n_voters: Annotated[int, Field(ge=1, le=1001)] = 1
     input: str | None = None
@@ -90,15 +90,13 @@ class ModelConfig(Section):
         model
             The family.
         **values
-            `params`, `search` and so on. A model without a search space needs neither of them.
+            `params`, `search` and so on.
 
         Raises
         ------
         ConfigError
             With every mistake, each with its key.
         """
-        if not model.search_space:
-            values.setdefault("params", {})
         values |= {"name": model.name, "options": dict(model.options)}
         try:
             made = cls.model_validate(values, context={"model": model})
@@ -142,16 +140,19 @@ class ModelConfig(Section):
     @field_validator("search")
     @classmethod
     def _budget_or_preset(cls, value: Any, info: ValidationInfo) -> int | str | None:
-        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
-            return value
+        if value is None:
+            return None
+        known = {"name", "options"} <= info.data.keys()
+        model = _load(info.data["name"], info.data["options"], info) if known else None
+        is_budget = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        if is_budget and model is not None and not model.search_space:
+            raise ValueError("this model has nothing to search for; leave search out")
+        # Which presets there are depends on the model; its mistake comes first.
+        if is_budget or (isinstance(value, str) and (model is None or value in model.presets)):
+            return cast("int | str", value)
         wording = "must be a budget of at least 1, or the name of a preset"
-        if {"name", "options"} <= info.data.keys():
-            presets = _load(info.data["name"], info.data["options"], info).presets
-            if isinstance(value, str) and value in presets:
-                return value
-            wording += f" ({', '.join(map(repr, presets)) or 'this model has none'})"
-        elif isinstance(value, str):
-            return value  # which presets there are depends on the model; its mistake comes first
+        if model is not None:
+            wording += f" ({', '.join(map(repr, model.presets)) or 'this model has none'})"
         raise ValueError(f"{wording}, not {value!r}")
 
     @field_validator("params")
@@ -159,11 +160,16 @@ class ModelConfig(Section):
     def _trainable(
         cls, value: dict[str, Any] | None, info: ValidationInfo
     ) -> dict[str, Any] | None:
-        if value is None or not {"name", "options"} <= info.data.keys():
+        if not {"name", "options"} <= info.data.keys():
             return value
-        if info.data.get("search") is not None:
+        search = info.data.get("search")
+        if value is not None and search is not None:
             raise ValueError("leaves no room for search")
         model = _load(info.data["name"], info.data["options"], info)
+        if value is None:
+            if model.search_space or isinstance(search, str):
+                return None
+            value = {}
         problems = model.check_params(value)
         if problems:
             # A line that begins with a dot goes on with the key; see list_problems.
