@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tomllib
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from click.testing import CliRunner
 from ietest_fast.cli.run import command
 from ietest_fast.errors import ConfigError, IetestWarning, InputError
 from ietest_fast.experiment import check_config
+from ietest_fast.experiment.config import DataConfig
 from ietest_fast.experiment.plan import make_plan
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.store import RunStore
+from ietest_fast.report.provenance import to_toml
 from ietest_fast.stats import cochran_q_test, combine, holm
 from toys import QUICK, Swap, read_matched, toy_splits
 
@@ -110,7 +113,9 @@ def test_transformations_are_corrected_by_holm_and_compared_by_cochran(together)
 def test_other_corrections_are_other_conclusions(together, correction):
     result = _run(together.folder, correction=correction)
     assert result.settings.correction == correction
-    assert f"|mc:{correction}|" in result.conditions[0].signature
+    named = correction if correction == "holm" else f"10000.{correction}"
+    assert f"|S:exact|stat:t|alt:two|mc:{named}|" in result.conditions[0].signature
+    assert result.settings.n_resamples == (None if correction == "holm" else 10_000)
     for old, new in zip(together.conditions, result.conditions, strict=True):
         for rho, again in zip(old.rhos, new.rhos, strict=True):
             p_values = [cell.p_value for cell in again.cells]
@@ -132,6 +137,23 @@ def test_joint_corrections_draw_the_same_rows_for_all(together):
     ]
     again = combine(samples, correction="maxt")
     assert rho.p_adjusted == pytest.approx(again.p_adjusted, abs=0.02)
+    # As many as were asked for: p-values are multiples of 1/(S + 1).
+    few = _run(together.folder, correction="maxt", n_resamples=99)
+    assert few.settings.n_resamples == 99
+    for p_value in few.conditions[0].rhos[0].p_adjusted:
+        assert p_value * 100 == pytest.approx(round(p_value * 100))
+
+
+def test_replicates_of_cochrans_test_are_counted(tmp_path):
+    config = {**CONFIG, "data": DataConfig.in_memory(), "model": [TREES], "rho": [0]}
+    checked = check_config({**config, "n_classifiers": 1, "n_resamples": 99})
+    result = run(checked, tmp_path / "a", splits=toy_splits(), transformation=PHIS)
+    ((test,),) = [each.cochran for each in result.across]
+    assert test.n_resamples == result.settings.n_resamples == 99
+    assert "n_resamples" not in tomllib.loads(to_toml(result, result.conditions[0]))
+    with pytest.raises(InputError, match="n_resamples: the exact method has no replicates"):
+        run(checked, tmp_path / "b", splits=toy_splits(), transformation=Swap())
+    assert not (tmp_path / "b").exists()
 
 
 def test_names_that_are_the_same_are_numbered_and_twins_refused(tmp_path):

@@ -266,6 +266,20 @@ def test_monte_carlo_has_a_default_number_of_replicates():
     assert check_config({**DEMO, "method": "resample", "n_resamples": 7}).used_resamples == 7
 
 
+def test_replicates_are_for_whatever_is_drawn():
+    drawn = {**DEMO, "n_resamples": 99}
+    for more in ({"correction": "maxt"}, {"correction": "minp"}, {"method": "resample"}):
+        assert check_config({**drawn, **more}).used_resamples == 99
+    assert check_config({**DEMO, "correction": "maxt"}).used_resamples == 10_000
+    # Cochran's Q is about several transformations, at rho = 0.
+    several = {"phi": ["syn.careful", "identity"]}
+    assert check_config({**drawn, **several}).used_resamples == 99
+    assert check_config({**DEMO, **several}).used_resamples is None
+    for more in ({}, {"phi": "identity"}, {"correction": "holm"}, {**several, "rho": [0.5]}):
+        (problem,) = _problems({**drawn, **more})
+        assert problem.startswith("n_resamples: the exact method has no replicates")
+
+
 def test_clusters_are_resampled():
     clustered = {"data": {"demo": True, "cluster": "premise"}}
     config = check_config(clustered)

@@ -47,3 +47,9 @@ def test_ranges_replicates_and_names_with_separators():
     assert fields["S"] == "1000.multinomial"
     assert fields["rho"] == "0,0.25,1"
     assert fields["data"] == "my_data__v_2@9f3c"
+
+
+def test_a_joint_correction_names_its_replicates():
+    line = sign(**{**FACTS, "correction": "maxt", "n_resamples": 1000})
+    assert "|S:exact|" in line
+    assert "|mc:1000.maxt|" in line

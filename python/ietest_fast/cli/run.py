@@ -198,7 +198,12 @@ def _progress_bar() -> Iterator[Progress]:
     type=click.Choice(["exact", "multinomial", "resample"]),
     help="How p-values are found.  [default: exact; with --clusters resample]",
 )
-@click.option("--n-resamples", "-S", type=int, help="Bootstrap replications, unless exact.")
+@click.option(
+    "--n-resamples",
+    "-S",
+    type=int,
+    help="Bootstrap replications, where any are drawn.  [default: 10000]",
+)
 @click.option("--n-jobs", type=int, help="Classifiers trained at a time.  [default: all cores]")
 @click.option("--n-threads", type=int, help="Threads for each of them.  [default: 1]")
 @click.option(

@@ -42,6 +42,7 @@ from ietest_fast.stats import (
     power,
 )
 from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.power import difference_beside_test
 
 if TYPE_CHECKING:
@@ -168,6 +169,8 @@ class _Judge:
 
     def _test_cell(self, record: CellRecord, matched: pa.Table) -> CellResult:
         config, clusters = self._config, self._plan.clusters
+        # Beside clusters this test is for comparison alone, and its exact law costs nothing.
+        method = config.used_method if clusters is None else "exact"
         sample = _sample(matched)
         seed = bootstrap_seed(config.seed, rho=record.rho, m=record.m)
         clustered = None
@@ -184,11 +187,10 @@ class _Judge:
             rho=record.rho,
             m=record.m,
             identity=record.identity,
-            # Beside clusters this test is for comparison alone, and its exact law costs nothing.
             test=paired_test(
                 sample,
-                method=config.used_method if clusters is None else "exact",
-                n_resamples=config.used_resamples if clusters is None else None,
+                method=method,
+                n_resamples=None if method == "exact" else config.used_resamples,
                 rng=seed,
                 n_threads=config.n_threads,
             ),
@@ -203,7 +205,7 @@ class _Judge:
     def _adjust_jointly(self, matched: Sequence[pa.Table], rho: float) -> list[float] | None:
         """Adjust p-values by drawing the same rows for all classifiers, if that is asked for."""
         config = self._config
-        if config.correction not in {"maxt", "minp"}:
+        if config.correction not in JOINT_CORRECTIONS:
             return None
         samples = [_sample(table) for table in matched]
         return list(
@@ -212,7 +214,7 @@ class _Judge:
                 correction=config.correction,
                 alpha=config.alpha,
                 clusters=self._plan.clusters,
-                n_resamples=config.n_resamples,
+                n_resamples=config.used_resamples,
                 rng=bootstrap_seed(config.seed, rho=rho, m=len(samples)),
                 n_threads=config.n_threads,
             ).p_adjusted
@@ -268,7 +270,7 @@ class _Judge:
             n_resamples=config.used_resamples,
             n_classifiers=config.n_classifiers,
             alpha=config.alpha,
-            correction="bonf" if config.correction == "bonferroni" else config.correction,
+            correction=config.correction,
             transformation=texts.name,
             transformation_fingerprint=texts.fingerprint,
             rho=rho,

@@ -27,9 +27,15 @@ from ietest_fast.experiment.model_config import ModelConfig, Models, Section
 from ietest_fast.paths import check_file
 from ietest_fast.registry import list_problems
 from ietest_fast.stats import DEFAULT_N_RESAMPLES
+from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.resampling import MAX_RESAMPLES
 from ietest_fast.transform.kinds import InputFile  # noqa: TC001 - pydantic reads it
 from ietest_fast.transform.phi import PhiChoice, choose_phi, parse_phi
+
+NO_REPLICATES = (
+    "the exact method has no replicates; leave n_resamples out, or choose another method or the "
+    "correction maxt or minp"
+)
 
 # More than any machine has; what is beyond is a mistake.
 MOST_THREADS = 65_536
@@ -227,6 +233,11 @@ class DataConfig(Section):
         made._is_in_memory = True  # noqa: SLF001 - its own
         return made
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the splits are at hand as objects."""
+        return self._is_in_memory
+
     @field_validator("demo", mode="before")
     @classmethod
     def _demo_by_flag(cls, value: Any) -> Any:
@@ -305,7 +316,8 @@ class RunConfig(Section):
         ``"exact"``, ``"multinomial"`` or ``"resample"``; exact where absent, unless the data have
         clusters, which are resampled.
     n_resamples
-        S, for the latter two.
+        S, for the latter two, for the corrections ``"maxt"`` and ``"minp"``, and for Cochran's Q
+        over several transformations; 10,000 where absent.
     n_jobs
         Cells trained at the same time; None for as many as the cores hold.
     n_threads
@@ -352,9 +364,16 @@ class RunConfig(Section):
     @classmethod
     def _fits_method(cls, value: int | None, info: ValidationInfo) -> int | None:
         data = info.data.get("data")
-        clustered = data is not None and data.cluster is not None
-        if value is not None and not clustered and info.data.get("method") in (None, "exact"):
-            raise ValueError("the exact method has no replicates")
+        if value is None or (data is not None and data.is_in_memory):
+            return value  # the plan checks it: it knows transformations that are at hand, too
+        phis = info.data.get("transformation") or info.data.get("phi") or ()
+        if not _has_replicates(
+            info.data.get("method"),
+            info.data.get("correction"),
+            clustered=data is not None and data.cluster is not None,
+            n_versions=len(phis) if 0 in info.data.get("rho", ()) else 0,
+        ):
+            raise ValueError(NO_REPLICATES)
         return value
 
     @field_validator("phi")
@@ -388,10 +407,18 @@ class RunConfig(Section):
 
     @property
     def used_resamples(self) -> int | None:
-        """S, None for the exact method."""
-        if self.used_method == "exact":
-            return None
-        return DEFAULT_N_RESAMPLES if self.n_resamples is None else self.n_resamples
+        """S of what decides; None where the exact method does, and S is not given."""
+        decides = self.used_method != "exact" or self.correction in JOINT_CORRECTIONS
+        return DEFAULT_N_RESAMPLES if decides and self.n_resamples is None else self.n_resamples
+
+    def has_replicates(self, n_transformations: int) -> bool:
+        """Tell whether anything is drawn S times in a run of so many transformations."""
+        return _has_replicates(
+            self.method,
+            self.correction,
+            clustered=self.data.cluster is not None,
+            n_versions=n_transformations if 0 in self.rho else 0,
+        )
 
     @property
     def data_name(self) -> str:
@@ -428,6 +455,14 @@ class RunConfig(Section):
             "method": self.used_method,
             "n_resamples": self.used_resamples,
         }
+
+
+def _has_replicates(
+    method: str | None, correction: str | None, *, clustered: bool, n_versions: int
+) -> bool:
+    cochran = n_versions > 1 and not clustered
+    drawn = clustered or method not in (None, "exact")
+    return drawn or correction in JOINT_CORRECTIONS or cochran
 
 
 def check_config(values: Mapping[str, Any], *, folder: Path | None = None) -> RunConfig:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import ietest_fast
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.config import NO_REPLICATES
 from ietest_fast.experiment.data import (
     Splits,
     check_equivalence,
@@ -205,6 +206,8 @@ def make_plan(
         _find_columns(own, splits)
     phis = _plan_phis(config, transformation)
     try:
+        if config.n_resamples is not None and not config.has_replicates(len(phis)):
+            raise InputError(f"n_resamples: {NO_REPLICATES}")
         planner = _Planner(config=config, splits=splits, phis=phis)
         keys = number_names([own.name for own, _ in models])
         planned = tuple(

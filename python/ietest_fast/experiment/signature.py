@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.signature import clean_field, write_signature
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def sign(
     model_fingerprint: str,
     backend: str,
     seed: int,
-    correction: str = "bonf",
+    correction: str = "bonferroni",
 ) -> str:
     """Write the signature of a result.
 
@@ -47,7 +48,7 @@ def sign(
     method
         ``"exact"``, ``"multinomial"`` or ``"resample"``.
     n_resamples
-        S, unless the method is exact.
+        S of the method, and of a joint correction; the exact method has none.
     n_classifiers, alpha, rho, seed
         As configured.
     transformation, data, model
@@ -57,28 +58,30 @@ def sign(
     backend
         What trained the model.
     correction
-        The correction for several tests.
+        The correction for several tests, such as ``"bonferroni"``.
 
     Returns
     -------
     str
-        Such as ``ie|n:9824|k:593|S:exact|stat:t|alt:two|mc:bonf|M:5|...``. Thread counts have no
-        place in it, for they change nothing.
+        Such as ``ie|n:9824|k:593|S:exact|stat:t|alt:two|mc:bonf|M:5|...``. A joint correction
+        stands behind its S: ``mc:10000.maxt``. Thread counts have no place in it, for they change
+        nothing.
     """
     k = (
         f"{min(discordant)}"
         if len(set(discordant)) == 1
         else f"{min(discordant)}-{max(discordant)}"
     )
+    short = "bonf" if correction == "bonferroni" else correction
     return write_signature(
         "ie",
         n=n,
         k=k,
         clusters=n_clusters,
-        S=method if n_resamples is None else f"{n_resamples}.{method}",
+        S=method if method == "exact" else f"{n_resamples}.{method}",
         stat="t",
         alt="two",
-        mc=correction,
+        mc=f"{n_resamples}.{correction}" if correction in JOINT_CORRECTIONS else short,
         M=n_classifiers,
         alpha=f"{alpha:g}",
         phi=_named(transformation, transformation_fingerprint),

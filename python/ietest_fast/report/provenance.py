@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.stats.multiple import JOINT_CORRECTIONS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -35,6 +37,7 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
     """
     settings = results.settings
     data, split, demo = settings.data, settings.data.split, settings.data.demo
+    draws = settings.method != "exact" or settings.correction in JOINT_CORRECTIONS
     lines = [
         _line("rho", settings.rho),
         _line("n_classifiers", settings.n_classifiers),
@@ -47,7 +50,8 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
         _line("margin", settings.margin),
         _line("seed", settings.seed),
         _line("method", settings.method),
-        *_given("n_resamples", settings.n_resamples),
+        # Otherwise S is that of Cochran's Q, which is about several transformations.
+        *(_given("n_resamples", settings.n_resamples) if draws else []),
         "",
         "[data]",
     ]
