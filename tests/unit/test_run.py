@@ -266,6 +266,8 @@ def test_a_run_that_is_refused_does_not_bind_its_folder(tmp_path):
     with pytest.raises(InputError, match="rewords none"):
         _run(tmp_path, swap=Swap(old="zebra"))
     assert not (tmp_path / "results.json").exists()
+    with pytest.raises(InputError, match="premise"):  # which the transformation leaves alone
+        _run(tmp_path, model={"params": QUICK, "input": "premise"})
     _run(tmp_path, rho=[0.5], n_classifiers=1)
 
 

@@ -63,16 +63,17 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
     Raises
     ------
     InputError
-        If a transformation rewords no test text; the folder is then not bound.
+        If a transformation rewords no test text, or a model cannot encode the texts; the folder is
+        then not bound.
     StoreError
         If what is in the folder is damaged, or it cannot be written.
     WorkerError
         If a training fails, or its process dies twice.
     """
     texts = _transform(plan, store, tell)
+    context = _encode(plan, store, texts, tell)
     store.bind()
     store.forget_unfinished({*store.cells(), *store.trials()})
-    context = _encode(plan, store, texts, tell)
     most = None
     if plan.config.n_jobs is None:
         known = [model.model.capabilities.max_jobs() for model in plan.models]
