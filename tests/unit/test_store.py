@@ -79,7 +79,7 @@ def test_what_is_finished_is_there_again(tmp_path):
 def test_a_cell_cannot_be_finished_twice(tmp_path):
     with _open(tmp_path) as store:
         store.add_cell(_record())
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(StoreError, match=r"run\.sqlite: is damaged \(UNIQUE constraint"):
             store.add_cell(_record())
         assert len(store.executions()) == 1
 
@@ -237,6 +237,37 @@ def test_a_database_that_cannot_be_written_is_named(tmp_path):
 
         with pytest.raises(StoreError, match=r"run\.sqlite: cannot be written"):
             fill_up()
+
+
+def test_a_database_that_is_damaged_where_it_is_written_is_named(tmp_path):
+    _open(tmp_path).close()
+    path = tmp_path / store_module.DATABASE
+    with sqlite3.connect(path) as database:
+        ((size,),) = database.execute("PRAGMA page_size")
+        named = "SELECT rootpage FROM sqlite_master WHERE name = 'executions'"
+        ((page,),) = database.execute(named)
+    database.close()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    with (
+        _open(tmp_path) as store,
+        pytest.raises(StoreError, match=r"run\.sqlite: is damaged.*delete it"),
+    ):
+        store.log("cell", "c1", "started")
+
+
+def test_only_cells_under_their_own_names_are_adopted(tmp_path):
+    identity = "a" * 64
+    cells = tmp_path / "cells"
+    with _open(tmp_path) as store:
+        store.finish_cell(_artefact(identity), seconds=2.0)
+    (cells / "a-copy.parquet").write_bytes(b"theirs")
+    with _open(tmp_path) as store:
+        assert list(store.cells()) == [identity]
+    (cells / f"{identity}.parquet").rename(cells / f"{'b' * 64}.parquet")
+    with pytest.raises(StoreError, match=rf"{'b' * 64}\.parquet: holds another cell"):
+        _open(tmp_path)
 
 
 def test_a_folder_is_bound_when_its_work_has_a_point_and_not_before(tmp_path):

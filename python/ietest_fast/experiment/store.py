@@ -252,7 +252,7 @@ class RunStore:
         Raises
         ------
         StoreError
-            If a cell's artefact is damaged.
+            If a cell's artefact is damaged or has the name of another one.
         """
         if not self._compare_settings():
             with self._transaction():
@@ -299,12 +299,29 @@ class RunStore:
             self._database.execute("COMMIT")
         except sqlite3.OperationalError as error:
             raise StoreError(f"{self.folder / DATABASE}: cannot be written: {error}") from error
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: sqlite3.Error) -> StoreError:
+        """Say what to do; deleting the database loses no cell: their artefacts are adopted."""
+        return StoreError(
+            f"{self.folder / DATABASE}: is damaged ({error}); delete it and give the same "
+            "command again, then finished cells are taken over from their files"
+        )
 
     def _adopt_artefacts(self) -> None:
-        known = {row[0] for row in self._database.execute("SELECT artefact FROM cells")}
+        with self._reading():
+            known = {row[0] for row in self._database.execute("SELECT artefact FROM cells")}
         for path in sorted((self.folder / CELLS).glob("*.parquet")):
-            if path.name not in known:
-                self.add_cell(read_cell_artefact(path), event="adopted")
+            if path.name in known or not _is_own(path.name, CELLS):
+                continue
+            cell = read_cell_artefact(path)
+            if cell.identity != path.stem:
+                raise StoreError(
+                    f"{path}: holds another cell than its name says ({cell.identity}); delete it "
+                    "and run again"
+                )
+            self.add_cell(cell, event="adopted")
 
     def log(self, kind: str, identity: str, event: str, detail: str | None = None) -> None:
         """Record that something happened to a trial or a cell."""
@@ -357,15 +374,12 @@ class RunStore:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Read the database; deleting it loses no cell, for their artefacts are adopted again."""
+        """Read the database."""
         try:
             with reading(self.folder / DATABASE):
                 yield
         except sqlite3.Error as error:
-            raise StoreError(
-                f"{self.folder / DATABASE}: is damaged ({error}); delete it and give the same "
-                "command again, then finished cells are taken over from their files"
-            ) from error
+            raise self._damaged(error) from error
 
     def finish_cell(self, artefact: bytes, *, seconds: float | None) -> None:
         """Write what came of a cell, and then its row.
