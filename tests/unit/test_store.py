@@ -133,6 +133,7 @@ def test_a_damaged_database_is_named(tmp_path):
     (tmp_path / store_module.DATABASE).write_bytes(b"not a database" * 100)
     with pytest.raises(StoreError, match=r"run\.sqlite: cannot be used"):
         RunStore.open(tmp_path, SETTINGS)
+    assert [path.name for path in tmp_path.iterdir()] == [store_module.DATABASE]
 
 
 def test_a_file_in_the_way_is_named(tmp_path):
@@ -209,15 +210,21 @@ def test_a_folder_of_something_else_is_refused_and_left_as_it_is(tmp_path, name)
     assert (tmp_path / name).read_text() == "theirs"
 
 
-def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path):
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path, mode):
     path = tmp_path / store_module.DATABASE
     with sqlite3.connect(path) as theirs:
+        theirs.execute(f"PRAGMA journal_mode={mode}")
         theirs.execute("CREATE TABLE marathons (year INTEGER)")
     theirs.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="no database of a run"):
-        RunStore.open(tmp_path, SETTINGS)
-    assert path.read_bytes() == before
+    # A run's lock may be there of an earlier attempt.
+    for found in ([path], [path.with_name(store_module.RUN_LOCK), path]):
+        with pytest.raises(StoreError, match="no database of a run"):
+            RunStore.open(tmp_path, SETTINGS)
+        assert sorted(tmp_path.iterdir()) == found
+        assert path.read_bytes() == before
+        path.with_name(store_module.RUN_LOCK).touch()
 
 
 def test_a_missing_artefact_is_named(tmp_path):

@@ -29,7 +29,7 @@ import re
 import shutil
 import sqlite3
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -133,7 +133,11 @@ def _refuse_foreign(folder: Path) -> None:
         found = sorted(path.name for path in folder.iterdir())
     except FileNotFoundError:
         return
-    if not found or DATABASE in found:
+    if DATABASE in found:
+        if RUN_LOCK not in found:  # else a run may be writing; it is checked under the lock
+            _refuse_foreign_file(folder / DATABASE)
+        return
+    if not found:
         return
     foreign = [name for name in found if not _is_own(name, "")]
     if not foreign and RUN_LOCK not in found:
@@ -144,6 +148,18 @@ def _refuse_foreign(folder: Path) -> None:
             f"{folder}: holds files that are not a run's ({shown}); choose a folder that is new or "
             "empty, or that of a run"
         )
+
+
+def _refuse_foreign_file(path: Path) -> None:
+    """Refuse another program's database without a trace: no log, no index of one, appears."""
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    if not path.with_name(f"{path.name}-wal").exists():
+        uri += "&immutable=1"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as database:
+            _refuse_foreign_database(path, database)
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: cannot be used: {error}") from error
 
 
 def _refuse_foreign_database(path: Path, database: sqlite3.Connection) -> None:
