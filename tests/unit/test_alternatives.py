@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.errors import ConfigError, InputError, StoreError
 from ietest_fast.experiment import DataGeneratingProcess, check_config
 from ietest_fast.experiment.identity import training_seed, trial_seed
 from ietest_fast.experiment.run import run
@@ -141,8 +141,13 @@ def test_a_voter_whose_classifier_was_not_kept_is_trained_again_to_keep_it(tmp_p
     settings = {"model": model | {"n_voters": 2}, "rho": [0.1234567, 0.1234568], "n_classifiers": 1}
     with pytest.raises(RuntimeError, match="second training"):
         _run(tmp_path / "run", **settings)
-    assert len(list((tmp_path / "run/unfinished").glob("*.npz"))) == 1
+    (answers,) = (tmp_path / "run/unfinished").glob("*.npz")
     permit.touch()
+    whole = answers.read_bytes()
+    answers.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StoreError, match=rf"{answers.name}: is damaged"):
+        _run(tmp_path / "run", **settings)
+    answers.write_bytes(whole)
     _run(tmp_path / "run", **settings, keep_models=True)
     kept = sorted(path.name for path in (tmp_path / "run/models").iterdir())
     # Shares that differ late have folders of their own.

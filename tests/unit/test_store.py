@@ -358,6 +358,17 @@ def test_what_is_kept_of_a_task_is_found_again_and_forgotten(tmp_path):
         assert store.read_unfinished("b" * 64) == {f"{'b' * 64}.pt": b"other"}
 
 
+@pytest.mark.parametrize("damage", [lambda data: data[:-40], lambda data: b"", lambda data: b"x"])
+def test_what_is_kept_of_a_task_is_checked_when_it_is_read(tmp_path, damage):
+    name = f"{'a' * 64}-0.npz"
+    with _open(tmp_path) as store:
+        store.keep_unfinished(name, b"answers" * 100)
+        path = tmp_path / "unfinished" / name
+        path.write_bytes(damage(path.read_bytes()))
+        with pytest.raises(StoreError, match=rf"unfinished/{name}: is damaged.*delete it"):
+            store.read_unfinished("a" * 64)
+
+
 def test_a_kept_model_is_replaced_as_a_whole(tmp_path):
     with _open(tmp_path) as store:
         store.keep_model("rho-0-m-0", {"config.json": b"{}", "onnx/model.onnx": b"1"})

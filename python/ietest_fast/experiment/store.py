@@ -8,7 +8,8 @@ The contract
   forced to disk and renamed. The row that names it comes after; a run that was killed in between
   finds the artefact and adds the row, so a finished cell is neither lost nor done twice.
 * Rows are committed one by one (SQLite, write-ahead log, full synchronisation). What they say is
-  checked when they are read: a trial's row against its checksum, a cell's against its artefact.
+  checked when they are read: a trial's row against its checksum, a cell's against its artefact. So
+  are the files of unfinished tasks.
 * One run at a time holds the folder.
 * The folder belongs to the settings of one work, file contents included, from the moment that this
   work is known to have a point (``bind``). Another one is refused. How the work is judged (alpha,
@@ -31,11 +32,11 @@ import sqlite3
 import time
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Self
 
 from ietest_fast.atomic import UNFINISHED
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import reading, write_bytes, write_folder
+from ietest_fast.experiment.artefacts import reading, write_artefact, write_bytes, write_folder
 from ietest_fast.experiment.cells import (
     CellRecord,
     describe_cell,
@@ -73,6 +74,9 @@ _OWN_NAMES = {
 _TEMPORARY = re.compile(rf"\.?(?P<name>.+)\.(\d+|[0-9a-f]{{16}}){re.escape(UNFINISHED)}")
 
 _FORMAT = 2
+
+# A file of an unfinished task ends with the SHA-256 of what is before.
+_DIGEST_BYTES = 32
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -466,15 +470,32 @@ class RunStore:
 
     def keep_unfinished(self, name: str, data: bytes) -> None:
         """Keep what there is of a task, under a name that begins with the task's identity."""
-        write_bytes(self.folder / UNFINISHED_TRAININGS / name, data)
+
+        def fill(file: BinaryIO) -> None:
+            file.write(data)
+            file.write(hashlib.sha256(data).digest())
+
+        write_artefact(self.folder / UNFINISHED_TRAININGS / name, fill)
 
     def read_unfinished(self, identity: str) -> dict[str, bytes]:
-        """Give what was kept of a task, by name."""
-        return {
-            path.name: path.read_bytes()
-            for path in sorted((self.folder / UNFINISHED_TRAININGS).glob(f"{identity}*"))
-            if _is_own(path.name, UNFINISHED_TRAININGS)
-        }
+        """Return what was kept of a task, by name.
+
+        Raises
+        ------
+        StoreError
+            If one of the files is not as it was written.
+        """
+        found = {}
+        for path in sorted((self.folder / UNFINISHED_TRAININGS).glob(f"{identity}*")):
+            if not _is_own(path.name, UNFINISHED_TRAININGS):
+                continue
+            with reading(path):
+                written = path.read_bytes()
+                data, digest = written[:-_DIGEST_BYTES], written[-_DIGEST_BYTES:]
+                if hashlib.sha256(data).digest() != digest:
+                    raise ValueError("its checksum is another")
+            found[path.name] = data
+        return found
 
     def forget_unfinished(self, identities: Container[str]) -> None:
         """Remove what was kept of tasks that are finished now."""
