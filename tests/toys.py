@@ -218,6 +218,22 @@ class Keeps(BagOfWordsXGBoost):
         return _Kept(super().fit(*args, **kwargs))
 
 
+class Resumes(BagOfWordsXGBoost):
+    """Says that its trainings can be taken up again, and is too quick to be asked."""
+
+    capabilities = Capabilities(resumes=True)
+
+    def fit(self, *args: Any, unfinished: Any, is_interrupted: Any, **kwargs: Any) -> Any:
+        return super().fit(*args, **kwargs)
+
+
+class FailsToResume(Resumes):
+    """Raises."""
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        raise ZeroDivisionError("no model today")
+
+
 class NothingToSearch(BagOfWordsXGBoost):
     """Has no hyperparameters."""
 

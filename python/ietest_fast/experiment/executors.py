@@ -276,6 +276,7 @@ class ProcessExecutor:
                 _keep(driver, task, header, blobs)
                 continue
             if "error" in header:
+                worker.task = None  # it has nothing to save
                 raise WorkerError(f"{task.describe()} failed: {header['error']}")
             worker.task = None
             _give_next(worker, waiting, driver)
@@ -308,8 +309,10 @@ class ProcessExecutor:
         if patience:
             for worker in at_work:
                 worker.interrupt()
+        deadline = time.monotonic() + patience
         for worker in self._workers:
-            worker.stop(patience=patience if worker in at_work else 0.0)
+            left = max(0.0, deadline - time.monotonic())
+            worker.stop(patience=left if worker in at_work else 0.0)
         self._workers.clear()
         while not self._answers.empty():
             worker, message = self._answers.get()

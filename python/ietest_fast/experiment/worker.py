@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import traceback
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,10 +80,11 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # it is a text stream
-    requests: queue.Queue[Message] = queue.Queue()
+    # Of queues this one alone may be written to by the handler of a signal.
+    requests: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests,), daemon=True).start()
 
-    setting_up, _ = requests.get()
+    setting_up, _ = cast("Message", requests.get())
     sys.path.extend(path for path in setting_up["sys_path"] if path not in sys.path)
 
     from ietest_fast.errors import IetestError
@@ -91,11 +92,19 @@ def main() -> None:
 
     context = context_from_dict(setting_up["context"])
     stop = threading.Event()
+
+    def end(*_: object) -> None:
+        stop.set()
+        requests.put(None)  # if it waits for a task
+
     if context.resumes:
-        signal.signal(signal.SIGTERM, lambda *_: stop.set())
+        signal.signal(signal.SIGTERM, end)
     runner: TaskRunner | None = None
     while True:
-        request, left = requests.get()
+        message = requests.get()
+        if message is None or stop.is_set():
+            os._exit(0)
+        request, left = message
         task = task_from_dict(request["task"])
         begin = time.perf_counter()
         try:
@@ -112,7 +121,7 @@ def main() -> None:
             write_message(answers, header, {"artefact": answer.artefact})
 
 
-def _read(requests: queue.Queue[Message]) -> None:
+def _read(requests: queue.SimpleQueue[Message | None]) -> None:
     while (message := read_message(sys.stdin.buffer)) is not None:
         requests.put(message)
     # The run is over, or was killed: nobody waits for the task at hand any more.
