@@ -105,13 +105,15 @@ def read_matched(folder: Path, identity: str, version: str = "swap") -> pa.Table
 
 FIT_LOG = "IETEST_TOYS_FIT_LOG"
 CELLS = "IETEST_TOYS_CELLS"
+HELD = "IETEST_TOYS_HELD"
 
 
 class SlowModel(BagOfWordsXGBoost):
     """Takes its time, so that there is some to be killed in, and tells what it is asked for.
 
     A line for each training goes to the file named by the environment, no part of the run: the
-    seed, which no other training has, and the cells that were finished at that moment.
+    seed, which no other training has, and the cells that were finished at that moment. If it is to
+    be held, no training that begins after the first finished cell comes to an end.
     """
 
     name = "slow"
@@ -124,6 +126,8 @@ class SlowModel(BagOfWordsXGBoost):
             descriptor = os.open(os.environ[FIT_LOG], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             os.write(descriptor, line.encode())
             os.close(descriptor)
+            while HELD in os.environ and finished:
+                time.sleep(0.05)
         time.sleep(0.05)
         return super().fit(*args, **kwargs)
 

@@ -16,7 +16,7 @@ import pytest
 
 from ietest_fast.experiment.cells import read_cell_artefact
 from ietest_fast.experiment.identity import training_seed
-from toys import CELLS, FIT_LOG
+from toys import CELLS, FIT_LOG, HELD
 from waiting import wait_until
 
 TESTS = Path(__file__).parents[1]
@@ -61,7 +61,7 @@ def _fits(folder):
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
-def _start(folder, n_jobs, *, rows_before_death=-1):
+def _start(folder, n_jobs, *, rows_before_death=-1, held=False):
     arguments = map(str, (folder, n_jobs, rows_before_death))
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", SCRIPT, *arguments],
@@ -70,6 +70,7 @@ def _start(folder, n_jobs, *, rows_before_death=-1):
             "PYTHONPATH": str(TESTS),
             FIT_LOG: str(_log(folder)),
             CELLS: str(folder / "cells"),
+            **({HELD: "yes"} if held else {}),
         },
         stderr=subprocess.PIPE,
         text=True,
@@ -207,7 +208,7 @@ def test_twenty_kills_change_nothing(tmp_path):
 
 def test_ctrl_c_ends_the_run_and_its_workers(tmp_path):
     folder = tmp_path / "run"
-    process = _start(folder, 2)
+    process = _start(folder, 2, held=True)  # it cannot end before it is interrupted
     wait_until(lambda: list(folder.glob("cells/*.parquet")), process)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
