@@ -1,4 +1,4 @@
-"""Random search for hyperparameters on the untransformed data (step 2 of Algorithm 1)."""
+"""Random search for hyperparameters (step 2 of Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Trial:
     params
         The hyperparameters.
     valid_accuracy
-        Accuracy on the untransformed validation set, 0 to 1.
+        Accuracy on the validation set, 0 to 1: the untransformed one, or that of the resample that
+        was searched on (Alternative 3).
 
     Raises
     ------

@@ -57,7 +57,7 @@ class RhoResult(Part):
     alpha
         Level of the whole test.
     correction
-        How the M p-values become one decision; see :data:`CORRECTIONS`.
+        How the M p-values become one decision.
     p_adjusted
         The p-value of each classifier, corrected for M tests.
     sensitivity, detectable_difference

@@ -101,7 +101,7 @@ class DataSummary(Part):
     text_columns, label_names
         Of all three splits.
     label_column
-        Of their files; None if they did not come from files.
+        Of their files, as configured; None if it was found by its name or there are no files.
     train, valid, test
         The splits.
     """
