@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrialTask:
-    """A candidate of a model's search, to be tried on the untransformed data.
+class _ModelTask:
+    """What trials and cells have in common.
 
     Attributes
     ----------
@@ -43,15 +43,25 @@ class TrialTask:
         Key of the model.
     params
         Hyperparameters.
+    """
+
+    identity: str
+    model: str
+    params: Params
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialTask(_ModelTask):
+    """A candidate of a model's search, to be tried.
+
+    Attributes
+    ----------
     number
         From 0, in the order of drawing.
     resample
         The resample to try it on (the paper's Alternative 3); None for the untransformed data.
     """
 
-    identity: str
-    model: str
-    params: Params
     number: int
     resample: Resample | None = None
     kind: Literal["trial"] = "trial"
@@ -63,26 +73,17 @@ class TrialTask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellTask:
+class CellTask(_ModelTask):
     """A classifier, or a vote of several, of one model and one resample, and its answers.
 
     Attributes
     ----------
-    identity
-        sha256 of all that affects the result.
-    model
-        Key of the model.
-    params
-        Hyperparameters.
     resample
         What it is trained on.
     versions
         Keys of the transformations whose test sets it answers, beside the original.
     """
 
-    identity: str
-    model: str
-    params: Params
     resample: Resample
     versions: tuple[str, ...]
     kind: Literal["cell"] = "cell"
