@@ -321,8 +321,8 @@ class RunConfig(Section):
     n_jobs
         Cells trained at the same time; None for as many as the cores hold.
     n_threads
-        Threads of each. No result depends on these two, except that models trained by torch and estimators may
-        depend on the threads.
+        Threads of each. No result depends on these two, except that models trained by torch and
+        estimators may depend on the threads.
     keep_models
         Whether the classifiers of all cells are kept, in the run's folder ``models``.
     """
