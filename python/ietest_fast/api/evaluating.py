@@ -121,14 +121,7 @@ class EvaluationResult(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row for each version."""
-        return [
-            {
-                name: value
-                for name, value in test.to_dict().items()
-                if value is None or isinstance(value, bool | int | float | str)
-            }
-            for test in self.comparison.tests
-        ]
+        return self.comparison.records()
 
     def rows(self) -> list[tuple[str, str]]:
         """Return names and formatted values in reading order."""

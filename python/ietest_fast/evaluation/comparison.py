@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.stats import cochran_q_test, holm, is_collapsed, paired_test
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.predictions import Pairs, Predictions
@@ -141,11 +141,9 @@ class Comparison(Result):
         """Return names and formatted values in reading order."""
         return [(test.name, _say(test)) for test in self.tests]
 
-    def to_frame(self) -> Any:
-        """Return one row for each test, as a pandas data frame."""
-        import pandas as pd
-
-        return pd.DataFrame([test.to_dict() for test in self.tests])
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each test."""
+        return [fit_cells(test.to_dict()) for test in self.tests]
 
 
 def compare_versions(

@@ -199,8 +199,10 @@ class Predictions:
 
     @classmethod
     def concat(cls, parts: Sequence[Predictions], *, source: str | None = None) -> Predictions:
-        """Put tables of several classifiers or versions together; a column missing in one is null.
+        """Put tables of several classifiers or versions together.
 
+        A part that lacks a column gets nulls in it. The parts must agree on ``correct``,
+        ``model``, ``m``, ``rho`` and ``copy``, which have no nulls: all have the column, or none.
         Rows that are the same in two parts must be told apart by a column (``model``, ``m``,
         ``rho``, ``version``).
         """

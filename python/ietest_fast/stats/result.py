@@ -43,7 +43,7 @@ class Result:
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows of :meth:`to_frame`: one, unless the result is of several things."""
-        return [{name: value for name, value in self.to_dict().items() if _fits_a_cell(value)}]
+        return [fit_cells(self.to_dict())]
 
     def to_frame(self) -> Any:
         """Return the result as a data frame, for tables and for joining many results.
@@ -59,7 +59,9 @@ class Result:
         """
         import pyarrow as pa
 
-        table = pa.Table.from_pylist(self.records())
+        rows = self.records()
+        names = dict.fromkeys(name for row in rows for name in row)
+        table = pa.Table.from_pylist([{name: row.get(name) for name in names} for row in rows])
         try:
             import pandas as pd  # noqa: F401
         except ModuleNotFoundError:
@@ -91,8 +93,13 @@ class Result:
         return f"<table>{caption}<tbody>{cells}</tbody></table>{below}"
 
 
-def _fits_a_cell(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str))
+def fit_cells(values: dict[str, Any]) -> dict[str, Any]:
+    """Return what fits the cells of a table: texts, numbers, truth values and None."""
+    return {
+        name: value
+        for name, value in values.items()
+        if value is None or isinstance(value, (bool, int, float, str))
+    }
 
 
 def format_p(p: float, *, floor: float | None = None) -> str:

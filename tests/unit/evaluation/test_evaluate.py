@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -74,9 +76,8 @@ def test_labels_that_a_transformation_sets_are_those_it_is_scored_against(corpus
     assert same.sample.transformed_correct.tolist() == [True] * 4
     assert other.sample.transformed_correct.tolist() == [False] * 3
     assert found.predictions.dropped == {"label unknown after the transformation turns": 1}
-    assert [
-        test.p_adjusted >= test.result.p_value for test in compare_versions(found.predictions).tests
-    ]
+    tests = compare_versions(found.predictions).tests
+    assert all(test.p_adjusted >= test.result.p_value for test in tests)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +90,23 @@ def test_labels_that_a_transformation_sets_are_those_it_is_scored_against(corpus
 def test_labels_that_nobody_knows_are_refused(corpus, labels, message: str) -> None:
     with pytest.raises(InputError, match=message):
         evaluate(Words(), corpus, Phi("turns", labels=labels))
+
+
+def test_a_comparison_becomes_a_table_without_pandas(
+    corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turned = Phi("turns", labels=["neg", "pos", "neg", "pos"])
+    answers = evaluate(Words(), corpus, [Phi("keeps", copies=2), turned]).predictions
+    found = compare_versions(answers)
+    frame = found.to_frame()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    table = found.to_frame()
+    assert isinstance(table, pa.Table)
+    assert table.column_names == list(frame)
+    assert table["version"].to_pylist() == ["keeps", "turns"]
+    # A column of one of the tests only.
+    assert table["n_clusters"].to_pylist() == [4, None]
+    assert table["method"].to_pylist()[0] is None
 
 
 def test_rows_that_a_transformation_makes_belong_to_their_item(corpus) -> None:
