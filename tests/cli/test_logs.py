@@ -102,7 +102,7 @@ def test_several_versions_of_several_classifiers(
     assert given["reject"] is any(each["reject"] for each in given["comparisons"])
     status, out, _ = run(capsys, "eval", path)
     assert "a: voice" in out
-    assert "Cochran's Q of b over 3 versions" in out
+    assert "Cochran's Q of b over 3 versions of 60 items:" in out
     assert "Different from original: b: typos" in out
 
 

@@ -130,7 +130,10 @@ class EvaluationResult(Result):
             return [
                 *self.comparison.rows(),
                 *(
-                    ("Cochran's Q, all", f"p = {format_p(each.result.p_value)}")
+                    (
+                        "Cochran's Q, all",
+                        f"p = {format_p(each.result.p_value)} on {each.result.n:,} items",
+                    )
                     for each in self.comparison.cochran
                 ),
             ]

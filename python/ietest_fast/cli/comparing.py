@@ -214,8 +214,8 @@ def _print_several(
         result = each.result
         click.echo(
             f"Cochran's Q{f' of {who}' if who else ''} over {len(result.versions)} "
-            f"{'classifiers' if is_models else 'versions'}: {result.statistic:.3f}, "
-            f"p = {result.p_value:.4g}"
+            f"{'classifiers on' if is_models else 'versions of'} {result.n:,} items: "
+            f"{result.statistic:.3f}, p = {result.p_value:.4g}"
         )
     differ = [test.name for test in found.tests if test.reject]
     click.echo(

@@ -103,7 +103,9 @@ class Comparison(Result):
     tests
         One for each version and classifier.
     cochran
-        For each classifier with more than two versions; none with clusters.
+        For each classifier with more than two versions, on the items that have all of them. None
+        with clusters, with several rows of an item, or where fewer than two items have all
+        versions.
     compared
         ``versions`` of the same items, or ``models`` on the same version.
     alpha
@@ -161,7 +163,8 @@ def compare_versions(
     """Test each version of the items against the reference, for each classifier.
 
     The p-values of a classifier's versions are adjusted by Holm's rule. With three versions and
-    more, Cochran's Q asks besides whether any of them differs from any other. If there is only one
+    more, Cochran's Q asks besides whether any of them differs from any other, on the items that
+    have all versions. If there is only one
     version, and several classifiers, each classifier is tested against the first.
 
     Parameters
@@ -223,13 +226,9 @@ def compare_versions(
             replace(test, p_adjusted=p, reject=p < alpha)
             for test, p in zip(family, adjusted, strict=True)
         ]
-        if len(family) > 1 and clusters is None:
-            result = cochran_q_test(
-                _outcomes(family),
-                n_resamples=n_resamples,
-                rng=rng,
-                n_threads=n_threads,
-            )
+        outcomes = _outcomes(family)
+        if outcomes is not None:
+            result = cochran_q_test(outcomes, n_resamples=n_resamples, rng=rng, n_threads=n_threads)
             cochran.append(GroupCochran(group=shown, result=result))
     if not tests:
         raise InputError("has one version of each item; two are needed", path=predictions.source)
@@ -288,10 +287,18 @@ def _test(
     )
 
 
-def _outcomes(family: list[VersionTest]) -> dict[str, Any]:
-    """Return the outcomes of all versions on the items that all of them have."""
+def _outcomes(family: list[VersionTest]) -> dict[str, Any] | None:
+    """Return the outcomes of all versions on the items that all of them have.
+
+    None where Cochran's Q does not apply: there are fewer than three versions, rows are clustered
+    or several of one item, or fewer than two items have all versions.
+    """
+    if len(family) < 2 or any(test.clusters is not None for test in family):
+        return None
     items = [test.pairs.items.to_pylist() for test in family]
     shared = set(items[0]).intersection(*items[1:])
+    if len(shared) < 2:
+        return None
     order = [item for item in items[0] if item in shared]
     first = family[0].pairs
     places = dict(zip(items[0], range(len(items[0])), strict=True))

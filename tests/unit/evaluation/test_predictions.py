@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions
+from ietest_fast.evaluation import Predictions, compare_versions
 
 LABELS = ("no", "yes")
 GOLD = np.array([0, 1, 1, 0], dtype=np.int8)
@@ -168,3 +168,34 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
 def test_versions_that_are_not_there_are_named() -> None:
     with pytest.raises(InputError, match="has no version 'voice'; it has original, syn"):
         make().pairs("voice")
+
+
+def suite(**items: range) -> Predictions:
+    """Versions of some items each; every third answer to a version is wrong."""
+    everything = sorted({item for own in items.values() for item in own})
+    rows = [(item, "original", True) for item in everything]
+    rows += [(item, name, item % 3 > 0) for name, own in items.items() for item in own]
+    names = ("item", "version", "correct")
+    table = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    return Predictions(table=table)
+
+
+def test_cochran_is_of_the_items_that_have_all_versions() -> None:
+    apart = compare_versions(suite(voice=range(30), negation=range(30, 60)))
+    assert [test.result.n for test in apart.tests] == [30, 30]
+    assert apart.cochran == ()
+    assert compare_versions(suite(voice=range(30), negation=range(29, 60))).cochran == ()
+    (overlap,) = compare_versions(suite(voice=range(30), negation=range(20, 60))).cochran
+    assert overlap.result.n == 10
+
+
+def test_cochran_is_left_out_where_an_item_has_several_rows() -> None:
+    whole = suite(voice=range(30), negation=range(30)).table
+    copies = whole.slice(30, 30).append_column("copy", pa.array([1] * 30, pa.int32()))
+    table = pa.concat_tables(
+        [whole.append_column("copy", pa.array([0] * 90, pa.int32())), copies],
+        promote_options="permissive",
+    )
+    found = compare_versions(Predictions(table=table))
+    assert [test.result.n for test in found.tests] == [60, 30]
+    assert found.cochran == ()
