@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.predictions import ORIGINAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -206,10 +207,12 @@ def as_versions(
 ) -> list[Version]:
     """Return the versions that one or several transformations make; ready ones as they are.
 
+    Versions of one name get numbers, as in a run: the second ``words`` becomes ``words#2``.
+
     Raises
     ------
     InputError
-        If two have the same name.
+        If one is there twice.
     """
     is_several = isinstance(phi, Sequence) and not isinstance(phi, (str, Mapping))
     versions = [
@@ -218,8 +221,26 @@ def as_versions(
         else transform_corpus(corpus, each, learn_from=learn_from, n_threads=n_threads)
         for each in (phi if is_several else [phi])
     ]
-    names = [version.name for version in versions]
+    for place, version in enumerate(versions):
+        if any(_are_same(version, other) for other in versions[:place]):
+            raise InputError(f"the transformation {version.name!r} is there twice")
+    names = number_names([version.name for version in versions], taken=[ORIGINAL])
+    return [replace(version, name=name) for version, name in zip(versions, names, strict=True)]
+
+
+def _are_same(one: Version, other: Version) -> bool:
+    return one.identity == other.identity and one.table.equals(other.table)
+
+
+def number_names(names: Iterable[str], *, taken: Iterable[str] = ()) -> list[str]:
+    """Make names different: the second ``a`` becomes ``a#2``."""
+    used = set(taken)
+    keys = []
     for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two versions are called {name!r}; each needs a name of its own")
-    return versions
+        key, number = name, 1
+        while key in used:
+            number += 1
+            key = f"{name}#{number}"
+        used.add(key)
+        keys.append(key)
+    return keys

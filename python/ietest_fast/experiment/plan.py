@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import ietest_fast
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.config import NO_REPLICATES
 from ietest_fast.experiment.data import (
     Splits,
@@ -28,7 +29,7 @@ from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.transform import plan as plan_phi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -232,20 +233,6 @@ def make_plan(
         for phi in phis:
             phi.planned.close()
         raise
-
-
-def number_names(names: Iterable[str], *, taken: Iterable[str] = ()) -> list[str]:
-    """Make names different: the second ``a`` becomes ``a#2``."""
-    used = set(taken)
-    keys = []
-    for name in names:
-        key, number = name, 1
-        while key in used:
-            number += 1
-            key = f"{name}#{number}"
-        used.add(key)
-        keys.append(key)
-    return keys
 
 
 def _refuse_twins(noun: str, named: Sequence[tuple[str, object]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions, evaluate
+from ietest_fast.evaluation.versions import transform_corpus
 from ietest_fast.models.classifiers import Scores
 from ietest_fast.transform import Transformed
 
@@ -121,5 +123,13 @@ def test_each_distinct_input_of_all_versions_is_run_once(corpus) -> None:
     model = Words()
     found = evaluate(model, corpus, ["syn.careful", Phi("keeps")])
     assert len(model.asked) == len(set(model.asked)) == found.scores.n_inputs < 12
-    with pytest.raises(InputError, match="two versions are called 'keeps'"):
-        evaluate(model, corpus, [Phi("keeps"), Phi("keeps")])
+
+
+def test_versions_of_one_name_are_numbered_as_in_a_run(corpus) -> None:
+    found = evaluate(Words(), corpus, [Phi("keeps"), Phi("keeps", copies=2)])
+    assert found.predictions.versions == ("original", "keeps", "keeps#2")
+    assert found.n_changed == {"keeps": 4, "keeps#2": 8}
+    original = replace(transform_corpus(corpus, Phi("keeps")), name="original")
+    assert evaluate(Words(), corpus, original).predictions.versions == ("original", "original#2")
+    with pytest.raises(InputError, match="the transformation 'keeps' is there twice"):
+        evaluate(Words(), corpus, [Phi("keeps"), Phi("keeps")])
