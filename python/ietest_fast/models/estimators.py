@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import hashlib
 import inspect
@@ -10,6 +11,7 @@ import math
 import pickle
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -292,7 +294,10 @@ def describe_parameters(estimator: Any) -> dict[str, str | int | float | bool]:
     }
 
 
-def _describe(value: Any, name: str) -> str | int | float | bool:  # noqa: PLR0911 - kinds
+def _describe(  # noqa: PLR0911 - kinds
+    value: Any, name: str, within: tuple[Any, ...] = ()
+) -> str | int | float | bool:
+    """Describe a value, which functions may hold."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool | int | str):
@@ -302,16 +307,18 @@ def _describe(value: Any, name: str) -> str | int | float | bool:  # noqa: PLR09
     if value is None:
         return "None"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(str(_describe(each, name)) for each in value)}]"
+        return f"[{', '.join(str(_describe(each, name, within)) for each in value)}]"
     if isinstance(value, dict):
-        pairs = (f"{key!r}: {_describe(each, name)}" for key, each in value.items())
+        pairs = (f"{key!r}: {_describe(each, name, within)}" for key, each in value.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, type):
         return _path_of(value)
-    if callable(getattr(value, "get_params", None)):
+    if callable(getattr(value, "get_params", None)) and not within:
         return _path_of(type(value))  # its parameters have lines of their own
+    if inspect.ismodule(value):
+        return value.__name__
     if inspect.isroutine(value):
-        return f"{_path_of(value)}@{_hash_function(value, name)}"
+        return f"{_path_of(value)}@{_hash_function(value, name, within)}"
     try:
         content = pickle.dumps(value, protocol=5)
     except Exception as error:  # anything may be inside, with any reason not to be pickled
@@ -322,20 +329,48 @@ def _describe(value: Any, name: str) -> str | int | float | bool:  # noqa: PLR09
     return f"{_path_of(type(value))}@{hashlib.sha256(content).hexdigest()[:16]}"
 
 
-def _hash_function(function: Any, name: str) -> str:
-    """Hash what a function does: its source, its constants, and the values that it closes over."""
-    try:
-        parts = [inspect.getsource(function)]
-    except (OSError, TypeError):
-        parts = []
+def _hash_function(function: Any, name: str, within: tuple[Any, ...]) -> str:
+    """Hash what a function does: its code, its defaults, and the values that it holds.
+
+    It holds what it closes over and, if it is a method, its object.
+    """
+    for levels, each in enumerate(reversed(within), start=1):
+        if each is function:  # a recursive function closes over itself
+            return f"{levels} up"
+    within = (*within, function)
+    held = [getattr(function, "__self__", None)]
+    parts = []
     code = getattr(function, "__code__", None)
     if code is not None:
+        with contextlib.suppress(OSError, TypeError):
+            parts.append(inspect.getsource(function))
         # Of two lambdas on one line the source is the same.
-        constants = [each for each in code.co_consts if not inspect.iscode(each)]
-        parts += [repr(constants), repr(code.co_names), repr(code.co_varnames)]
-        held = [cell.cell_contents for cell in function.__closure__ or ()]
-        parts += [str(_describe(each, name)) for each in (*(function.__defaults__ or ()), *held)]
+        parts += _describe_code(code)
+        held += function.__defaults__ or ()
+        held += sorted((function.__kwdefaults__ or {}).items())
+        held += [_content_of(cell) for cell in function.__closure__ or ()]
+    parts += [str(_describe(each, name, within)) for each in held]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _describe_code(code: CodeType) -> list[str]:
+    """Write down what a function's code does, that of the functions within it included."""
+    parts = [code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)]
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            parts += _describe_code(each)
+        elif isinstance(each, frozenset):  # in another order in another process
+            parts += sorted(map(repr, each))
+        else:
+            parts.append(repr(each))
+    return parts
+
+
+def _content_of(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing is in it yet
+        return None
 
 
 def _path_of(thing: Any) -> str:

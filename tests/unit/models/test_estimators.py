@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,21 @@ def adding(n: int) -> Any:
     return add
 
 
+def recursive(step: int) -> Any:
+    def count(texts: Any) -> Any:
+        return [] if not texts else count(texts[step:])
+
+    return count
+
+
+class Cutter:
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def cut(self, text: str) -> str:
+        return text[: self.width]
+
+
 def describe(value: Any) -> Any:
     return describe_parameters(Parameters(value=value))["value"]
 
@@ -67,6 +83,23 @@ def test_objects_are_known_by_what_is_in_them() -> None:
     assert describe(adding(1)) == describe(adding(1)) != describe(adding(2))
     with pytest.raises(InputError, match="'value' is a generator that cannot be pickled"):
         describe(x for x in "ab")
+
+
+def test_functions_are_known_by_what_they_do_and_hold() -> None:
+    digits, letters = (re.compile(pattern).findall for pattern in ("[0-9]+", "[a-z]+"))
+    assert describe(digits) == describe(re.compile("[0-9]+").findall) != describe(letters)
+    assert describe(Cutter(1).cut) == describe(Cutter(1).cut) != describe(Cutter(2).cut)
+    plus, minus = (lambda a: a + 1), (lambda a: a - 1)
+    assert describe(plus) != describe(minus)
+    one, other = (eval(f"lambda text, *, n={n}: text[n:]") for n in (1, 2))
+    assert describe(one) != describe(other)
+    inner, outer = (eval(f"lambda: (lambda text: text {sign} 1)") for sign in "+-")
+    assert describe(inner) != describe(outer)
+    assert describe(recursive(1)) == describe(recursive(1)) != describe(recursive(2))
+    weak, strong = (adding(Parameters(C=c)) for c in (1, 2))
+    assert describe(weak) != describe(strong)
+    assert describe(len) == describe(len) != describe(max)
+    assert describe(str.lower) != describe(str.upper)
 
 
 def test_how_a_thing_is_done_does_not_matter() -> None:
