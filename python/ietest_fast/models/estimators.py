@@ -145,9 +145,18 @@ class EstimatorModel:
         return {}
 
     def check_params(self, params: Mapping[str, Any]) -> list[str]:
-        """Say which parameters the estimator does not have."""
+        """Say which parameters the estimator does not have, and which a run cannot record."""
         known = self._estimator.get_params(deep=True)
-        return [f"{name}: unknown; see get_params()" for name in params if name not in known]
+        problems = []
+        for name, value in params.items():
+            if name not in known:
+                problems.append(f"{name}: unknown; see get_params()")
+            elif not _is_json(value):
+                problems.append(
+                    f"{name}: {value!r} cannot be recorded; expected finite numbers, texts, truth "
+                    "values, None, or lists of these. Set it on the estimator itself"
+                )
+        return problems
 
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
@@ -259,6 +268,14 @@ class FittedEstimator:
         with threadpool_limits(limits=self._n_threads):
             answers = getattr(self._estimator, method)(_texts(store, distinct, self._inputs))
         return np.asarray(answers)[places]
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value.item() if isinstance(value, np.generic) else value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _texts(store: RowStore, rows: NDArray[np.int64], inputs: Inputs | None) -> Any:

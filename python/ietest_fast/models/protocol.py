@@ -404,7 +404,8 @@ def _shorten(value: Any) -> str:
 def normalise_params(params: Mapping[str, Any], space: SearchSpace) -> Params:
     """Write equal hyperparameters in one way: 6.0 as 6 where integers are searched, 1 as 1.0 else.
 
-    Trainers are particular about it, and the identity of a result hangs on it.
+    NumPy's scalars become Python's. Trainers are particular about it, and the identity of a result
+    hangs on it.
 
     Parameters
     ----------
@@ -413,8 +414,11 @@ def normalise_params(params: Mapping[str, Any], space: SearchSpace) -> Params:
     space
         What may be given.
     """
-    normalised = dict(params)
-    for name, value in params.items():
+    normalised = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in params.items()
+    }
+    for name, value in normalised.items():
         domain = space.get(name)
         if isinstance(domain, IntegerRange) and isinstance(value, float) and value.is_integer():
             normalised[name] = int(value)

@@ -159,9 +159,14 @@ def test_several_models_and_transformations() -> None:
 
 def test_params_voters_and_other_forms() -> None:
     made = ie.run(
-        **CORPORA, model=ByWord(), inputs="joined", params={"smoothing": 3.0}, n_voters=3, **SMALL
+        **CORPORA,
+        model=ByWord(),
+        inputs="joined",
+        params={"smoothing": np.float32(3.0), "n_jobs": np.int64(1)},
+        n_voters=3,
+        **SMALL,
     )
-    assert made.results.models[0].settings.params == {"smoothing": 3.0}
+    assert made.results.models[0].settings.params == {"smoothing": 3.0, "n_jobs": 1}
 
 
 @pytest.mark.parametrize(
@@ -170,6 +175,8 @@ def test_params_voters_and_other_forms() -> None:
         ({"n_jobs": 2, "input_column": "hypothesis"}, "trained in this process"),
         ({}, "say inputs='joined'"),
         ({"params": {"smooth": 1}}, "smooth: unknown"),
+        ({"params": {"smoothing": np.inf}}, "smoothing: inf cannot be recorded"),
+        ({"params": {"smoothing": {1, 2}}}, r"smoothing: \{1, 2\} cannot be recorded"),
         ({"rho": [2], "alpha": 0.7}, "(?s)rho.*alpha"),
         ({"model": ByWord}, "is no model to train"),
         ({"model": 3}, "is no model to train"),
