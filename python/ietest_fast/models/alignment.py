@@ -47,8 +47,8 @@ _SEARCH_SPACE: SearchSpace = {"l2": FloatRange(low=1e-5, high=0.1)}
 _ALLOWED: Mapping[str, Bounds] = {"l2": Bounds(low=0)}
 _PRESETS: Mapping[str, Params] = {"default": {"l2": 1e-3}}
 
-# Pairs whose words are compared at once; their products fit into some 100 MB.
-_PAIRS_AT_ONCE = 20_000
+# Pairs of words that are compared at once, some 70 bytes for each.
+_WORDS_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +118,37 @@ def similarity(a: str, b: str) -> float:
 
 
 def _align(
+    words: _Words,
+    premise: NDArray[np.int64],
+    hypothesis: NDArray[np.int64],
+    *,
+    at_once: int = _WORDS_AT_ONCE,
+) -> NDArray[np.float32]:
+    """Return the features of pairs of texts, shape (pairs, 2 * N_KINDS)."""
+    lengths = np.diff(words.offsets)
+    # Every word of a hypothesis is an entry, even if its premise has none.
+    sizes = np.maximum(lengths[premise], 1) * lengths[hypothesis]
+    return np.concatenate(
+        [_align_at_once(words, premise[part], hypothesis[part]) for part in cut(sizes, at_once)]
+    )
+
+
+def cut(sizes: NDArray[np.int64], most: int) -> list[slice]:
+    """Cut rows into runs whose sizes add up to `most` at the most; a larger row is a run alone."""
+    ends = np.cumsum(sizes)
+    runs = []
+    begin = 0
+    while begin < len(sizes):
+        before = ends[begin] - sizes[begin]
+        end = max(begin + 1, int(np.searchsorted(ends, before + most, side="right")))
+        runs.append(slice(begin, end))
+        begin = end
+    return runs
+
+
+def _align_at_once(
     words: _Words, premise: NDArray[np.int64], hypothesis: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Give the features of some pairs of texts."""
     n_premise = words.offsets[premise + 1] - words.offsets[premise]
     n_hypothesis = words.offsets[hypothesis + 1] - words.offsets[hypothesis]
     # One row for each word of each hypothesis ...
@@ -256,12 +284,8 @@ class Alignment:
             words = _Words.read(distinct.to_pylist(), tagger.tag(distinct))
         encoded = {}
         for name, each in inputs.items():
-            features = [
-                _align(words, *each.codes[:, begin : begin + _PAIRS_AT_ONCE])
-                for begin in range(0, each.codes.shape[1], _PAIRS_AT_ONCE)
-            ]
             encoded[name] = EncodedSplit(
-                store=Alignments(features=np.concatenate(features)),
+                store=Alignments(features=_align(words, *each.codes)),
                 versions=each.versions,
                 labels=splits[name].labels,
             )

@@ -13,7 +13,7 @@ import pytest
 from ietest_fast.corpus import demo_splits
 from ietest_fast.errors import InputError
 from ietest_fast.models import load_model, model_names
-from ietest_fast.models.alignment import N_KINDS, similarity
+from ietest_fast.models.alignment import N_KINDS, cut, similarity
 from ietest_fast.models.protocol import EncodedRows, SplitTexts
 from ietest_fast.models.words import read_vectors, split_words
 
@@ -191,6 +191,19 @@ def test_alignments_are_those_of_the_definition():
         assert features[row, N_KINDS] == pytest.approx(least)
         assert (np.delete(features[row], [0, N_KINDS]) == 1).all()
     assert similarity("cat", "cats") == 0.75
+    for at_once in (1, 5, 16):
+        assert (_align(words, premise, hypothesis, at_once=at_once) == features).all()
+
+
+@pytest.mark.parametrize("most", [1, 50, 20_000, 10**9])
+def test_pairs_of_long_texts_are_compared_in_small_parts(most):
+    sizes = np.random.default_rng(0).integers(0, 400 * 50, 300)
+    parts = cut(sizes, most)
+    assert [row for part in parts for row in range(300)[part]] == list(range(300))
+    for part, after in zip(parts, [*parts[1:], slice(300, 300)], strict=True):
+        assert sizes[part].sum() <= most or part.stop - part.start == 1
+        # And none is smaller than it has to be.
+        assert part.stop == 300 or sizes[part].sum() + sizes[after.start] > most
 
 
 def test_words_are_lower_case_and_marks_stand_alone():
