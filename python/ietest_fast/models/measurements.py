@@ -119,7 +119,7 @@ def _hold_scores(table: pa.Table, names: Sequence[str], path: str | Path) -> boo
     if score is None:
         return False
     others = [name for name in names if not rows[name].size]
-    outcomes = [name for name in others if not _find_outcomes(table.column(name))[1].size]
+    outcomes = [name for name in others if not find_outcomes(table.column(name))[1].size]
     if outcomes:
         row = int(rows[score][0])
         raise InputError(
@@ -274,7 +274,7 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
 
 def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.bool_]:
     column = table.column(name)
-    right, bad = _find_outcomes(column)
+    right, bad = find_outcomes(column)
     if bad.size:
         row = int(bad[0])
         value = column[row].as_py()
@@ -289,7 +289,7 @@ def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.boo
     return right
 
 
-def _find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Say of each value whether it is a right one, and in which rows there is no outcome."""
     import pyarrow as pa
     import pyarrow.compute as pc

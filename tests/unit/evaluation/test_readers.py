@@ -12,6 +12,7 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers import READERS, find_reader
 from ietest_fast.evaluation.reading import read_logs
+from ietest_fast.models.measurements import read_measurements
 
 LOGS = Path(__file__).parents[2] / "data" / "logs"
 
@@ -257,6 +258,10 @@ def test_columns_of_outcomes_are_found_or_named(tmp_path: Path) -> None:
     assert counts(path) == [1, 1, 0, 1]
     path = write(tmp_path / "n.csv", "a,b\n1.0,0.0\ntrue,false\n0,1\n")
     assert counts(path, correct_columns=["a", "b"]) == [0, 2, 1, 0]
+    path = write(tmp_path / "y.csv", "a,b\nyes,1.00\nno,0\nF,1e0\nright,wrong\n")
+    assert counts(path, correct_columns=["a", "b"]) == [1, 1, 1, 1]
+    measured = read_measurements(path, ["a", "b"])
+    assert measured.columns["a"].tolist() == [True, False, False, True]
     with pytest.raises(InputError, match="row 1, column 'a': 'x' is no outcome"):
         counts(write(tmp_path / "x.csv", "a,b\n1,0\nx,1\n"), correct_columns=["a", "b"])
     with pytest.raises(InputError, match="row 1, column 'a': an outcome is missing"):

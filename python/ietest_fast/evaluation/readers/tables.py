@@ -23,6 +23,7 @@ from ietest_fast.evaluation.readers.base import (
     unwrap,
 )
 from ietest_fast.models.columns import read_columns, show_value
+from ietest_fast.models.measurements import find_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,23 +216,21 @@ def _as_outcomes(column: pa.ChunkedArray, name: str, path: Path) -> pa.Array:
         If a value is no outcome.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    words: dict[Any, bool] = {"true": True, "false": False, "1": True, "0": False}
-    found: list[bool | None] = []
-    for row, value in enumerate(column.to_pylist()):
-        text = None if value is None else str(value).strip().lower().removesuffix(".0")
-        if text is None or text in {"", "nan"}:
-            found.append(None)
-        elif text in words:
-            found.append(words[text])
-        else:
+    right, bad = find_outcomes(column)
+    missing = pc.is_null(column, nan_is_null=True).to_numpy().copy()
+    for row in bad[~missing[bad]].tolist():
+        value = column[row].as_py()
+        if str(value).strip().lower() not in {"", "nan"}:
             raise InputError(
-                f"{value!r} is no outcome; expected 0 or 1, or true or false",
+                f"{show_value(value)} is no outcome; expected 0 or 1, or true or false",
                 path=path,
                 row=f"row {row}",
                 column=name,
             )
-    return pa.array(found, pa.bool_())
+    missing[bad] = True
+    return pa.array(right, mask=missing)
 
 
 def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
