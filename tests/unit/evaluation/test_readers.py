@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import struct
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -188,6 +190,64 @@ def test_damaged_logs_are_explained(tmp_path: Path) -> None:
     (tmp_path / "y.bin").write_bytes(b"\x00\x01\x02\x03something")
     with pytest.raises(InputError, match=r"is of no known format\. --reader names one"):
         read_logs([tmp_path / "y.bin"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"instance": {"references": [{"tags": None}]}}, "no reference that is tagged as correct"),
+        ({"instance": {"references": 3}}, "no reference that is tagged as correct"),
+        ({"result": {"completions": ["x"]}}, "a completion of instance 'id0' is 'x'; an object"),
+    ],
+)
+def test_damaged_states_of_helm_are_explained(
+    change: dict[str, dict[str, object]], message: str, tmp_path: Path
+) -> None:
+    state = json.loads((LOGS / "scenario_state.json").read_text())
+    for part, fields in change.items():
+        state["request_states"][0][part] |= fields
+    path = tmp_path / "scenario_state.json"
+    path.write_text(json.dumps(state))
+    with pytest.raises(InputError, match=message):
+        read_logs([path])
+
+
+def test_scores_that_are_no_object_are_explained(tmp_path: Path) -> None:
+    log = json.loads((LOGS / "inspect_original.json").read_text())
+    log["samples"][0]["scores"] = ["a"]
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(log))
+    with pytest.raises(InputError, match=r"the scores of sample .* are \['a'\]; an object"):
+        read_logs([path, path])
+
+
+def patched(path: Path, **fields: tuple[int, str, int]) -> Path:
+    """Make a log of Inspect whose directory says other things of its first sample."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("header.json", "samples/1.json"):
+            archive.writestr(name, json.dumps({"eval": {}, "id": 1}))
+    data = bytearray(path.read_bytes())
+    entry = data.rindex(b"PK\x01\x02")
+    for at, form, value in fields.values():
+        struct.pack_into(form, data, entry + at, value)
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"flags": (8, "<H", 1)},  # encrypted
+        {"method": (10, "<H", 77)},
+        {"method": (10, "<H", 93), "offset": (42, "<I", 1 << 20)},  # beyond the end
+    ],
+)
+def test_damaged_members_of_an_archive_are_explained(
+    fields: dict[str, tuple[int, str, int]], tmp_path: Path
+) -> None:
+    path = patched(tmp_path / "x.eval", **fields)
+    with pytest.raises(InputError, match="is a damaged log of Inspect"):
+        read_logs([path, path])
 
 
 def test_a_reader_of_another_package_needs_no_change_here(

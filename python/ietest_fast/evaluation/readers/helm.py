@@ -15,6 +15,7 @@ from ietest_fast.evaluation.readers.base import (
     read_json,
     text_array,
 )
+from ietest_fast.models.columns import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,7 @@ class HelmReader:
                     path=path,
                 )
             by_version.setdefault(_version(request), []).append(request)
-        several = len({request.get("train_trial_index") for request in requests}) > 1
+        several = len({str(request.get("train_trial_index")) for request in requests}) > 1
         is_choice = "multiple_choice" in str(about.get("method"))
         model = about.get("model_deployment") or about.get("model")
         found = []
@@ -108,7 +109,7 @@ def _version(request: dict[str, Any]) -> str:
     ]
     which = perturbation.get("computed_on")
     # HELM repeats the unperturbed instances beside the perturbed ones, marked as such.
-    if which == _ORIGINAL and perturbation.get("name") in {None, "identity"}:
+    if which == _ORIGINAL and perturbation.get("name") in (None, "identity"):
         return _ORIGINAL
     return ":".join([str(perturbation.get("name")), *([",".join(options)] if options else [])])
 
@@ -118,26 +119,38 @@ def _read_answer(
 ) -> tuple[str | None, str | None, bool | None]:
     """Return the right answer, the model's, and whether it is right."""
     instance = request["instance"]
-    references = [each for each in instance.get("references") or [] if isinstance(each, dict)]
     right = [
-        str(lookup(each, "output.text")) for each in references if "correct" in each.get("tags", [])
+        str(lookup(each, "output.text"))
+        for each in _as_list(instance.get("references"))
+        if isinstance(each, dict) and "correct" in _as_list(each.get("tags"))
     ]
     if not right:
         raise InputError(
             f"instance {instance.get('id')!r} has no reference that is tagged as correct",
             path=path,
         )
-    completions = lookup(request, "result.completions")
-    if not isinstance(completions, list) or not completions:
+    completions = _as_list(lookup(request, "result.completions"))
+    if not completions:
         return right[0], None, None
+    if not isinstance(completions[0], dict):
+        raise InputError(
+            f"a completion of instance {instance.get('id')!r} is {show_value(completions[0])}; an "
+            "object with the field text expected",
+            path=path,
+        )
     text = str(completions[0].get("text", "")).strip()
     mapping = request.get("output_mapping")
     if isinstance(mapping, dict) and mapping:
-        answer = mapping.get(text)
+        answer = as_text(mapping.get(text))
         if is_choice or answer is not None:
             return right[0], answer, answer in right
     plain = _simplify(text)
     return right[0], text or None, any(plain == _simplify(each) for each in right)
+
+
+def _as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and an empty one for anything else."""
+    return value if isinstance(value, list) else []
 
 
 def _simplify(text: str) -> str:

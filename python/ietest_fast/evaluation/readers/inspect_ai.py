@@ -18,6 +18,7 @@ from ietest_fast.evaluation.readers.base import (
     read_json,
     text_array,
 )
+from ietest_fast.models.columns import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,19 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _LARGEST = 1 << 30
 
 
+# What reading a damaged archive raises. RuntimeError: a member is encrypted, nested too deeply, or
+# compressed by an unknown method.
+_DAMAGES = (
+    zipfile.BadZipFile,
+    struct.error,
+    zlib.error,
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+)
+
+
 class InspectReader:
     """Reads ``.eval`` and ``.json`` logs, told apart by their content."""
 
@@ -43,7 +57,7 @@ class InspectReader:
             try:
                 with zipfile.ZipFile(start.path) as archive:
                     return any(name in archive.namelist() for name in _MEMBERS)
-            except (zipfile.BadZipFile, OSError):
+            except _DAMAGES:
                 return False
         return start.is_json and b'"eval"' in start.head and b'"eval_id"' in start.head
 
@@ -56,7 +70,7 @@ class InspectReader:
         else:
             header = read_json(path)
             samples = header.get("samples") or []
-        about = header.get("eval")
+        about = header.get("eval") if isinstance(header, dict) else None
         if not isinstance(about, dict) or not isinstance(samples, list):
             raise InputError("is no log of Inspect", path=path)
         if not samples:
@@ -64,14 +78,8 @@ class InspectReader:
                 "has no samples; it was made with --no-log-samples, or by a run that failed",
                 path=path,
             )
-        rows, failed = [], 0
-        for sample in samples:
-            if not isinstance(sample, dict) or "id" not in sample:
-                raise InputError("has a sample without an id", path=path)
-            if not sample.get("scores"):
-                failed += 1
-            else:
-                rows.append(sample)
+        rows = [sample for sample in samples if _is_scored(sample, path)]
+        failed = len(samples) - len(rows)
         if not rows:
             raise InputError(f"none of its {len(samples)} samples has a score", path=path)
         scorer, notes = _choose_scorer(rows, fields.correct, path)
@@ -135,7 +143,7 @@ def _read_archive(path: Path) -> tuple[dict[str, Any], list[Any]]:
                 if name.startswith("samples/") and name.endswith(".json")
             ]
             return _read_member(archive, header, path), samples
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RecursionError) as error:
+    except _DAMAGES as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"is a damaged log of Inspect: {shorten_error(error)}", path=path) from (
@@ -163,6 +171,26 @@ def _read_member(archive: zipfile.ZipFile, name: str, path: Path) -> Any:
     if zlib.crc32(data) != info.CRC:
         raise zipfile.BadZipFile(f"the checksum of {name} is another")
     return json.loads(data)
+
+
+def _is_scored(sample: Any, path: Path) -> bool:
+    """Whether a sample has scores.
+
+    Raises
+    ------
+    InputError
+        If it is no sample.
+    """
+    if not isinstance(sample, dict) or "id" not in sample:
+        raise InputError("has a sample without an id", path=path)
+    scores = sample.get("scores")
+    if scores and not isinstance(scores, dict):
+        raise InputError(
+            f"the scores of sample {sample['id']!r} are {show_value(scores)}; an object with a "
+            "score of each scorer expected",
+            path=path,
+        )
+    return bool(scores)
 
 
 def _choose_scorer(
