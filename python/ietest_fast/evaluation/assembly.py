@@ -17,6 +17,7 @@ from ietest_fast.evaluation.answer_labels import (
 )
 from ietest_fast.evaluation.log_alignment import item_names
 from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.schema import check_kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -216,10 +217,14 @@ def _rows(part: Part, columns: dict[str, Any]) -> pa.Table:
         "item": log.items,
         "version": pa.repeat(pa.scalar(part.version), len(log)),
         **columns,
+        **log.keys,
     }
     if part.model is not None:
         made["model"] = pa.repeat(pa.scalar(part.model), len(log))
-    return pa.table(made | {k: v for k, v in log.columns.items() if k not in made})
+    # What names the items may be kept by the name of the column that they make.
+    kept = {k: v for k, v in log.columns.items() if k != "item" or not v.equals(log.items)}
+    check_kept(kept, log.path)
+    return pa.table(made | kept)
 
 
 def _finish(

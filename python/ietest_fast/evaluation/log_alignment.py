@@ -103,13 +103,14 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
             for name in ("items", "gold", "predicted", "correct", "probabilities", "inputs")
             if (values := getattr(log, name)) is not None
         },
+        keys={name: values.take(rows) for name, values in log.keys.items()},
         columns={name: values.take(rows) for name, values in log.columns.items()},
         ids={name: values.take(rows) for name, values in log.ids.items()},
     )
 
 
 def check_items(log: Answers) -> pa.Array:
-    """Return a log's items as texts.
+    """Return a log's items as texts, each with the number of its copy where there are copies.
 
     Raises
     ------
@@ -118,6 +119,9 @@ def check_items(log: Answers) -> pa.Array:
     """
     assert log.items is not None  # noqa: S101 - the caller has seen to it
     column = log.items.cast(pa.string())
+    if "copy" in log.keys:
+        copies = log.keys["copy"].cast(pa.string())
+        column = pc.binary_join_element_wise(column, copies, ", copy ")
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise InputError("a row has no id", path=log.path, row=f"row {row}")

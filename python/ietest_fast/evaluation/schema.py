@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError, shorten_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
 GROUPS = ("model", "m", "rho")
 """Columns that tell classifiers apart; every classifier answers every version by itself."""
@@ -67,6 +68,33 @@ def check_columns(names: Sequence[str], source: str) -> None:
             )
     if "correct" not in names and not {"gold", "predicted"} <= set(names):
         raise InputError("needs a column correct, or both gold and predicted", path=source)
+
+
+def check_kept(names: Iterable[str], source: str | Path, *, made: Sequence[str] = ()) -> None:
+    """Refuse to keep a column under a name that has another meaning in a table of predictions.
+
+    Parameters
+    ----------
+    names
+        Of the columns to keep.
+    source
+        Where they come from.
+    made
+        Names of columns beyond the schema that the table gets.
+
+    Raises
+    ------
+    InputError
+        Naming the column.
+    """
+    for name in names:
+        if name in {"item", *TYPES, *made}:
+            raise InputError(
+                "cannot be kept or tell clusters apart under this name, which means something else "
+                "in a table of predictions; rename the column",
+                path=source,
+                column=name,
+            )
 
 
 def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> pa.Table:

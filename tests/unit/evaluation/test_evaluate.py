@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pytest
 
 from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import compare_versions, evaluate
+from ietest_fast.evaluation import compare_versions, evaluate, read_predictions
 from ietest_fast.evaluation.versions import transform_corpus
 from ietest_fast.models.classifiers import Scores
 from ietest_fast.transform import Transformed
@@ -92,6 +93,30 @@ def test_labels_that_a_transformation_sets_are_those_it_is_scored_against(corpus
 def test_labels_that_nobody_knows_are_refused(corpus, labels, message: str) -> None:
     with pytest.raises(InputError, match=message):
         evaluate(Words(), corpus, Phi("turns", labels=labels))
+
+
+@pytest.mark.parametrize("name", ["item", "version", "gold", "correct", "model", "changed"])
+def test_kept_columns_cannot_take_the_place_of_the_schemas(name: str) -> None:
+    table = pa.table({"text": TEXTS, "label": ["pos", "neg"] * 2, name: [1, 1, 0, 0]})
+    corpus = corpus_from_table(table, keep_columns=[name])
+    with pytest.raises(InputError, match=f"column '{name}': cannot be kept or tell clusters apart"):
+        evaluate(Words(), corpus, Phi("keeps"), keep_columns=[name])
+
+
+def test_what_names_the_items_may_be_kept() -> None:
+    table = pa.table({"text": TEXTS, "label": ["pos", "neg"] * 2, "item": list("abcd")})
+    corpus = corpus_from_table(table, keep_columns=["item"])
+    found = evaluate(Words(), corpus, Phi("keeps"), id_column="item", keep_columns=["item"])
+    assert found.predictions.items.to_pylist() == list("abcd")
+
+
+def test_rows_of_an_item_are_read_again_as_they_were_written(corpus, tmp_path: Path) -> None:
+    turned = Phi("turns", labels=["neg", "pos", None, "pos"])
+    written = evaluate(Words(), corpus, [Phi("keeps", copies=2), turned]).predictions
+    written.write(tmp_path / "p.parquet")
+    read = read_predictions(tmp_path / "p.parquet")
+    assert compare_versions(read).to_dict() == compare_versions(written).to_dict()
+    assert read.table.select(written.columns).equals(written.table)
 
 
 def test_a_comparison_becomes_a_table_without_pandas(

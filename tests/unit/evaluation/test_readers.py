@@ -328,6 +328,16 @@ def test_columns_of_outcomes_are_found_or_named(tmp_path: Path) -> None:
         counts(write(tmp_path / "m.csv", "a,b\n1,0\n,1\n"), correct_columns=["a", "b"])
 
 
+def test_kept_columns_cannot_take_the_place_of_the_schemas(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 2},{i % 2},{i // 4 % 2},s{i},{i % 3}\n" for i in range(8))
+    path = write(tmp_path / "w.csv", f"label,original,transformed,item,correct\n{rows}")
+    for name in ("item", "correct"):
+        with pytest.raises(InputError, match=f"column '{name}': cannot be kept or tell clusters"):
+            read_logs([path], keep_columns=[name])
+    kept = read_logs([path], id_column="item", keep_columns=["item"]).predictions
+    assert kept.pairs("transformed").items.to_pylist()[:2] == ["s0", "s1"]
+
+
 def test_correctness_is_not_taken_for_labels(tmp_path: Path) -> None:
     """Finding 2: 1.0 and 0.0 beside gold labels by name became neutral and entailment."""
     paths = []

@@ -93,6 +93,8 @@ class Answers:
         Shape (n,): texts, or hashes of them; only asked whether two logs have the same.
     version, model
         If the log names them.
+    keys
+        Of a table of predictions: ``m``, ``rho`` and ``copy``, which tell rows of an item apart.
     columns
         Further columns by name, each of shape (n,).
     ids
@@ -118,6 +120,7 @@ class Answers:
     inputs: pa.Array | None = None
     version: str | None = None
     model: str | None = None
+    keys: Mapping[str, pa.Array] = field(default_factory=dict)
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
     ids: Mapping[str, pa.Array] = field(default_factory=dict)
     gold_column: str = "label"

@@ -269,8 +269,6 @@ def _answers_of(
 ) -> Answers:
     import pyarrow as pa
 
-    known = {"item", "version", "gold", "predicted", "correct", "probabilities", "model"}
-
     def plain(name: str) -> Any:
         return rows[name].cast(pa.string()) if name in rows.column_names else None
 
@@ -287,9 +285,12 @@ def _answers_of(
         label_names=whole.label_names,
         version=version,
         model=group.get("model"),
-        columns={
-            name: rows[name].combine_chunks() for name in rows.column_names if name not in known
+        keys={
+            name: rows[name].combine_chunks()
+            for name in ("m", "rho", "copy")
+            if name in rows.column_names
         },
+        columns={name: rows[name].combine_chunks() for name in whole.extra_columns},
         gold_column="gold",
         predicted_column="predicted",
         is_scored="correct" in rows.column_names,
