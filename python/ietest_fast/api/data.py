@@ -8,32 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ietest_fast.corpus import Corpus, corpus_from_table, read_corpus
 from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
 from ietest_fast.corpus.dataset import LABEL
+from ietest_fast.corpus.labels import UnknownLabelError, encode_labels
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.row_ids import ID_COLUMNS, are_ids, match_ids
 from ietest_fast.frames import to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.versions import Version
+    from numpy.typing import NDArray
 
-# What tables call the column that names their rows, case-folded.
-_IDS = (
-    "id",
-    "item",
-    "uid",
-    "guid",
-    "pairid",
-    "pair_id",
-    "idx",
-    "row_id",
-    "sample_id",
-    "example_id",
-)
+    from ietest_fast.evaluation.versions import Version
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,17 +121,13 @@ def find_id_column(one: pa.Table, other: pa.Table) -> str | None:
     """
     shared = [name for name in one.column_names if name in other.column_names]
     for name in map(str, shared):
-        tables = (one, other) if name.casefold() in _IDS else ()
-        if tables and all(_are_ids(table.column(name)) for table in tables):
+        tables = (one, other) if name.casefold() in ID_COLUMNS else ()
+        if tables and all(are_ids(table.column(name)) for table in tables):
             return name
     return None
 
 
-def _are_ids(column: pa.ChunkedArray) -> bool:
-    return column.null_count == 0 and len(pc.unique(column)) == len(column)
-
-
-def given_version(
+def version_from_table(
     data: LabelledTable, transformed: Any, *, id_column: str | None, name: str = "transformed"
 ) -> Version:
     """Take a table for the same rows of a corpus in other words.
@@ -165,7 +150,7 @@ def given_version(
     InputError
         If the rows are not the same.
     """
-    from ietest_fast.evaluation.versions import Version
+    from ietest_fast.evaluation.versions import check_labels, check_length, given_version
 
     corpus, table = data.corpus, data.table
     if table is None:
@@ -173,80 +158,48 @@ def given_version(
             "a table of transformed texts is for a table of originals; read the file first",
             path=corpus.source,
         )
-    other = to_arrow(transformed, source="transformed")
-    check_columns("transformed", other.column_names, data.text_columns)
+    source = "transformed"
+    other = to_arrow(transformed, source=source)
+    check_columns(source, other.column_names, data.text_columns)
     if id_column is None:
         id_column = find_id_column(table, other)
-    if id_column is not None:
-        rows = _match(table, other, id_column)
-        other = other.take(rows)
-    elif other.num_rows != table.num_rows:
-        raise InputError(
-            f"has {other.num_rows:,} rows, and the originals have {table.num_rows:,}; rows are "
-            "matched by their order, unless both tables have a column of ids (id_column)",
-            path="transformed",
-        )
-    _check_labels(data, other)
     # Of a corpus, all rows are labelled; of a table, those that the corpus has kept.
-    rows_kept = np.arange(len(corpus)) if data.label_column is None else corpus.source_rows
-    other = other.take(pa.array(rows_kept)).select(list(data.text_columns))
-    labels = pa.array(corpus.labels)
+    rows = np.arange(len(corpus)) if data.label_column is None else corpus.source_rows
+    if id_column is None:
+        check_length(other.num_rows, table.num_rows, what="rows", sources=(corpus.source, source))
+    else:
+        for each, where in ((table, corpus.source), (other, source)):
+            check_columns(where, each.column_names, [id_column])
+        matched = match_ids(
+            table.column(id_column),
+            other.column(id_column),
+            name=id_column,
+            sources=(corpus.source, source),
+        )
+        rows = matched.to_numpy(zero_copy_only=False)[rows]
+    other = other.take(pa.array(rows))
+    if data.label_column is not None and data.label_column in other.column_names:
+        labels = _encode(other.column(data.label_column), data, rows)
+        check_labels(corpus, labels, rows, source=source, by_id=id_column)
+    names = pa.array(corpus.label_names).take(pa.array(corpus.labels))
+    texts = other.select(list(data.text_columns)).rename_columns(list(corpus.text_columns))
     version = corpus_from_table(
-        other.rename_columns(list(corpus.text_columns)).append_column(LABEL, labels),
+        texts.append_column(LABEL, names),
         text_columns=corpus.text_columns,
         label_column=LABEL,
         label_names=corpus.label_names,
-        source="transformed",
+        source=source,
     )
-    return Version(
-        name=name,
-        identity=f"given@{version.fingerprint[:4]}",
-        table=version.table,
-        source_row=np.arange(len(corpus), dtype=np.int64),
-        labels=corpus.labels,
-    )
+    return given_version(name, corpus, version)
 
 
-def _match(table: pa.Table, other: pa.Table, name: str) -> pa.Array:
-    """Return the row of another table that each row of a table is, by their ids."""
-    for each, source in ((table, "<memory>"), (other, "transformed")):
-        check_columns(source, each.column_names, [name])
-        if not _are_ids(each.column(name)):
-            raise InputError("an id is missing or there twice", path=source, column=name)
-    wanted, given = table.column(name), other.column(name)
+def _encode(column: pa.ChunkedArray, data: LabelledTable, rows: NDArray[np.int64]) -> Any:
+    """Return labels of some rows of a transformed table as indices into the corpus' labels."""
+    corpus = data.corpus
     try:
-        rows = pc.index_in(wanted, value_set=given.cast(wanted.type).combine_chunks())
-    except pa.ArrowException as error:
+        found = encode_labels(column, label_names=corpus.label_names, is_pair=corpus.is_pair)
+    except UnknownLabelError as error:
         raise InputError(
-            f"holds {given.type}, and {wanted.type} in the originals",
-            path="transformed",
-            column=name,
-        ) from error
-    if rows.null_count or len(given) != len(wanted):
-        absent = wanted.filter(rows.is_null())
-        which = f", such as {absent[0].as_py()!r}" if len(absent) else ""
-        raise InputError(
-            f"its {len(given):,} ids are not those of the {len(wanted):,} originals: "
-            f"{len(absent):,} of these are missing{which}",
-            path="transformed",
-            column=name,
-        )
-    return rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows
-
-
-def _check_labels(data: LabelledTable, other: pa.Table) -> None:
-    """Refuse transformed rows that have other labels than their originals."""
-    name = data.label_column
-    if name is None or data.table is None or name not in other.column_names:
-        return
-    one, two = (table.column(name).to_pylist() for table in (data.table, other))
-    for row, (before, after) in enumerate(zip(one, two, strict=True)):
-        # NaN is what pandas makes of a missing label.
-        if before != after and not (before != before and after != after):  # noqa: PLR0124
-            raise InputError(
-                f"is {after!r}, and {before!r} in the originals: are the rows in the same order? "
-                "A column of ids in both tables matches them (id_column)",
-                path="transformed",
-                row=f"row {row}",
-                column=name,
-            )
+            str(error), path="transformed", row=f"row {rows[error.row]}", column=data.label_column
+        ) from None
+    return found.codes

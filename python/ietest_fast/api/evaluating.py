@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.api.data import LabelledTable, as_labelled, given_version, with_labels
+from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table, with_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions
 from ietest_fast.evaluation import evaluate as answer_versions
+from ietest_fast.evaluation.versions import read_version
 from ietest_fast.models import as_classifier
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.transform.phi import DEFAULT_PHI
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation import Comparison, Evaluation, Predictions
+    from ietest_fast.evaluation.versions import Version
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import Inputs
     from ietest_fast.stats.outcomes import Method
@@ -289,18 +291,16 @@ def evaluate(
         keep_columns=kept,
         source="data",
     )
+    versions = _choose(phi, has_default=transformed is None)
+    given = None if transformed is None else _read_version(transformed, found, id_column)
     model = _make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
-    if label_map is None:
-        found = LabelledTable(
-            corpus=with_labels(found.corpus, model.labels),
-            table=found.table,
-            text_columns=found.text_columns,
-            label_column=found.label_column,
-        )
+    corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
+    if given is not None:
+        versions.append(replace(given, labels=corpus.labels))  # which may have other numbers now
     evaluation = answer_versions(
         model,
-        found.corpus,
-        _versions(phi, transformed, found, id_column),
+        corpus,
+        versions,
         learn_from=() if learn_from is None else (_learn(learn_from, found),),
         label_map=label_map,
         text_columns=seen,
@@ -345,18 +345,18 @@ def _classes(classifier: Any) -> list[Any]:
     return list(getattr(classifier, "classes_", ()))
 
 
-def _versions(phi: Any, transformed: Any, data: LabelledTable, id_column: str | None) -> list[Any]:
+def _choose(phi: Any, *, has_default: bool) -> list[Any]:
     several = isinstance(phi, Sequence) and not isinstance(phi, str)
     chosen: list[Any] = list(phi) if several else [] if phi is None else [phi]
-    if transformed is not None:
-        if isinstance(transformed, str | Path):
-            from ietest_fast.evaluation.versions import read_version
-
-            return [*chosen, read_version(data.corpus, transformed, id_column=id_column)]
-        return [*chosen, given_version(data, transformed, id_column=id_column)]
-    if several and not chosen:
+    if several and not chosen and has_default:
         raise InputError("phi names no transformation")
-    return chosen or [DEFAULT_PHI]
+    return chosen or [DEFAULT_PHI] * has_default
+
+
+def _read_version(transformed: Any, data: LabelledTable, id_column: str | None) -> Version:
+    if isinstance(transformed, str | Path):
+        return read_version(data.corpus, transformed, id_column=id_column)
+    return version_from_table(data, transformed, id_column=id_column)
 
 
 def _learn(learn_from: Any, data: LabelledTable) -> Any:

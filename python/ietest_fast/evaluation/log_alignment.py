@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.row_ids import read_ids
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.log_roles import Part
@@ -118,21 +119,11 @@ def check_items(log: Answers) -> pa.Array:
         If one is missing, or there twice.
     """
     assert log.items is not None  # noqa: S101 - the caller has seen to it
-    column = log.items.cast(pa.string())
+    column = log.items
     if "copy" in log.keys:
-        copies = log.keys["copy"].cast(pa.string())
-        column = pc.binary_join_element_wise(column, copies, ", copy ")
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise InputError("a row has no id", path=log.path, row=f"row {row}")
-    counts = pc.value_counts(column)
-    repeated = counts.filter(pc.greater(counts.field("counts"), 1))
-    if len(repeated):
-        raise InputError(
-            f"{len(repeated)} ids occur more than once, such as {repeated[0]['values'].as_py()!r}",
-            path=log.path,
-        )
-    return column
+        texts = (each.cast(pa.string()) for each in (column, log.keys["copy"]))
+        column = pc.binary_join_element_wise(*texts, ", copy ")
+    return read_ids(column, path=log.path)
 
 
 def _check_ids(first: Answers, other: Answers) -> None:

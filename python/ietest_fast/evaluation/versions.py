@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.evaluation.row_ids import match_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,57 +150,104 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
         label_names=corpus.label_names,
         keep_columns=() if id_column is None else (id_column,),
     )
-    table = other.table
-    if id_column is not None:
-        table = _match_ids(corpus, other, id_column)
+    if id_column is None:
+        check_length(
+            len(other), len(corpus), what="labelled rows", sources=(corpus.source, str(path))
+        )
     else:
-        matched = "rows are matched by their order, unless --id-column names what tells them apart"
-        if len(other) != len(corpus):
-            raise InputError(
-                f"has {len(other)} labelled rows, and {corpus.source} has {len(corpus)}; {matched}",
-                path=path,
-            )
-        if (other.labels != corpus.labels).any():
-            place = int(np.argmax(other.labels != corpus.labels))
-            raise InputError(
-                f"its labelled row {place} (from 0) has another label than that of "
-                f"{corpus.source}; {matched}",
-                path=path,
-            )
+        rows = match_ids(
+            corpus.table[id_column],
+            other.table[id_column],
+            name=id_column,
+            sources=(corpus.source, str(path)),
+        )
+        other = other.take(rows)
+    check_labels(corpus, other.labels, other.source_rows, source=str(path), by_id=id_column)
+    return given_version(Path(path).stem, corpus, other)
+
+
+def given_version(name: str, corpus: Corpus, other: Corpus) -> Version:
+    """Return the version of a corpus that another corpus is, row by row."""
     return Version(
-        name=Path(path).stem,
+        name=name,
         identity=f"given@{other.fingerprint[:4]}",
-        table=table,
+        table=other.table,
         source_row=np.arange(len(corpus), dtype=np.int64),
         labels=corpus.labels,
     )
 
 
-def _match_ids(corpus: Corpus, other: Corpus, id_column: str) -> pa.Table:
-    """Return the rows of another corpus in the order of this one's ids."""
-    wanted = corpus.table[id_column]
-    try:
-        found = other.table[id_column].cast(wanted.type)
-        for given, source in ((wanted, corpus.source), (found, other.source)):
-            if given.null_count or len(pc.unique(given)) < len(given):
-                raise InputError("has the same id twice, or none", path=source, column=id_column)
-        place = pc.index_in(wanted, value_set=found.combine_chunks())
-    except pa.ArrowException as error:
+def check_length(n: int, n_original: int, *, what: str, sources: tuple[str, str]) -> None:
+    """Refuse rows that are matched by their order if there are more or fewer than originals.
+
+    Parameters
+    ----------
+    n, n_original
+        How many there are.
+    what
+        What is counted, for the message.
+    sources
+        Where the originals and the others come from, for the message.
+
+    Raises
+    ------
+    InputError
+        If the numbers differ.
+    """
+    if n != n_original:
         raise InputError(
-            f"its ids cannot be compared with those of {corpus.source}: {shorten_error(error)}",
-            path=other.source,
-            column=id_column,
-        ) from error
-    if place.null_count or len(found) != len(wanted):
-        raise InputError(
-            f"its {len(found)} rows do not have the same ids as the {len(wanted)} of "
-            f"{corpus.source}",
-            path=other.source,
-            column=id_column,
+            f"has {n:,} {what}, and {sources[0]} has {n_original:,}; rows are matched by their "
+            "order, unless a column of ids that both have matches them (id_column, --id-column)",
+            path=sources[1],
         )
-    if (other.labels[place.to_numpy()] != corpus.labels).any():
-        raise InputError("rows of the same id have different labels", path=other.source)
-    return other.table.take(place)
+
+
+def check_labels(
+    corpus: Corpus,
+    labels: NDArray[np.int8],
+    rows: NDArray[np.int64],
+    *,
+    source: str,
+    by_id: str | None,
+) -> None:
+    """Refuse rows in other words that have another label than their originals.
+
+    Parameters
+    ----------
+    corpus
+        The originals, n rows.
+    labels
+        int8, shape (n,): those of the same rows in other words, indices into the corpus' labels;
+        -1 where there is none.
+    rows
+        int64, shape (n,): the rows of the source that these are, for the message.
+    source
+        Where they come from.
+    by_id
+        The column by which rows were matched; None if by their order.
+
+    Raises
+    ------
+    InputError
+        If one differs.
+    """
+    differs = labels != corpus.labels
+    if not differs.any():
+        return
+    place = int(np.argmax(differs))
+    names = (*corpus.label_names, "missing")  # -1 is the last
+    remedy = (
+        "the rows of an id need the same label"
+        if by_id is not None
+        else "are the rows in the same order? A column of ids that both have matches them "
+        "(id_column, --id-column)"
+    )
+    raise InputError(
+        f"the label is {names[labels[place]]}, and {names[corpus.labels[place]]} in "
+        f"{corpus.source}: {remedy}",
+        path=source,
+        row=f"row {rows[place]}",
+    )
 
 
 def as_versions(

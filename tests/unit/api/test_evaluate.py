@@ -172,7 +172,7 @@ def test_transformed_rows_are_matched_by_their_order() -> None:
     assert list(found.tests) == ["transformed"]
     assert found.pvalue == expected.pvalue
     assert ie.evaluate(guess, FRAME, transformed=other[["text"]]).pvalue == expected.pvalue
-    with pytest.raises(ie.IetestError, match="has 59 rows, and the originals have 60"):
+    with pytest.raises(ie.IetestError, match="has 59 rows, and data has 60"):
         ie.evaluate(guess, FRAME, transformed=other.iloc[1:])
     with pytest.raises(ie.IetestError, match="are the rows in the same order"):
         ie.evaluate(guess, FRAME, transformed=other.iloc[::-1])
@@ -186,7 +186,7 @@ def test_transformed_rows_are_matched_by_ids_that_both_have() -> None:
     expected = ie.evaluate(guess, FRAME, phi=SOFA).pvalue
     assert ie.evaluate(guess, frame, transformed=other).pvalue == expected
     for wrong in (other.iloc[1:], other.assign(pairID=other["pairID"] + "x")):
-        with pytest.raises(ie.IetestError, match="ids are not those of the 60 originals"):
+        with pytest.raises(ie.IetestError, match="ids are not those of the 60 rows of data"):
             ie.evaluate(guess, frame, transformed=wrong)
     renamed = {"pairID": "name"}
     found = ie.evaluate(
@@ -196,8 +196,69 @@ def test_transformed_rows_are_matched_by_ids_that_both_have() -> None:
     assert found.pvalue == expected
     assert found.predictions.items[0].as_py() == "p0"
     twice = frame.assign(pairID="p0")
-    with pytest.raises(ie.IetestError, match="there twice"):
+    with pytest.raises(ie.IetestError, match="occur more than once"):
         ie.evaluate(guess, twice, transformed=twice, id_column="pairID")
+
+
+class Grades(Numbers):
+    """Fitted on grades from 1 to 5."""
+
+    classes_ = np.arange(1, 6)
+
+    def predict(self, texts: Sequence[str]) -> Any:
+        return np.array([1 + 4 * int(answer == "pos") for answer in guess(texts)])
+
+
+def test_transformed_rows_may_have_labels_that_are_numbers() -> None:
+    grades = [1 + 4 * (i % 2) for i in range(60)]
+    for label in (grades, [i % 2 for i in range(60)]):
+        frame = FRAME.assign(label=label)
+        model = Grades() if label is grades else Numbers()
+        expected = ie.evaluate(model, frame, phi=SOFA)
+        found = ie.evaluate(model, frame, transformed=ie.transform(frame, SOFA))
+        assert found.pvalue == expected.pvalue
+        assert found.predictions.label_names == expected.predictions.label_names
+
+
+@pytest.mark.parametrize("kind", ["frame", "file"])
+def test_labels_of_transformed_rows_may_be_written_in_another_way(
+    kind: str, tmp_path: Path
+) -> None:
+    def answer(texts: Sequence[str]) -> Any:
+        return np.eye(3)[[["mixed", "neg", "pos"].index(each) for each in guess(texts)]]
+
+    names = ie.transform(FRAME, SOFA)
+    numbers = FRAME.assign(label=[i % 2 for i in range(60)])
+    names.to_csv(tmp_path / "names.csv", index=False)
+    numbers.to_csv(tmp_path / "numbers.csv", index=False)
+    given = tmp_path / "names.csv" if kind == "file" else names
+    found = ie.evaluate(
+        answer, numbers, transformed=given, label_names=["neg", "pos"],
+        labels=["mixed", "neg", "pos"],
+    )  # fmt: skip
+    assert found.delta == pytest.approx(1 / 3)
+    swapped = ie.transform(numbers, SOFA)
+    back: Any = tmp_path / "swapped.csv" if kind == "file" else swapped
+    swapped.to_csv(tmp_path / "swapped.csv", index=False)
+    found = ie.evaluate(
+        answer, FRAME, transformed=back, label_names=["neg", "pos"],
+        labels=["mixed", "neg", "pos"],
+    )  # fmt: skip
+    assert found.delta == pytest.approx(1 / 3)
+    other = names.assign(label="maybe")
+    with pytest.raises(ie.IetestError, match="row 0, column 'label': unknown label 'maybe'"):
+        ie.evaluate(guess, FRAME, transformed=other)
+
+
+@pytest.mark.parametrize("name", ["row_id", "uuid", "doc_id", "index"])
+def test_ids_have_the_names_that_logs_have_too(name: str) -> None:
+    frame = FRAME.assign(**{name: range(60)})
+    other = ie.transform(frame, SOFA).sample(frac=1, random_state=0)
+    found = ie.evaluate(guess, frame, transformed=other)
+    assert found.delta == pytest.approx(1 / 3)
+    # The same ids as texts.
+    texts = ie.evaluate(guess, frame, transformed=other.assign(**{name: other[name].astype(str)}))
+    assert texts.pvalue == found.pvalue
 
 
 def test_rows_without_a_label_are_left_out_of_both_versions() -> None:

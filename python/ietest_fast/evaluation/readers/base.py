@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 64 << 10
 _LONGEST_LINE = 16 << 20
 
-ID_COLUMNS = frozenset(
-    {
-        "id", "idx", "index", "item", "item_id", "doc_id", "example_id", "sample_id", "question_id",
-        "pairid", "pair_id", "guid", "uid", "uuid", "promptid", "prompt_id",
-    }
-)  # fmt: skip
-"""Names, case-folded, of columns that usually tell rows apart."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Fields:

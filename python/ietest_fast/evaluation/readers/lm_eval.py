@@ -9,7 +9,6 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import (
-    ID_COLUMNS,
     Answers,
     as_outcome,
     as_text,
@@ -18,6 +17,7 @@ from ietest_fast.evaluation.readers.base import (
     text_array,
     unwrap,
 )
+from ietest_fast.evaluation.row_ids import ID_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,12 +16,12 @@ from ietest_fast.corpus.formats import (
 )
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import (
-    ID_COLUMNS,
     Answers,
     lookup,
     plain_array,
     unwrap,
 )
+from ietest_fast.evaluation.row_ids import ID_COLUMNS
 from ietest_fast.models.columns import read_columns, show_value
 from ietest_fast.models.measurements import find_outcomes
 
