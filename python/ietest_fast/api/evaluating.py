@@ -119,6 +119,7 @@ class EvaluationResult(Result):
             "backend": found.backend,
             "identity": dict(found.identity),
             "warning": found.warning,
+            "warnings": list(found.warnings),
         }
 
     def records(self) -> list[dict[str, Any]]:

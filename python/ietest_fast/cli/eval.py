@@ -374,6 +374,7 @@ def _told(given: Evaluation) -> dict[str, Any]:
         "tokens": given.scores.n_tokens,
         "seconds": given.scores.seconds,
         "warning": given.warning,
+        "warnings": list(given.warnings),
     }
 
 

@@ -131,6 +131,9 @@ class Evaluation:
         backend, each a name with four digits of a hash.
     warning
         What the user should know about the match of labels; None if there is nothing.
+    warnings
+        Sentences of the transformations about what is seldom wanted; each was also an
+        :class:`~ietest_fast.errors.IetestWarning`.
     """
 
     predictions: Predictions
@@ -139,6 +142,7 @@ class Evaluation:
     backend: str
     identity: dict[str, str]
     warning: str | None
+    warnings: tuple[str, ...]
 
 
 def evaluate(
@@ -250,6 +254,7 @@ def evaluate(
             "be": model.backend.split()[0],
         },
         warning=check_against_data(mapping, gold, predicted),
+        warnings=tuple(dict.fromkeys(each for version in versions for each in version.warnings)),
     )
 
 

@@ -37,6 +37,8 @@ class Version:
         int64, shape (n,): the row of the corpus that each row comes from.
     labels
         int8, shape (n,): the right answers, indices into the corpus' labels; -1 where nobody knows.
+    warnings
+        Sentences of the transformation about what is seldom wanted.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Version:
     table: pa.Table
     source_row: NDArray[np.int64]
     labels: NDArray[np.int8]
+    warnings: tuple[str, ...] = ()
 
     def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Say in which rows texts differ from the corpus', bool, shape (n,).
@@ -90,8 +93,15 @@ def transform_corpus(
     """
     from ietest_fast.transform import Material, plan
 
+    material = Material(corpora=list(learn_from) or [corpus], n_threads=n_threads)
+    told: list[str] = []
+
+    def tell(message: str) -> None:
+        told.append(message)
+        material.on_warning(message)
+
     with plan(phi) as planned:
-        made = planned.build(Material(corpora=list(learn_from) or [corpus], n_threads=n_threads))
+        made = planned.build(replace(material, on_warning=tell))
         found = made.transform(
             corpus.table, corpus.text_columns, with_edits=False, n_threads=n_threads
         )
@@ -110,6 +120,7 @@ def transform_corpus(
         table=found.table,
         source_row=found.source_row,
         labels=labels,
+        warnings=tuple(told),
     )
 
 

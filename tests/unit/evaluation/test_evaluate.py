@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.corpus.dataset import corpus_from_table
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation import compare_versions, evaluate, read_predictions
 from ietest_fast.evaluation.versions import transform_corpus
 from ietest_fast.models.classifiers import Scores
@@ -148,6 +148,15 @@ def test_each_distinct_input_of_all_versions_is_run_once(corpus) -> None:
     model = Words()
     found = evaluate(model, corpus, ["syn.careful", Phi("keeps")])
     assert len(model.asked) == len(set(model.asked)) == found.scores.n_inputs < 12
+
+
+def test_warnings_of_transformations_stay_with_the_answers(corpus) -> None:
+    with pytest.warns(IetestWarning, match="without a block list"):
+        version = transform_corpus(corpus, "syn.paper:tagger=packaged")
+    assert len(version.warnings) == 1
+    other = replace(version, name="other", identity="other@0")
+    found = evaluate(Words(), corpus, [version, other, Phi("keeps")])
+    assert found.warnings == version.warnings
 
 
 def test_versions_of_one_name_are_numbered_as_in_a_run(corpus) -> None:
