@@ -18,11 +18,14 @@ settings.load_profile(os.environ.get("IETEST_HYPOTHESIS", "quick"))
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _ctrl_c_counts() -> Iterator[None]:
-    """Undo what a shell does to background jobs: they ignore Ctrl-C, and so do their children."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def _signals_count() -> Iterator[None]:
+    """Undo what shells and nohup do to background jobs: they ignore signals, their children too."""
+    handlers = dict.fromkeys([signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM], signal.SIG_DFL)
+    handlers[signal.SIGINT] = signal.default_int_handler
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
