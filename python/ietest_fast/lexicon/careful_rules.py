@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from ietest_fast.lexicon.inflection import Plurals
@@ -75,6 +76,15 @@ class _Noun:
         return self.counts[rank] / (self.n_tags + _PRIOR * (len(self.counts) - 1))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Value:
+    """A synonym of a key."""
+
+    name: str
+    noun: _Noun
+    n_tags: int  # SemCor's, of the common sense
+
+
 def careful_table(
     noun_counts: Mapping[str, int], wordnet: WordNet, *, block_list: Iterable[str] = ()
 ) -> SynonymTable:
@@ -100,30 +110,126 @@ def careful_table(
     return SynonymTable.from_entries(rules.entries(), "careful")
 
 
+class _Lexicon:
+    """What WordNet alone decides: nouns, which of them may be keys, and which values these have.
+
+    Found once for each WordNet of a process; a second table, of another corpus, takes it as it is.
+    """
+
+    def __init__(self, wordnet: WordNet) -> None:
+        self.wordnet = wordnet
+        self.plurals = Plurals(wordnet)
+        self._irregular = wordnet.exceptions("n")
+        self._nouns: dict[str, _Noun | None] = {}
+
+    @cached_property
+    def keys(self) -> list[tuple[_Noun, list[_Value]]]:
+        """Nouns that nearly always have their first sense, each with its synonyms in it."""
+        found = []
+        for lemma in self.wordnet.words_with_synonyms("n"):
+            noun = self.noun(lemma)
+            if noun is not None and self._is_clear(noun):
+                values = self._values(noun)
+                if values:
+                    found.append((noun, values))
+        return found
+
+    def noun(self, lemma: str) -> _Noun | None:
+        """Give the noun of a lemma, or None if it cannot be a key or a value."""
+        if lemma not in self._nouns:
+            self._nouns[lemma] = self._make_noun(lemma)
+        return self._nouns[lemma]
+
+    def _make_noun(self, lemma: str) -> _Noun | None:
+        text = lemma.replace("_", " ")
+        # Lower case throughout: no names. No digits, no abbreviations.
+        if len(text) < 3 or not _WORD.match(text) or not _VOWEL.search(text):
+            return None
+        synsets, counts = self.wordnet.sense_numbers(lemma, "n")
+        if not synsets or self.wordnet.is_instance(synsets[0]):
+            return None
+        lemmas = self.wordnet.lemmas_of(synsets[0])
+        # Not if it is a name in that sense, nor a number (one: 1, ace).
+        if lemma not in lemmas or any(map(_DIGIT.search, lemmas)):
+            return None
+        is_plural = self._looks_plural(lemma)
+        if is_plural is None:
+            return None
+        return _Noun(
+            text=text, synsets=synsets, counts=counts, n_tags=sum(counts), is_plural=is_plural
+        )
+
+    def _looks_plural(self, lemma: str) -> bool | None:
+        """Tell whether a lemma is a plural form (trousers); None if that is not clear (news)."""
+        if lemma in self._irregular:
+            return True
+        if _PLURAL_HEAD.search(lemma):
+            return None  # facts_of_life
+        if not lemma.endswith("s") or lemma.endswith(_SINGULAR_S):
+            return False
+        bases = self.wordnet.base_forms(lemma, "n")
+        return True if any(2 < len(base) < len(lemma) for base in bases) else None
+
+    def _is_clear(self, noun: _Noun) -> bool:
+        """Tell whether the word nearly always is this noun in its first sense."""
+        lemma = noun.text.replace(" ", "_")
+        verbs = self.wordnet.base_forms(lemma, "v")
+        if verbs:
+            if lemma.endswith("ing"):
+                return False  # eating, crossing: too often a verb's form
+            n_verb = sum(self.wordnet.sense_numbers(verbs[0], "v")[1])
+            if n_verb > _CLEARLY * max(1, noun.n_tags):
+                return False
+        if len(noun.counts) == 1:
+            return True
+        return noun.counts[0] - noun.counts[1] >= 2 and noun.share(0) >= _KEY_SHARE
+
+    def _values(self, noun: _Noun) -> list[_Value]:
+        """Give the synonyms of the noun's first sense that the corpus may choose from."""
+        values = []
+        for name in self.wordnet.lemmas_of(noun.synsets[0]):
+            if "_" in name or name == noun.text:
+                continue  # moving ridge, performing artist
+            value = self.noun(name)
+            if value is None or value.is_plural != noun.is_plural:
+                continue
+            rank = value.synsets.index(noun.synsets[0])
+            if not _is_meant(value, rank):
+                continue
+            if name.endswith("ing") and self.wordnet.base_forms(name, "v"):
+                continue  # feeding, gaming
+            if not _resemble(noun.text, name):
+                values.append(_Value(name=name, noun=value, n_tags=value.counts[rank]))
+        return values
+
+
+@lru_cache(maxsize=2)
+def _lexicon_of(wordnet: WordNet) -> _Lexicon:
+    return _Lexicon(wordnet)
+
+
 class _CarefulRules:
     def __init__(
         self, counts: Mapping[str, int], wordnet: WordNet, block_list: Iterable[str]
     ) -> None:
         self._corpus = counts
         self._wordnet = wordnet
+        self._lexicon = _lexicon_of(wordnet)
+        self._plurals = self._lexicon.plurals
         self._n_used: dict[str, int] = defaultdict(int)
         for form, count in counts.items():
             for base in wordnet.base_forms(form.replace(" ", "_"), "n"):
                 self._n_used[base] += count
-        self._plurals = Plurals(wordnet)
-        self._irregular = wordnet.exceptions("n")
         self._blocked = {word.lower() for word in block_list}
         self._unwelcome = self._blocked | _OFFENSIVE
-        self._nouns: dict[str, _Noun | None] = {}
 
     def entries(self) -> list[tuple[str, str, int, Rule]]:
         singular: dict[str, tuple[str, int]] = {}
         plural: dict[str, tuple[str, int]] = {}
-        for lemma in self._wordnet.words_with_synonyms("n"):
-            noun = self._noun(lemma)
-            if noun is None or not self._is_clear(noun):
+        for noun, values in self._lexicon.keys:
+            if noun.is_plural and not self._is_noun_of_its_own(noun):
                 continue
-            value = self._synonym(noun)
+            value = self._best(noun, values)
             if value is None:
                 continue
             weight = noun.counts[0]
@@ -170,95 +276,36 @@ class _CarefulRules:
             for base in bases
         )
 
-    def _noun(self, lemma: str) -> _Noun | None:
-        """Give the noun of a lemma, or None if it cannot be a key or a value."""
-        if lemma not in self._nouns:
-            self._nouns[lemma] = self._make_noun(lemma)
-        return self._nouns[lemma]
-
-    def _make_noun(self, lemma: str) -> _Noun | None:
-        text = lemma.replace("_", " ")
-        # Lower case throughout: no names. No digits, no abbreviations.
-        if len(text) < 3 or not _WORD.match(text) or not _VOWEL.search(text):
-            return None
-        synsets, counts = self._wordnet.sense_numbers(lemma, "n")
-        if not synsets or self._wordnet.is_instance(synsets[0]):
-            return None
-        lemmas = self._wordnet.lemmas_of(synsets[0])
-        # Not if it is a name in that sense, nor a number (one: 1, ace).
-        if lemma not in lemmas or any(map(_DIGIT.search, lemmas)):
-            return None
-        is_plural = self._looks_plural(lemma)
-        if is_plural is None:
-            return None
-        return _Noun(
-            text=text, synsets=synsets, counts=counts, n_tags=sum(counts), is_plural=is_plural
-        )
-
-    def _looks_plural(self, lemma: str) -> bool | None:
-        """Tell whether a lemma is a plural form (trousers); None if that is not clear (news)."""
-        if lemma in self._irregular:
-            return True
-        if _PLURAL_HEAD.search(lemma):
-            return None  # facts_of_life
-        if not lemma.endswith("s") or lemma.endswith(_SINGULAR_S):
-            return False
-        bases = self._wordnet.base_forms(lemma, "n")
-        return True if any(2 < len(base) < len(lemma) for base in bases) else None
-
-    def _is_clear(self, noun: _Noun) -> bool:
-        """Tell whether the word nearly always is this noun in its first sense."""
-        lemma = noun.text.replace(" ", "_")
-        verbs = self._wordnet.base_forms(lemma, "v")
-        if verbs:
-            if lemma.endswith("ing"):
-                return False  # eating, crossing: too often a verb's form
-            n_verb = sum(self._wordnet.sense_numbers(verbs[0], "v")[1])
-            if n_verb > _CLEARLY * max(1, noun.n_tags):
+    def _is_noun_of_its_own(self, noun: _Noun) -> bool:
+        """Tell whether a plural noun (woods, sunglasses) is rather that than a plural (arms)."""
+        for base in self._wordnet.base_forms(noun.text.replace(" ", "_"), "n")[1:]:
+            n_base = sum(self._wordnet.sense_numbers(base, "n")[1])
+            n_plural = self._corpus.get(noun.text, 0)
+            n_singular = self._corpus.get(base, 0)
+            if n_base > noun.n_tags or (
+                n_base == noun.n_tags and n_plural < _CLEARLY * max(1, n_singular)
+            ):
                 return False
-        if noun.is_plural:
-            # Rather a noun of its own (woods, sunglasses) than a plural (arms, buns).
-            for base in self._wordnet.base_forms(lemma, "n")[1:]:
-                n_base = sum(self._wordnet.sense_numbers(base, "n")[1])
-                n_plural = self._corpus.get(noun.text, 0)
-                n_singular = self._corpus.get(base, 0)
-                if n_base > noun.n_tags or (
-                    n_base == noun.n_tags and n_plural < _CLEARLY * max(1, n_singular)
-                ):
-                    return False
-        if len(noun.counts) == 1:
-            return True
-        return noun.counts[0] - noun.counts[1] >= 2 and noun.share(0) >= _KEY_SHARE
+        return True
 
     def _is_rather_verb(self, form: str, noun: _Noun) -> bool:
         """Tell whether a plural form is more often a verb (tries, leaps), where taggers err."""
         verbs = self._wordnet.base_forms(form, "v")
         return bool(verbs) and (sum(self._wordnet.sense_numbers(verbs[0], "v")[1]) > noun.n_tags)
 
-    def _synonym(self, noun: _Noun) -> _Noun | None:
-        """Give the best synonym of the noun's first sense, if any will do."""
+    def _best(self, noun: _Noun, values: list[_Value]) -> _Noun | None:
+        """Give the value that the corpus prefers, if any will do."""
         usable: list[tuple[int, int, int, str, _Noun]] = []
         n_used = self._n_used.get(noun.text.replace(" ", "_"), 0)
-        for name in self._wordnet.lemmas_of(noun.synsets[0]):
-            if "_" in name or name == noun.text:
-                continue  # moving ridge, performing artist
-            value = self._noun(name)
-            if value is None or value.is_plural != noun.is_plural:
-                continue
-            rank = value.synsets.index(noun.synsets[0])
-            n_corpus, n_semcor = self._n_used.get(name, 0), value.counts[rank]
-            if n_semcor == 0 and n_corpus < 2:
+        for value in values:
+            n_corpus = self._n_used.get(value.name, 0)
+            if value.n_tags == 0 and n_corpus < 2:
                 continue  # chapeau, terpsichore
-            if n_used >= _OFTEN and n_corpus == 0 and n_semcor < _ATTESTED:
+            if n_used >= _OFTEN and n_corpus == 0 and value.n_tags < _ATTESTED:
                 continue  # court -> tribunal, in texts about sport
-            if not _is_meant(value, rank) or name in self._unwelcome:
-                continue
-            if name.endswith("ing") and self._wordnet.base_forms(name, "v"):
-                continue  # feeding, gaming
-            if self._is_mass_beside(name, noun):
+            if value.name in self._unwelcome or self._is_mass_beside(value.name, noun):
                 continue  # leaf -> foliage
-            if not _resemble(noun.text, name):
-                usable.append((n_corpus, n_semcor, -len(name), name, value))
+            usable.append((n_corpus, value.n_tags, -len(value.name), value.name, value.noun))
         return max(usable, key=lambda item: item[:4])[4] if usable else None
 
     def _is_mass_beside(self, value: str, noun: _Noun) -> bool:
