@@ -89,6 +89,29 @@ def test_an_export_gives_pytorchs_logits(checkpoints, tmp_path, family):
     assert np.isfinite(scores.versions["original"].logits).all()
 
 
+def largest_int8_factor(folder):
+    """Give the largest of the 8-bit weights that matrix products multiply by."""
+    import onnx
+
+    graph = onnx.load(str(folder / "model.onnx")).graph
+    weights = {each.name: each for each in graph.initializer}
+    made_by = {name: node for node in graph.node for name in node.output}
+    largest = 0
+    for node in graph.node:
+        if "MatMul" not in node.op_type and node.op_type != "Gemm":
+            continue
+        for factor in node.input:
+            name = factor
+            while name in made_by and made_by[name].op_type in ("DequantizeLinear", "Transpose"):
+                name = made_by[name].input[0]
+            weight = weights.get(name)
+            if weight is not None and weight.data_type == onnx.TensorProto.INT8:
+                values = onnx.numpy_helper.to_array(weight)
+                if values.ndim > 1:
+                    largest = max(largest, int(np.abs(values.astype(int)).max()))
+    return largest
+
+
 def test_int8_is_smaller_and_its_flips_are_counted(checkpoints, tmp_path):
     sizes = {}
     for precision in ("fp32", "int8"):
@@ -99,6 +122,8 @@ def test_int8_is_smaller_and_its_flips_are_counted(checkpoints, tmp_path):
     assert found.largest_difference > 1e-3
     assert found.n_flipped <= 60
     assert sizes["int8"] < sizes["fp32"]
+    # More would overflow 16-bit sums of two products on a processor without VNNI.
+    assert 0 < largest_int8_factor(folder) <= 64
 
 
 @pytest.mark.parametrize("family", STYLES)
@@ -113,6 +138,7 @@ def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
     operators = {n.op_type for n in onnx.load(str(exported.folder / "model.onnx")).graph.node}
     assert {"QuantizeLinear", "DequantizeLinear"} <= operators
     assert not any(name.startswith(("Dynamic", "QLinear")) for name in operators)
+    assert 0 < largest_int8_factor(exported.folder) <= 64
     unseen = [random_texts(200, seed=seed, longest=20) for seed in (3, 4)]
     found = check_export(checkpoints[family], exported.folder, unseen)
     assert found.largest_difference > 1e-3
