@@ -350,6 +350,30 @@ def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatc
     assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
 
 
+@pytest.mark.parametrize("full", ["out.csv", "edits.csv"])
+def test_a_full_disk_leaves_both_files_of_an_earlier_run(tmp_path, capsys, monkeypatch, full):
+    from ietest_fast import atomic
+    from ietest_fast.corpus import streams
+
+    source = write(tmp_path / "in.csv")
+    target, edits = tmp_path / "out.csv", tmp_path / "edits.csv"
+    arguments = [source, target, "--lexicon-from", source, "--edits", edits]
+    assert run(capsys, *arguments)[0] == 0
+    before = target.read_bytes(), edits.read_bytes()
+
+    def fill(path):
+        if path.name.startswith(f".{full}"):
+            raise OSError(28, "No space left on device")
+
+    for module in (atomic, streams):
+        monkeypatch.setattr(module, "sync_file", fill)
+    status, _, err = run(capsys, *arguments)
+    message = f"{tmp_path / full}: cannot be written: No space left on device"
+    assert (status, err) == (1, f"Error: {message}\n")
+    assert (target.read_bytes(), edits.read_bytes()) == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["edits.csv", "in.csv", "out.csv"]
+
+
 @pytest.mark.slow
 def test_ctrl_c_says_what_became_of_the_output(tmp_path, capsys, monkeypatch):
     from ietest_fast.transform import files

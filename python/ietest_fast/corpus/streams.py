@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.atomic import create, name_temporary, publish
+from ietest_fast.atomic import create, name_temporary, publish, sync_file
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import (
@@ -398,12 +398,15 @@ class BatchWriter:
     ----------
     n_rows : int
         Rows written so far.
+    is_published : bool
+        Whether the file has its name.
     """
 
     def __init__(self, path: str | Path, schema: pa.Schema) -> None:
         self.path = Path(path)
         self.schema = schema
         self.n_rows = 0
+        self.is_published = False
         self._format = format_of(self.path)
         self._temporary: Path | None = None
         self._sink: Any = None
@@ -460,6 +463,26 @@ class BatchWriter:
         except OSError as error:
             raise self._failed(error) from error
 
+    def finish(self) -> None:
+        """Write all rows to the disk, under the temporary name.
+
+        Leaving the block does this, too. Finish all files first if a full disk, found while one is
+        finished, has to leave all of them as they were.
+        """
+        if self._raw.closed:
+            return
+        assert self._temporary is not None  # noqa: S101 - set by __enter__
+        try:
+            if self._parquet is not None:
+                self._flush(at_end=True)
+                self._parquet.close()
+            if self._sink is not self._raw:
+                self._sink.close()
+            self._raw.close()
+            sync_file(self._temporary)  # some systems tell only now that the disk is full
+        except OSError as error:
+            raise self._failed(error) from error
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -471,16 +494,12 @@ class BatchWriter:
             return False
         assert self._temporary is not None  # noqa: S101 - set by __enter__
         try:
-            if self._parquet is not None:
-                self._flush(at_end=True)
-                self._parquet.close()
-            if self._sink is not self._raw:
-                self._sink.close()
-            self._raw.close()
+            self.finish()
             publish(self._temporary, self.path)
+            self.is_published = True
         except BaseException as failure:
             self._abandon()
-            if isinstance(failure, OSError):
+            if isinstance(failure, OSError) and not isinstance(failure, ResourceError):
                 raise self._failed(failure) from failure
             raise
         self._sink = None

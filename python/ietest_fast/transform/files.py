@@ -187,18 +187,18 @@ def _transform_file(
         schema = put_labels(made, labels).schema
         assert made.edits is not None  # noqa: S101 - asked for
         edit_schema = made.edits.schema
-        complete = False
-        if edits_path is not None:
-            # Files get their names in reverse. If OUT cannot get its own, the edits go, too.
-            def take_back(kind: type[BaseException] | None, *_: object) -> None:
-                if kind is not None and complete:
-                    edits_path.unlink(missing_ok=True)
+        writer = BatchWriter(target, schema)
+        edit_writer = None if edits_path is None else BatchWriter(edits_path, edit_schema)
 
-            stack.push(take_back)
-        writer = stack.enter_context(BatchWriter(target, schema))
-        edit_writer = None
-        if edits_path is not None:
-            edit_writer = stack.enter_context(BatchWriter(edits_path, edit_schema))
+        # Files get their names in reverse. If OUT cannot get its own, the edits go, too.
+        def take_back(kind: type[BaseException] | None, *_: object) -> None:
+            if kind is not None and edit_writer is not None and edit_writer.is_published:
+                edit_writer.path.unlink(missing_ok=True)
+
+        stack.push(take_back)
+        stack.enter_context(writer)
+        if edit_writer is not None:
+            stack.enter_context(edit_writer)
         for batch in reader:
             table = pa.Table.from_batches([batch])
             try:
@@ -227,7 +227,7 @@ def _transform_file(
                 on_progress(n_read, reader.n_rows)
         if n_read == 0:
             raise InputError("has no rows; at least one is needed", path=source)
-        complete = True
+        writer.finish()
     return FileSummary(
         n_rows=n_rows,
         n_changed=n_changed,
