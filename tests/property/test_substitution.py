@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ietest_fast._core import runtime
 from ietest_fast._core import text as core
+from ietest_fast.errors import InputError
 from ietest_fast.lexicon import SynonymTable
 from ietest_fast.transform import SynonymSubstitution, WordSubstitution
 from reference.nouns import Entry, Token, replace_row
@@ -78,6 +79,26 @@ def test_words_are_replaced_as_defined(instruction_set, texts, mapping, ignore_c
     got = pa.array(table.replace_words(array, instruction_set=instruction_set)[0])
     got.validate(full=True)
     assert got.to_pylist() == [replace_words(t, mapping, ignore_case=ignore_case) for t in texts]
+
+
+@given(texts=st.lists(AWKWARD_ASCII, max_size=4), mapping=KEYS)
+@example(texts=["a dog"], mapping={"Dog": "x", "dog": "y"})
+@example(texts=["a DOG"], mapping={"Dog": "x", "dog": "x"})
+def test_equal_fingerprints_give_equal_texts_without_case(texts, mapping):
+    """The fingerprint does not depend on the mapping's order, so the texts must not, either."""
+    values: dict[str, set[str]] = {}
+    for key, value in mapping.items():
+        values.setdefault(key.lower(), set()).add(value)
+    turned = dict(reversed(mapping.items()))
+    if any(len(several) > 1 for several in values.values()):
+        for order in (mapping, turned):
+            with pytest.raises(InputError, match="differ only in case"):
+                WordSubstitution(mapping=order, ignore_case=True)
+        return
+    made = [WordSubstitution(mapping=order, ignore_case=True) for order in (mapping, turned)]
+    assert made[0].fingerprint == made[1].fingerprint
+    expected = [replace_words(text, mapping, ignore_case=True) for text in texts]
+    assert [each.replace(texts) for each in made] == [expected, expected]
 
 
 @given(texts=st.lists(st.one_of(AWKWARD_ASCII, NASTY), max_size=8), mapping=KEYS)

@@ -208,6 +208,15 @@ def test_mappings_that_are_none(tmp_path, text, complaint):
         plan({"name": "words", "mapping": "m.csv"}, folder=tmp_path)
 
 
+def test_a_mapping_that_ignores_case_has_one_replacement_for_a_word(tmp_path):
+    (tmp_path / "m.csv").write_text("old,new\nDog,A\nDOG,A\ndog,B\n")
+    given = {"name": "words", "mapping": "m.csv"}
+    plan(given, folder=tmp_path).close()
+    complaint = r"m.csv, row 2: 'dog' is replaced by 'A' before and by 'B' here \(case is ignored\)"
+    with pytest.raises(InputError, match=complaint):
+        plan(given | {"ignore_case": True}, folder=tmp_path)
+
+
 # ---- edits, labels and rows --------------------------------------------------------------------
 
 

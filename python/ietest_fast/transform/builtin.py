@@ -135,7 +135,7 @@ def _plan_words(options: WordOptions) -> PlannedTransformation:
     from ietest_fast.transform.words import WordSubstitution, read_mapping
 
     made = WordSubstitution(
-        mapping=read_mapping(options.mapping),
+        mapping=read_mapping(options.mapping, ignore_case=options.ignore_case),
         ignore_case=options.ignore_case,
         keeps_labels=options.keeps_labels,
         rule=options.rule,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import string
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 # The code of the one rule that there is.
 _CODE = np.zeros(1, np.int8)
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,7 +50,8 @@ class WordSubstitution(BaseTransformation):
     Raises
     ------
     InputError
-        If a key is empty.
+        If a key is empty; or if keys that differ only in case, which is ignored, have different
+        values.
     """
 
     mapping: Mapping[str, str]
@@ -60,6 +63,15 @@ class WordSubstitution(BaseTransformation):
         if "" in self.mapping:
             raise InputError("a key of a word substitution is empty")
         object.__setattr__(self, "mapping", dict(self.mapping))
+        first: dict[str, str] = {}
+        for key, value in self.mapping.items():
+            other = first.setdefault(_fold(key, ignore_case=self.ignore_case), key)
+            if self.mapping[other] != value:
+                raise InputError(
+                    f"the keys {other!r} and {key!r} differ only in case, which ignore_case "
+                    f"ignores, but have the values {self.mapping[other]!r} and {value!r}; remove "
+                    "one of them"
+                )
 
     @property
     def name(self) -> str:
@@ -143,13 +155,19 @@ class WordSubstitution(BaseTransformation):
         return dataclasses.replace(made, labels=pa.nulls(table.num_rows, pa.string()))
 
 
-def read_mapping(path: str | Path) -> dict[str, str]:
+def _fold(key: str, *, ignore_case: bool) -> str:
+    return key.translate(_LOWER) if ignore_case else key
+
+
+def read_mapping(path: str | Path, *, ignore_case: bool = False) -> dict[str, str]:
     """Read a mapping of words from a file.
 
     Parameters
     ----------
     path
         CSV, TSV, JSONL or Parquet with columns ``old`` and ``new``.
+    ignore_case
+        As for :class:`WordSubstitution`: whether A to Z are as good as a to z.
 
     Raises
     ------
@@ -165,6 +183,7 @@ def read_mapping(path: str | Path) -> dict[str, str]:
     with open_batches(path) as reader:
         check_columns(path, reader.schema.names, columns)
     mapping: dict[str, str] = {}
+    values: dict[str, str] = {}
     n_rows = 0
     with open_batches(path, columns=columns, texts=columns) as reader:
         for batch in reader:
@@ -173,12 +192,16 @@ def read_mapping(path: str | Path) -> dict[str, str]:
                 if not old or new is None:
                     name = "new" if old else "old"
                     raise InputError("a word is missing", path=path, row=f"row {row}", column=name)
-                if mapping.setdefault(old, new) != new:
+                before = values.setdefault(_fold(old, ignore_case=ignore_case), new)
+                if before != new:
+                    case = " (case is ignored)" if ignore_case else ""
                     raise InputError(
-                        f"{old!r} is replaced by {mapping[old]!r} before and by {new!r} here",
+                        f"{old!r} is replaced by {before!r} before and by {new!r} here{case}; "
+                        "remove one of the rows",
                         path=path,
                         row=f"row {row}",
                     )
+                mapping[old] = new
             n_rows += batch.num_rows
     if not mapping:
         raise InputError("has no rows; at least one is needed", path=path)
