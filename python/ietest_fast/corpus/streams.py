@@ -392,7 +392,8 @@ class BatchWriter:
     under another name in the same folder, and after an error nothing is left. The format is that
     of the name: Parquet, CSV, TSV or JSONL, the text formats also compressed.
 
-    TSV has no quotes, so a text with a tab or a line end in it is an error there.
+    TSV has no quotes, so a text with a tab or a line end in it is an error there. A CSV or TSV file
+    of one column cannot hold a row without a value, because readers skip blank lines.
 
     Attributes
     ----------
@@ -416,6 +417,7 @@ class BatchWriter:
 
     def __enter__(self) -> Self:
         check_target(self.path)
+        self._check_names()
         self._temporary = name_temporary(self.path)
         try:
             try:
@@ -528,6 +530,24 @@ class BatchWriter:
     def _failed(self, error: OSError) -> ResourceError:
         return ResourceError(f"{self.path}: cannot be written: {error.strerror or error}")
 
+    def _check_names(self) -> None:
+        form = self._format
+        if form.kind not in ("csv", "tsv") or form.quoted:
+            return
+        for name in self.schema.names:
+            if any(sign in name for sign in "\t\r\n"):
+                raise InputError(
+                    f"the name {name!r} has a tab or a line end, which a TSV file cannot hold; "
+                    "rename the column, or write .csv, .jsonl or .parquet",
+                    path=self.path,
+                )
+        if self.schema.names == [""]:
+            raise InputError(
+                "the only column has no name, so the header of a TSV file would be a blank line; "
+                "name the column, or write .csv, .jsonl or .parquet",
+                path=self.path,
+            )
+
     def _header(self) -> bytes:
         delimiter = self._format.delimiter
         names = self.schema.names
@@ -540,8 +560,30 @@ class BatchWriter:
             return _json_lines(self._converted(batch, _json_values))
         if self._format.quoted:
             columns = self._converted(batch, _quoted_fields)
-            return _join(list(columns.values()), self._format.delimiter)
-        return self._bare_lines(batch)
+        else:
+            columns = self._converted(batch, _bare_fields)
+            for name, fields in columns.items():
+                self._refuse(
+                    pc.match_substring_regex(fields, "[\t\r\n]"),
+                    name,
+                    "a TSV file cannot hold a tab or a line end; write .csv, .jsonl or .parquet",
+                )
+        if len(columns) == 1:
+            [(name, fields)] = columns.items()
+            self._refuse(
+                pc.equal(fields, ""),
+                name,
+                f"a {self._format.kind.upper()} file of one column cannot hold a row without a "
+                "value: its line is blank, and readers skip blank lines; write .jsonl or .parquet",
+            )
+        return _join(list(columns.values()), self._format.delimiter)
+
+    def _refuse(self, wrong: pa.Array, column: str, problem: str) -> None:
+        """Raise InputError at the first row of a batch that is wrong, if there is one."""
+        index = pc.index(wrong, pa.scalar(True)).as_py()
+        if index >= 0:
+            row = f"row {self.n_rows + index}"
+            raise InputError(problem, path=self.path, row=row, column=column)
 
     def _converted(
         self, batch: pa.RecordBatch, convert: Callable[[pa.Array], pa.Array]
@@ -558,22 +600,6 @@ class BatchWriter:
                     column=name,
                 ) from error
         return converted
-
-    def _bare_lines(self, batch: pa.RecordBatch) -> memoryview:
-        columns = []
-        for name, column in self._converted(batch, _as_fields).items():
-            fields = pc.fill_null(column, "")
-            broken = pc.match_substring_regex(fields, "[\t\r\n]")
-            if pc.any(broken).as_py():
-                row = self.n_rows + pc.index(broken, pa.scalar(True)).as_py()
-                raise InputError(
-                    "a TSV file cannot hold a tab or a line end; write .csv, .jsonl or .parquet",
-                    path=self.path,
-                    row=f"row {row}",
-                    column=name,
-                )
-            columns.append(fields)
-        return _join(columns, "\t")
 
 
 def _as_fields(column: pa.Array) -> pa.Array:
@@ -599,6 +625,10 @@ def _bytes_of_lines(lines: pa.Array) -> memoryview:
     )
     _, offsets, data = ended.buffers()
     return memoryview(data)[: int(np.frombuffer(offsets, np.int64)[len(ended)])]
+
+
+def _bare_fields(column: pa.Array) -> pa.Array:
+    return pc.fill_null(_as_fields(column), "")
 
 
 def _quoted_fields(column: pa.Array) -> pa.Array:

@@ -179,6 +179,45 @@ def test_a_tab_cannot_be_written_to_tsv(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["a\tb", "a\nb", "a\rb", ""])
+def test_names_of_columns_that_tsv_cannot_hold(tmp_path: Path, name: str) -> None:
+    table = pa.table({name: ["x"]})
+    with (
+        pytest.raises(InputError, match=r"TSV file.*name the column, or write \.csv"),
+        BatchWriter(tmp_path / "a.tsv.gz", table.schema),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
+    assert read(written(tmp_path / "a.csv", table)).equals(table)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "values"),
+    [
+        ("tsv", ["a", ""]),
+        ("tsv", ["a", None]),
+        ("csv", ["a", None]),
+        ("csv", [1, None]),
+        ("csv.gz", ["a", None]),
+    ],
+)
+def test_a_row_that_would_be_a_blank_line_is_refused(
+    tmp_path: Path, suffix: str, values: list[object]
+) -> None:
+    table = pa.table({"text": values})
+    with pytest.raises(InputError, match=r"row 1.*'text'.*line is blank.*write \.jsonl or"):
+        written(tmp_path / f"a.{suffix}", table, batch_rows=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("suffix", "values"), [("csv", ["a", "", "b"]), ("jsonl", ["", None]), ("parquet", ["", None])]
+)
+def test_one_column_keeps_its_rows(tmp_path: Path, suffix: str, values: list[object]) -> None:
+    back = read(written(tmp_path / f"a.{suffix}", pa.table({"text": values})))
+    assert back["text"].to_pylist() == values
+
+
 def test_other_columns_are_an_error(tmp_path: Path) -> None:
     with (
         pytest.raises(InputError, match="expected premise, hypothesis, label"),
