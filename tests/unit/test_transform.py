@@ -136,6 +136,9 @@ class TestEveryTransformation:
             other = transformation.transform(TABLE.cast(schema), COLUMNS)
             for name in COLUMNS:
                 assert other.table[name].to_pylist() == made.table[name].to_pylist()
+            assert apply_edits(TABLE.cast(schema), made.edits).equals(other.table)
+            old = undo(made.table.cast(schema), made.edits)
+            assert old.select(COLUMNS).to_pylist() == TABLE.select(COLUMNS).to_pylist()
             if not pa.types.is_dictionary(kind):
                 assert other.table.schema == schema
 

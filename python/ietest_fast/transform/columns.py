@@ -51,7 +51,7 @@ def replace_columns(table: pa.Table, texts: dict[str, list[pa.Array]]) -> pa.Tab
     for name, chunks in texts.items():
         index = table.schema.get_field_index(name)
         field = table.schema.field(index)
-        column = cast_back(chunks, field.type)
+        column = _cast_back(chunks, field.type)
         table = table.set_column(index, field.with_type(column.type), column)
     return table
 
@@ -62,7 +62,7 @@ def _is_string(kind: pa.DataType) -> bool:
     )
 
 
-def cast_back(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
+def _cast_back(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
     """Cast chunks to the type that the column had, where they fit it."""
     # A text that outgrew 32-bit offsets stays large.
     if pa.types.is_string(kind) and any(pa.types.is_large_string(c.type) for c in chunks):

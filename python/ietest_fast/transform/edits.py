@@ -11,7 +11,12 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import load_core
-from ietest_fast.transform.columns import are_same_rows, as_strings, cast_back, check_text_columns
+from ietest_fast.transform.columns import (
+    are_same_rows,
+    as_strings,
+    check_text_columns,
+    replace_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +67,8 @@ def apply_edits(table: pa.Table, edits: pa.Table) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        With the new texts.
+        With the new texts, in columns of the types that a transformation gives: those of the
+        table, but strings for dictionaries.
 
     Raises
     ------
@@ -121,17 +127,12 @@ def _replace_one_step(table: pa.Table, edits: pa.Table, *, piece: str, is_undo: 
             moved = before - before[first] if len(row) else before
             start, end = start + moved, end + moved + grown
         pieces = own[piece].cast(pa.large_string()).combine_chunks()
-        column = table[name]
-        texts = as_strings(column)
-        if isinstance(texts, pa.ChunkedArray):
-            texts = texts.cast(pa.large_string()).combine_chunks()
+        texts = as_strings(table[name]).cast(pa.large_string()).combine_chunks()
         try:
             made = pa.array(load_core().text.apply_edits(texts, row, start, end, pieces))
         except ValueError as error:
             raise InputError(str(error), column=name) from error
-        index = table.schema.get_field_index(name)
-        field = table.schema.field(index)
-        table = table.set_column(index, field, cast_back([made], column.type))
+        table = replace_columns(table, {name: [made]})
     return table
 
 
