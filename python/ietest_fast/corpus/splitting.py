@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 
@@ -40,9 +41,9 @@ def split(
     stratify
         Keep the shares of the labels in each part, to within a row per label.
     group_by
-        A column whose equal values stay together, such as ``premise``. Parts then have at least
-        their size as long as there are groups, and are larger by less than the group that filled
-        them.
+        A column whose equal values stay together, such as ``premise``; no value is missing.
+        Parts then have at least their size as long as there are groups, and are larger by less
+        than the group that filled them.
 
     Returns
     -------
@@ -52,7 +53,8 @@ def split(
     Raises
     ------
     InputError
-        If the sizes are not positive or ask for more rows than there are.
+        If the sizes are not positive or ask for more rows than there are, or `group_by` is not a
+        column of values.
     """
     if stratify and group_by is not None:
         raise InputError("rows are split by label or by group, not both", path=corpus.source)
@@ -106,9 +108,27 @@ def _group_codes(corpus: Corpus, column: str) -> NDArray[np.int64]:
             path=corpus.source,
             column=column,
         )
-    encoded = corpus.table.column(column).dictionary_encode("encode").unify_dictionaries()
-    codes: NDArray[np.int64] = pa.chunked_array([c.indices for c in encoded.chunks]).to_numpy()
-    return codes.astype(np.int64)
+    values = corpus.table.column(column)
+    if values.null_count:
+        raise InputError(
+            f"has no value in {values.null_count} rows, so their group is unknown; fill them, "
+            "leave the rows out, or group by another column",
+            path=corpus.source,
+            row=f"row {pc.index(values.is_null(), True).as_py()} of the corpus",
+            column=column,
+        )
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    # One array of strings cannot have more than 2 GiB.
+    plain = values.cast(pa.large_string() if pa.types.is_string(kind) else kind)
+    try:
+        encoded = plain.combine_chunks().dictionary_encode()
+    except pa.ArrowException as error:
+        raise InputError(
+            f"is {kind}, by which rows cannot be grouped; expected texts or numbers",
+            path=corpus.source,
+            column=column,
+        ) from error
+    return np.asarray(encoded.indices, dtype=np.int64)
 
 
 def _by_group(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -54,6 +56,35 @@ def test_groups_stay_together() -> None:
     groups = [set(part.texts("premise").to_pylist()) for part in parts]
     assert not groups[0] & groups[1]
     assert [100 <= len(parts[0]) < 103, 150 <= len(parts[1]) < 153] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_groups_do_not_depend_on_chunks_and_types(kind: pa.DataType) -> None:
+    whole = corpus(30)
+    parts = split(whole, [10, 12], group_by="premise", seed=4)
+    premises = whole.table["premise"].cast(kind)
+    chunks = pa.chunked_array([*premises.slice(0, 7).chunks, *premises.slice(7).chunks])
+    table = whole.table.append_column("group", chunks)
+    again = split(replace(whole, table=table), [10, 12], group_by="group", seed=4)
+    assert [rows(part) for part in again] == [rows(part) for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (["a", "b", None], r"row 2 of the corpus, column 'group': has no value in 1 rows"),
+        ([None] * 3, r"row 0 of the corpus, column 'group': has no value in 3 rows"),
+        ([["a"], ["b"], ["b"]], r"column 'group': is list<.*cannot be grouped"),
+    ],
+)
+def test_groups_need_values(values: list[object], problem: str) -> None:
+    table = pa.table({"text": ["x", "y", "z"], "label": [0, 1, 0], "group": values})
+    table = pa.concat_tables([table.slice(0, 1), table.slice(1)])
+    whole = corpus_from_table(table, text_columns=["text"], keep_columns=["group"])
+    with pytest.raises(InputError, match=problem):
+        split(whole, [1, 1], group_by="group")
 
 
 @pytest.mark.parametrize(
