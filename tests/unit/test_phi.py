@@ -467,3 +467,49 @@ def test_without_a_lexicon_the_texts_themselves_are_learnt_from(tmp_path, capsys
         outputs.append(target.read_text())
     assert outputs[0] == outputs[1]
     assert "automobile" in outputs[0]
+
+
+@pytest.fixture
+def tagged(monkeypatch):
+    """Texts that the pipeline tags, and the numbers of processes that were asked for."""
+    from ietest_fast.lexicon.pipelines import Pipeline
+    from ietest_fast.lexicon.tagging import Tagger
+
+    texts, n_processes = [], []
+    tag_by_pipeline, tag = Pipeline.tag, Tagger.tag
+
+    def record_texts(self, given):
+        texts.extend(given)
+        return tag_by_pipeline(self, given)
+
+    def record_processes(self, given, *, n_process=None, **options):
+        n_processes.append(n_process)
+        return tag(self, given, n_process=n_process, **options)
+
+    monkeypatch.setattr(Pipeline, "tag", record_texts)
+    monkeypatch.setattr(Tagger, "tag", record_processes)
+    return texts, n_processes
+
+
+@pytest.mark.parametrize("entrance", ["ie.transform", "transform", "eval"])
+def test_every_text_is_tagged_once_and_by_the_threads_asked_for(tagged, tmp_path, capsys, entrance):
+    import ietest_fast as ie
+    from ietest_fast.corpus import corpus_from_table
+    from ietest_fast.evaluation.versions import transform_corpus
+
+    if entrance == "ie.transform":
+        ie.transform(TABLE, n_threads=2)
+    elif entrance == "eval":
+        corpus = corpus_from_table(
+            TABLE, text_columns=COLUMNS, label_column="label", missing_text="drop"
+        )
+        transform_corpus(corpus, "syn.careful", n_threads=2)
+    else:
+        source = tmp_path / "in.parquet"
+        pq.write_table(TABLE, source)
+        status, *_ = call(capsys, "transform", source, tmp_path / "out.csv", "--threads", 2)
+        assert status == 0
+    texts, n_processes = tagged
+    assert "a boy runs" in texts
+    assert len(texts) == len(set(texts))
+    assert set(n_processes) == {2}

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon import UPOS, TagCache, Tagger, TokenTags, wordnet
+from ietest_fast.lexicon import UPOS, TagCache, Tagger, TokenTags, tag_cache, wordnet
 from ietest_fast.lexicon.packaged import CHECKSUMS, RESOURCES, hash_resources
 from ietest_fast.lexicon.pipelines import PACKAGED_FOLDER, tag_with_pipe
 from reference.tagging import tags_of
@@ -206,6 +206,18 @@ def test_cache_gives_back_what_was_tagged(tagger: Tagger, tmp_path: Path) -> Non
         assert equal(tags, expected)
         assert seen == [(8, 8)]
         assert cache.read("00" * 32, TEXTS) == {}
+
+
+def test_a_temporary_cache_takes_so_many_texts(
+    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = tagger.tag(TEXTS)
+    with TagCache(None) as cache:
+        tagger.tag(TEXTS[:3], cache=cache)
+        assert len(cache) == 3
+        monkeypatch.setattr(tag_cache, "_MOST_TEMPORARY_BYTES", 1)
+        assert equal(tagger.tag(TEXTS, cache=cache), expected)
+        assert len(cache) == 3
 
 
 def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:

@@ -116,6 +116,8 @@ def command(  # noqa: PLR0917 - click calls it by keywords
 
         material = Material(
             corpora=[TextFile(path=path, text_columns=columns) for path in trains or (source,)],
+            tag_cache="temporary",
+            n_threads=threads,
             on_progress=None if count is None else lambda done: count(done, None),
             on_warning=warn,
         )

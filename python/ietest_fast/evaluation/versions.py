@@ -93,7 +93,9 @@ def transform_corpus(
     """
     from ietest_fast.transform import Material, plan
 
-    material = Material(corpora=list(learn_from) or [corpus], n_threads=n_threads)
+    material = Material(
+        corpora=list(learn_from) or [corpus], tag_cache="temporary", n_threads=n_threads
+    )
     told: list[str] = []
 
     def tell(message: str) -> None:

@@ -1,4 +1,4 @@
-"""Tags kept from run to run, in one SQLite file, keyed by text and pipeline."""
+"""Tags kept in one SQLite file, keyed by text and pipeline."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ASK_AT_ONCE = 500  # SQLite allowed 999 values in a statement until version 3.32
 _CHECKSUM_BYTES = 8
+_MOST_TEMPORARY_BYTES = 256 << 20
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS checked_tags (
     tagger BLOB NOT NULL, text BLOB NOT NULL, tokens BLOB NOT NULL, checksum BLOB NOT NULL,
@@ -36,7 +37,8 @@ class TagCache:
     Parameters
     ----------
     path
-        The file; made if absent.
+        The file; made if absent. None: a temporary file, which is deleted when the cache is closed.
+        It takes 256 MiB of tags; the tags of later texts are not kept.
 
     Raises
     ------
@@ -44,11 +46,15 @@ class TagCache:
         If the file cannot be made, or is something else.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Path | None) -> None:
+        self.path = None if path is None else Path(path)
+        self._name = "the temporary file of tags" if path is None else str(path)
+        self._n_bytes = 0
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self.path, timeout=60)
+            if self.path is not None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            # An empty name makes SQLite create a temporary file.
+            self._connection = sqlite3.connect("" if path is None else path, timeout=60)
             self._connection.text_factory = bytes  # what a damaged entry may have become
             try:
                 with self._connection:
@@ -57,14 +63,7 @@ class TagCache:
                 self._connection.close()
                 raise
         except (OSError, sqlite3.Error) as error:
-            raise ResourceError(f"{self.path}: cannot be used as a tag cache ({error})") from error
-
-    @classmethod
-    def default(cls) -> TagCache:
-        """Open the cache in the user's cache folder."""
-        from platformdirs import user_cache_path
-
-        return cls(user_cache_path("ietest-fast") / "tags.sqlite")
+            raise ResourceError(f"{self._name}: cannot be used as a tag cache ({error})") from error
 
     def read(self, tagger_fingerprint: str, texts: list[str]) -> dict[int, TokenTags]:
         """Give the tags that are known: index into `texts` -> tags of that one text."""
@@ -84,18 +83,21 @@ class TagCache:
                         known[index[key]] = _unpack(tokens)
         except sqlite3.Error as error:
             raise ResourceError(
-                f"{self.path}: the tag cache cannot be read ({error}); delete it, and texts are "
+                f"{self._name}: the tag cache cannot be read ({error}); delete it, and texts are "
                 "tagged again"
             ) from error
         return known
 
     def write(self, tagger_fingerprint: str, texts: list[str], tags: TokenTags) -> None:
-        """Add the tags of `texts`, all or nothing."""
+        """Add the tags of `texts`: all of them, or none after an error."""
         tagger = bytes.fromhex(tagger_fingerprint)
 
         def rows() -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
             for i, text in enumerate(texts):
+                if self.path is None and self._n_bytes > _MOST_TEMPORARY_BYTES:
+                    return
                 key, tokens = _key(text), _pack(tags, i)
+                self._n_bytes += len(key) + len(tokens)
                 yield tagger, key, tokens, _checksum(tagger, key, tokens)
 
         try:
@@ -105,7 +107,7 @@ class TagCache:
                 )
         except sqlite3.Error as error:
             raise ResourceError(
-                f"{self.path}: the tag cache cannot be written ({error})"
+                f"{self._name}: the tag cache cannot be written ({error})"
             ) from error
 
     def __len__(self) -> int:

@@ -78,7 +78,8 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
 
     def build(material: Material) -> Transformation:
         if material.tag_cache is not None:
-            tagger.keep_tags(TagCache(material.tag_cache))
+            kept = None if material.tag_cache == "temporary" else material.tag_cache
+            tagger.keep_tags(TagCache(kept))
         return build_from_texts(
             material.texts(),
             rules=rules,

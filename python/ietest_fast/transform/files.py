@@ -183,7 +183,7 @@ def _transform_file(
         labels = None
         if not transformation.keeps_labels:
             labels = label_column_of(source, reader.schema, label_column)
-        made = transformation.transform(empty, names)
+        made = transformation.transform(empty, names, n_threads=n_threads)
         schema = put_labels(made, labels).schema
         assert made.edits is not None  # noqa: S101 - asked for
         edit_schema = made.edits.schema

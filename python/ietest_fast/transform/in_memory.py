@@ -103,7 +103,7 @@ def transform_in_memory(
     if learn_from is not None:
         learnt = text_source(learn_from, text_columns)
     with plan(phi) as planned:
-        material = Material(corpora=(learnt,), n_threads=n_threads)
+        material = Material(corpora=(learnt,), tag_cache="temporary", n_threads=n_threads)
         transformation = planned.build(material)
         made = transformation.transform(table, columns, n_threads=n_threads)
     if not transformation.keeps_labels:

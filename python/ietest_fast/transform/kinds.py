@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Strict, ValidationInfo
 
@@ -69,8 +69,9 @@ class Material:
         The texts to learn from: in a run, train and valid. Corpora, or files
         (:class:`ietest_fast.transform.TextFile`), or whatever else offers ``text_chunks()``.
     tag_cache
-        A file in which tags may be kept: train and valid are tagged to count their nouns and
-        again to replace them.
+        Where tags are kept, because texts are tagged to count their nouns and again to replace
+        them: a file, or ``"temporary"`` for a temporary file, which is gone when the plan is
+        closed. None: nowhere.
     n_threads
         Threads or processes to use; None: as many as there are cores.
     on_progress
@@ -81,7 +82,7 @@ class Material:
     """
 
     corpora: Sequence[Corpus | TextSource] = ()
-    tag_cache: Path | None = None
+    tag_cache: Path | Literal["temporary"] | None = None
     n_threads: int | None = None
     on_progress: Callable[[int], None] | None = None
     on_warning: Callable[[str], None] = _warn
