@@ -26,9 +26,9 @@ class Composition(BaseTransformation):
     """Do one transformation after the other: each gets the texts that the one before it gave.
 
     Edits carry the number of their transformation in a column ``step``; those of a later step are
-    edits of the texts of the step before. A row's label is kept if every part keeps it; otherwise
-    the last part that sets labels has the last word, and rows that a later part changed without
-    keeping labels have none.
+    edits of the texts of the step before. Labels are kept if every part keeps them. Otherwise they
+    are those of the last part that does not keep labels: what it sets, or null in all rows if it
+    sets none.
 
     Parameters
     ----------
