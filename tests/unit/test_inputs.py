@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -53,6 +54,16 @@ def test_missing_values_are_named(library, make):
     with pytest.raises(InputError, match="x has 1 missing values") as caught:
         as_column(values, "x")
     assert "row 1" in str(caught.value)
+
+
+def test_options_of_arrow_are_not_tried_on_others():
+    class Column:
+        def to_numpy(self, **options):
+            if options:
+                warnings.warn("zero_copy_only is deprecated", DeprecationWarning, stacklevel=2)
+            return np.array([0.5, 1.0])
+
+    assert as_column(Column(), "x").tolist() == [0.5, 1.0]
 
 
 def test_masked_values_are_missing():

@@ -237,10 +237,11 @@ def _missing_rows(values: Any) -> NDArray[np.int64]:
 
 
 def _to_numpy(values: Any) -> NDArray[Any]:
-    try:  # an Arrow Array gives its buffer or nothing, unless it is told that it may copy
+    if type(values).__module__.startswith("pyarrow."):
+        # An Arrow Array gives its buffer or nothing, unless it is told that it may copy. Other
+        # libraries deprecate this option, or do not know it.
         return np.asarray(values.to_numpy(zero_copy_only=False))
-    except TypeError:
-        return np.asarray(values.to_numpy())
+    return np.asarray(values.to_numpy())
 
 
 def _refuse_missing(rows: NDArray[np.int64], name: str) -> None:
