@@ -99,7 +99,8 @@ def read_corpus(
     if text_columns is None:
         texts, canonical = find_text_columns(path, names)
     else:
-        texts = canonical = tuple(text_columns)
+        texts = (text_columns,) if isinstance(text_columns, str) else tuple(text_columns)
+        canonical = texts
     if label_column is None:
         label_column = find_label_column(path, names, prefer_gold="sentence1" in texts)
     # A text goes by its name in the file and by its name in the corpus.
@@ -148,11 +149,12 @@ def read_corpora(
         As for :func:`read_corpus`.
     """
     corpora: list[Corpus] = []
-    for path in paths:
+    for number, path in enumerate(paths, start=1):
         if corpora and options.get("label_names") is None:
             options["label_names"] = corpora[0].label_names
-        if path == paths[-1] and keep_in_last:
-            options["keep_columns"] = keep_in_last
+        if number == len(paths):
+            kept = (*options.get("keep_columns", ()), *keep_in_last)
+            options["keep_columns"] = tuple(dict.fromkeys(kept))
         corpora.append(read_corpus(path, **options))
     return tuple(corpora)
 

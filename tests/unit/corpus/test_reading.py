@@ -223,6 +223,23 @@ def test_splits_share_the_labels_of_the_first(tmp_path: Path) -> None:
         read_corpora([train, other])
 
 
+def test_the_last_split_keeps_more_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,label,id,annotator\na,x,1,p\nb,y,2,q\n", encoding="utf-8")
+    # The same file may be given twice.
+    corpora = read_corpora([path, path], keep_columns=["id"], keep_in_last=["annotator", "id"])
+    assert [corpus.table.column_names for corpus in corpora] == [
+        ["text", "label", "id"],
+        ["text", "label", "id", "annotator"],
+    ]
+
+
+def test_one_text_column_may_be_given_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("body,label\na,x\nb,y\n", encoding="utf-8")
+    assert read_corpus(path, text_columns="body").text_columns == ("body",)
+
+
 def test_missing_texts_can_be_dropped_and_are_counted(tmp_path: Path) -> None:
     path = write_jsonl(
         tmp_path / "a.jsonl",
