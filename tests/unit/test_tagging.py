@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,16 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon import UPOS, TagCache, Tagger, TokenTags, tag_cache, wordnet
+from ietest_fast.lexicon import (
+    UPOS,
+    TagCache,
+    Tagger,
+    TokenTags,
+    tag_cache,
+    tag_workers,
+    tagging,
+    wordnet,
+)
 from ietest_fast.lexicon.packaged import CHECKSUMS, RESOURCES, hash_resources
 from ietest_fast.lexicon.pipelines import PACKAGED_FOLDER, tag_with_pipe
 from reference.tagging import tags_of
@@ -138,6 +148,26 @@ def test_helpers_begin_and_end_while_a_cache_is_kept(tagger: Tagger, tmp_path: P
     assert equal(tags, tagger.tag([*dogs, *cats], n_process=1))
     with TagCache(path) as cache:
         assert len(cache) == 9000
+
+
+def test_no_more_helpers_work_than_were_asked_for(
+    tagger: Tagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fed: list[object] = []
+
+    class Feeder(threading.Thread):
+        def __init__(self, *, args: tuple[object], **options: Any) -> None:
+            super().__init__(args=args, **options)
+            fed.append(args[0])
+
+    monkeypatch.setattr(tagging, "_TEXTS_PER_CHUNK", 2)
+    monkeypatch.setattr(tag_workers, "_ask", lambda _, texts: tagger._pipeline.tag(texts))
+    monkeypatch.setattr(threading, "Thread", Feeder)
+    with tagger:
+        for n_process, n_helpers in ((3, 2), (2, 1), (3, 2)):
+            tagger.tag(TEXTS, n_process=n_process)
+            assert len(set(fed)) == n_helpers
+            fed.clear()
 
 
 def test_a_killed_helper_is_an_error_and_not_the_end(tagger: Tagger) -> None:

@@ -53,7 +53,7 @@ class TagWorkers:
             self._processes.append(process)
 
     def usable_for(self, n_helpers: int) -> bool:
-        """Tell whether there are that many, all alive, and started by this very process."""
+        """Tell whether there are at least so many, all alive and started by this very process."""
         return (
             self._owner == os.getpid()
             and len(self._processes) >= n_helpers
@@ -65,8 +65,10 @@ class TagWorkers:
         chunks: list[list[str]],
         tag_here: Callable[[list[str]], TokenTags],
         report: Callable[[int], None] | None,
+        *,
+        n_helpers: int,
     ) -> list[TokenTags]:
-        """Tag all chunks, this process taking its share; results in the order of `chunks`."""
+        """Tag all chunks in this process and `n_helpers` others; return results in their order."""
         waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
         for i in range(len(chunks)):
             waiting.put(i)
@@ -93,7 +95,7 @@ class TagWorkers:
 
         feeders = [
             threading.Thread(target=feed, args=(process,), daemon=True)
-            for process in self._processes
+            for process in self._processes[:n_helpers]
         ]
         for feeder in feeders:
             feeder.start()

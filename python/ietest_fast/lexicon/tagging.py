@@ -172,7 +172,9 @@ class Tagger:
         if self._workers is None or not self._workers.usable_for(n_helpers):
             self._end_helpers()
             self._workers = TagWorkers(self.name, n_helpers)
-        return TokenTags.concatenate(self._workers.tag(chunks, self._pipeline.tag, report))
+        return TokenTags.concatenate(
+            self._workers.tag(chunks, self._pipeline.tag, report, n_helpers=n_helpers)
+        )
 
     def keep_tags(self, cache: TagCache) -> None:
         """Keep all tags from now on in a cache, which :meth:`close` closes."""
