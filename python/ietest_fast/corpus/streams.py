@@ -112,6 +112,7 @@ class BatchReader:
         form: Format,
         batches: Iterator[pa.RecordBatch],
         n_rows: int | None,
+        opened: Any = None,
         explain: Callable[[Exception], InputError] | None = None,
     ) -> None:
         self.path = path
@@ -119,6 +120,7 @@ class BatchReader:
         self.format = form
         self.n_rows = n_rows
         self._batches = batches
+        self._opened = opened
         self._explain = partial(diagnose, path, form) if explain is None else explain
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -134,10 +136,13 @@ class BatchReader:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
-        close = getattr(self._batches, "close", None)
-        if close is not None:
-            close()
+        """Close the file; there are no more batches then."""
+        for each in (self._batches, self._opened):
+            if hasattr(each, "close"):
+                each.close()
+        # Arrow's readers of text keep the file below them open until they are gone. Closing it here
+        # would take it from the threads that read ahead.
+        self._batches, self._opened = iter(()), None
 
 
 def open_batches(
@@ -208,17 +213,21 @@ def _open_parquet(
 
     def batches() -> Iterator[pa.RecordBatch]:
         n_rows = 0
-        with file:
-            for batch in file.iter_batches(batch_size=batch_rows, columns=chosen):
-                for name in chosen:
-                    kind = batch.schema.field(name).type
-                    if is_text(kind) or are_categories(kind):
-                        check_utf8(path, batch[name], name, first_row=n_rows)
-                yield batch.select(chosen)
-                n_rows += batch.num_rows
+        for batch in file.iter_batches(batch_size=batch_rows, columns=chosen):
+            for name in chosen:
+                kind = batch.schema.field(name).type
+                if is_text(kind) or are_categories(kind):
+                    check_utf8(path, batch[name], name, first_row=n_rows)
+            yield batch.select(chosen)
+            n_rows += batch.num_rows
 
     return BatchReader(
-        path=path, schema=schema, form=form, batches=batches(), n_rows=file.metadata.num_rows
+        path=path,
+        schema=schema,
+        form=form,
+        batches=batches(),
+        n_rows=file.metadata.num_rows,
+        opened=file,
     )
 
 
@@ -291,11 +300,10 @@ def _open_uniform_json(
         )
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with reader:
-            for batch in reader:
-                part = batch.select(chosen)
-                part.validate(full=True)  # Arrow's JSON reader lets wrong UTF-8 through
-                yield part
+        for batch in reader:
+            part = batch.select(chosen)
+            part.validate(full=True)  # Arrow's JSON reader lets wrong UTF-8 through
+            yield part
 
     return BatchReader(
         path=path,
@@ -303,6 +311,7 @@ def _open_uniform_json(
         form=form,
         batches=batches(),
         n_rows=None,
+        opened=reader,
         explain=partial(_explain_json, path, form, columns, texts),
     )
 

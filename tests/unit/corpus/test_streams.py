@@ -5,18 +5,17 @@ import json
 import subprocess
 import sys
 import textwrap
+import weakref
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.corpus import BatchWriter, open_batches, read_corpus
+from ietest_fast.corpus import BatchWriter, open_batches, read_corpus, streams
 from ietest_fast.errors import InputError, ResourceError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TABLE = pa.table(
     {
@@ -152,6 +151,39 @@ def test_columns_are_chosen_in_the_order_asked_for(tmp_path: Path, suffix: str) 
     assert table.column("premise").to_pylist() == TABLE.column("premise").to_pylist()
     with pytest.raises(InputError, match=r"no such column.*did you mean 'premise'"):
         open_batches(path, columns=["premis"])
+
+
+def test_a_file_is_closed_though_no_batch_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = []
+
+    def keep(path: Path) -> pq.ParquetFile:
+        files.append(pq.ParquetFile(path))
+        return files[0]
+
+    monkeypatch.setattr(streams, "open_parquet", keep)
+    with open_batches(written(tmp_path / "a.parquet", TABLE)):
+        pass
+    assert files[0].closed
+
+
+def test_a_closed_reader_keeps_nothing_of_arrow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+    open_csv = pacsv.open_csv
+
+    def watch(*arguments: object, **options: object) -> pacsv.CSVStreamingReader:
+        reader = open_csv(*arguments, **options)
+        opened.append(weakref.ref(reader))
+        return reader
+
+    monkeypatch.setattr(pacsv, "open_csv", watch)
+    with open_batches(written(tmp_path / "a.csv", TABLE)) as reader:
+        assert opened[0]() is not None
+    assert opened[0]() is None
+    assert list(reader) == []
 
 
 def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
