@@ -325,11 +325,11 @@ def test_permission_is_asked_of_the_system(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatch, failure):
-    from ietest_fast.corpus import streams
+    from ietest_fast.corpus import batch_writer
 
     source = write(tmp_path / "in.csv")
     target, edits = tmp_path / "out.csv", tmp_path / "edits.csv"
-    publish = streams.publish
+    publish = batch_writer.publish
     published = []
 
     def publish_unless_target(temporary, path):
@@ -339,7 +339,7 @@ def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatc
         publish(temporary, path)
         published.append(path)
 
-    monkeypatch.setattr(streams, "publish", publish_unless_target)
+    monkeypatch.setattr(batch_writer, "publish", publish_unless_target)
     status, out, err = run(capsys, source, target, "--lexicon-from", source, "--edits", edits)
     assert published == [edits]
     assert out == ""
@@ -353,7 +353,7 @@ def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatc
 @pytest.mark.parametrize("full", ["out.csv", "edits.csv"])
 def test_a_full_disk_leaves_both_files_of_an_earlier_run(tmp_path, capsys, monkeypatch, full):
     from ietest_fast import atomic
-    from ietest_fast.corpus import streams
+    from ietest_fast.corpus import batch_writer
 
     source = write(tmp_path / "in.csv")
     target, edits = tmp_path / "out.csv", tmp_path / "edits.csv"
@@ -365,7 +365,7 @@ def test_a_full_disk_leaves_both_files_of_an_earlier_run(tmp_path, capsys, monke
         if path.name.startswith(f".{full}"):
             raise OSError(28, "No space left on device")
 
-    for module in (atomic, streams):
+    for module in (atomic, batch_writer):
         monkeypatch.setattr(module, "sync_file", fill)
     status, _, err = run(capsys, *arguments)
     message = f"{tmp_path / full}: cannot be written: No space left on device"

@@ -271,7 +271,7 @@ def command(
 
 def _check_out(path: Path | None, inputs: Sequence[Path | None]) -> None:
     """Find out before the work whether its result can be written, and over what."""
-    from ietest_fast.corpus.streams import check_target
+    from ietest_fast.corpus.batch_writer import check_target
     from ietest_fast.transform.files import check_distinct
 
     if path is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ietest_fast.corpus.batch_writer import BatchWriter as BatchWriter
     from ietest_fast.corpus.dataset import Corpus as Corpus
     from ietest_fast.corpus.dataset import corpus_from_table as corpus_from_table
     from ietest_fast.corpus.dataset import require_trainable as require_trainable
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.reading import read_corpus as read_corpus
     from ietest_fast.corpus.splitting import split as split
     from ietest_fast.corpus.streams import BatchReader as BatchReader
-    from ietest_fast.corpus.streams import BatchWriter as BatchWriter
     from ietest_fast.corpus.streams import open_batches as open_batches
 
 __all__ = [
@@ -50,7 +50,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "BatchReader": "streams",
-        "BatchWriter": "streams",
+        "BatchWriter": "batch_writer",
         "Corpus": "dataset",
         "Description": "description",
         "Overlap": "description",

@@ -14,14 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.batch_writer import BatchWriter, check_target
 from ietest_fast.corpus.columns import check_columns, find_text_columns
-from ietest_fast.corpus.streams import (
-    BatchReader,
-    BatchWriter,
-    TypesChangeError,
-    check_target,
-    open_batches,
-)
+from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.transform.base import RowError, Transformation, Transformed
 from ietest_fast.transform.columns import as_strings, check_text_columns
