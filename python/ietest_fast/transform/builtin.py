@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -150,14 +151,6 @@ def _plan_words(options: WordOptions) -> PlannedTransformation:
     )
 
 
-def _careful(options: Any) -> PlannedTransformation:
-    return _plan_synonyms("careful", options)
-
-
-def _paper(options: Any) -> PlannedTransformation:
-    return _plan_synonyms("paper", options)
-
-
 IDENTITY = TransformationKind(
     name="identity",
     summary="leaves every text as it is: a control",
@@ -169,14 +162,14 @@ CAREFUL = TransformationKind(
     name="syn.careful",
     summary="replaces common nouns by synonyms; keeps number, capitals and articles",
     options=SynonymOptions,
-    plan=_careful,
+    plan=partial(_plan_synonyms, "careful"),
 )
 
 PAPER = TransformationKind(
     name="syn.paper",
     summary="replaces words by synonyms as published; lower case, no punctuation",
     options=SynonymOptions,
-    plan=_paper,
+    plan=partial(_plan_synonyms, "paper"),
 )
 
 WORDS = TransformationKind(
