@@ -17,6 +17,16 @@ namespace {
 std::atomic<bool> pool_started{false};
 std::atomic<bool> is_forked_child{false};
 
+#if defined(_OPENMP)
+// libgomp ends the process when the system refuses it a thread, and more threads than processors
+// save no time. A few more are harmless: what they compute is the same.
+int most_threads() {
+    constexpr int kLeast = 8;
+    constexpr int kPerProcessor = 4;
+    return std::max(kLeast, kPerProcessor * omp_get_num_procs());
+}
+#endif
+
 void after_fork_in_child() {
     if (pool_started.load()) is_forked_child.store(true);
 }
@@ -63,7 +73,7 @@ int n_threads_for(int requested) {
     if (requested < 0) throw std::invalid_argument("n_threads must be 0 or more");
     if (is_forked_child.load()) return 1;
 #if defined(_OPENMP)
-    return requested > 0 ? requested : std::max(1, omp_get_max_threads());
+    return std::min(requested > 0 ? requested : std::max(1, omp_get_max_threads()), most_threads());
 #else
     return 1;
 #endif

@@ -1,7 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "ietest/build_config.hpp"
@@ -49,8 +52,21 @@ TEST_CASE("an exception stops the work and reaches the caller") {
                                                          ++done;
                                                      }),
                              "seven", std::runtime_error);
-        CHECK(done < 10000);
+        // Other threads may have been given any chunk by then; "work that nobody could finish" has
+        // more chunks than they can do.
+        if (n_threads == 1) CHECK(done == 7);
     }
+}
+
+TEST_CASE("no more threads are started than the machine has use for") {
+    CHECK(ietest::n_threads_for(1) == 1);
+    const int most = ietest::n_threads_for(std::numeric_limits<int>::max());
+    if (ietest::has_openmp()) {
+        const int n_processors = static_cast<int>(std::thread::hardware_concurrency());
+        CHECK(most >= 7);  // what the other tests compare with one thread
+        CHECK(most <= std::max(8, 4 * n_processors));
+    }
+    CHECK(ietest::n_threads_for(0) <= most);
 }
 
 TEST_CASE("the interrupt check ends the work") {

@@ -10,7 +10,8 @@ import pytest
 
 from ietest_fast.experiment import executors
 from ietest_fast.experiment.tasks import WorkContext
-from ietest_fast.runtime import _available_in_group, available_memory, n_cores
+from ietest_fast.runtime import _available_in_group, available_memory, core, n_cores
+from ietest_fast.stats import PairedCounts, paired_test
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system binds no processes")
@@ -23,6 +24,18 @@ def test_only_the_cores_that_the_process_may_use_count():
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert out.stdout == "1\n"
     assert n_cores() == len(allowed)
+
+
+def test_a_request_for_many_threads_starts_no_more_than_the_machine_has_use_for():
+    most = core.runtime.n_threads_for(2**31 - 1)
+    assert most <= max(8, 4 * os.cpu_count())
+    assert core.runtime.n_threads_for(65_536) == most
+    counts = PairedCounts(900, 60, 40, 0)
+    results = {
+        paired_test(counts, method="resample", n_resamples=20_000, n_threads=n).p_value
+        for n in (1, 65_536)
+    }
+    assert len(results) == 1
 
 
 def test_a_run_fills_the_cores(monkeypatch):

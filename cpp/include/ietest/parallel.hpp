@@ -18,7 +18,8 @@ class Interrupted : public std::runtime_error {
 
 // How a kernel is to be run. Nothing in here changes a result.
 struct Execution {
-    // Threads to use; 0 means as many as the machine (or OMP_NUM_THREADS) offers.
+    // Threads to use; 0 means as many as the machine (or OMP_NUM_THREADS) offers. No more are
+    // started than n_threads_for() allows.
     int n_threads = 0;
     // Asked between chunks, on the calling thread only; true stops the work.
     bool (*interrupted)() = nullptr;
@@ -35,8 +36,9 @@ struct Range {
 void parallel_chunks(std::int64_t n_items, std::int64_t chunk_size, const Execution& execution,
                      const std::function<void(Range)>& body);
 
-// Threads that parallel_chunks would use for a request (0: the default). One after a fork of a
-// process whose thread pool was running: libgomp would wait for threads that the child has not.
+// Threads that parallel_chunks would use for a request (0: the default): at most four for each
+// processor, or eight if these are more. One after a fork of a process whose thread pool was
+// running: libgomp would wait for threads that the child has not.
 int n_threads_for(int requested);
 
 bool has_openmp();
