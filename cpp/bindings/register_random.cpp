@@ -2,9 +2,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdint>
+#include <optional>
+#include <span>
+
 #include "execution.hpp"
+#include "ietest/random/arrays.hpp"
 #include "ietest/random/discrete.hpp"
-#include "ietest/random/philox.hpp"
 #include "random_key.hpp"
 #include "registers.hpp"
 
@@ -13,54 +17,49 @@ namespace py = pybind11;
 namespace ietest::python {
 namespace {
 
-constexpr std::int64_t kWordsChunk = 1 << 16;
-constexpr std::int64_t kDrawsChunk = 1 << 12;
-
 void check_size(std::int64_t size) {
     if (size < 0) throw py::value_error("size must not be negative");
 }
 
-py::array_t<std::uint64_t> philox_words(const Words& key_words, const Words& counter_words,
-                                        std::int64_t size, std::optional<int> n_threads) {
+template <typename Value>
+std::span<Value> entries_of(py::array_t<Value>& array) {
+    return {array.mutable_data(), static_cast<std::size_t>(array.size())};
+}
+
+template <typename Value>
+using DrawStream = void (*)(random::Key, random::Block, const Execution&, std::span<Value>);
+
+template <typename Value>
+py::array_t<Value> draw_stream(DrawStream<Value> draw, const Words& key_words,
+                               const Words& counter_words, std::int64_t size,
+                               std::optional<int> n_threads) {
     check_size(size);
     const random::Key key = to_key(key_words);
     const auto counter = fixed_words<random::Block>(counter_words, "counter");
-    py::array_t<std::uint64_t> words(size);
-    std::uint64_t* const out = words.mutable_data();
-    without_gil(n_threads, [&](const Execution& execution) {
-        parallel_chunks(size, kWordsChunk, execution, [&](Range range) {
-            random::fill_words(key, counter, static_cast<std::uint64_t>(range.begin),
-                               out + range.begin,
-                               static_cast<std::uint64_t>(range.end - range.begin));
-        });
-    });
-    return words;
+    py::array_t<Value> values(size);
+    const std::span<Value> out = entries_of(values);
+    without_gil(n_threads, [&](const Execution& execution) { draw(key, counter, execution, out); });
+    return values;
 }
 
-py::array_t<double> uniforms(const Words& key_words, const Words& counter_words, std::int64_t size,
+py::array_t<std::uint64_t> philox_words(const Words& key, const Words& counter, std::int64_t size,
+                                        std::optional<int> n_threads) {
+    return draw_stream(&random::draw_words, key, counter, size, n_threads);
+}
+
+py::array_t<double> uniforms(const Words& key, const Words& counter, std::int64_t size,
                              std::optional<int> n_threads) {
-    const auto words = philox_words(key_words, counter_words, size, n_threads);
-    py::array_t<double> values(size);
-    const std::uint64_t* const in = words.data();
-    double* const out = values.mutable_data();
-    for (std::int64_t i = 0; i < size; ++i) out[i] = random::unit_double(in[i]);
-    return values;
+    return draw_stream(&random::draw_uniforms, key, counter, size, n_threads);
 }
 
 py::array_t<std::int64_t> binomials(const Words& key_words, std::uint64_t stream, std::int64_t n,
                                     double p, std::int64_t size, std::optional<int> n_threads) {
     check_size(size);
     const random::Key key = to_key(key_words);
-    const random::BinomialSampler sample(n, p);
     py::array_t<std::int64_t> draws(size);
-    std::int64_t* const out = draws.mutable_data();
+    const std::span<std::int64_t> out = entries_of(draws);
     without_gil(n_threads, [&](const Execution& execution) {
-        parallel_chunks(size, kDrawsChunk, execution, [&](Range range) {
-            for (std::int64_t r = range.begin; r < range.end; ++r) {
-                random::WordStream words(key, static_cast<std::uint64_t>(r), stream);
-                out[r] = sample(words);
-            }
-        });
+        random::draw_binomials(key, stream, n, p, execution, out);
     });
     return draws;
 }
@@ -73,19 +72,12 @@ py::array_t<std::int64_t> multinomials(const Words& key_words, std::uint64_t str
         throw py::value_error("probabilities must be a vector with at least one entry");
     }
     const random::Key key = to_key(key_words);
-    const auto n_categories = static_cast<std::size_t>(probabilities.size());
-    const std::span<const double> law(probabilities.data(), n_categories);
-    py::array_t<std::int64_t> draws({size, static_cast<std::int64_t>(n_categories)});
-    std::int64_t* const out = draws.mutable_data();
+    const std::span<const double> law(probabilities.data(),
+                                      static_cast<std::size_t>(probabilities.size()));
+    py::array_t<std::int64_t> draws({size, static_cast<std::int64_t>(law.size())});
+    const std::span<std::int64_t> out = entries_of(draws);
     without_gil(n_threads, [&](const Execution& execution) {
-        parallel_chunks(size, kDrawsChunk, execution, [&](Range range) {
-            for (std::int64_t r = range.begin; r < range.end; ++r) {
-                random::WordStream words(key, static_cast<std::uint64_t>(r), stream);
-                random::draw_multinomial(
-                    n, law, words,
-                    {out + static_cast<std::size_t>(r) * n_categories, n_categories});
-            }
-        });
+        random::draw_multinomials(key, stream, n, law, execution, out);
     });
     return draws;
 }

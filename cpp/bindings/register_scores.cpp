@@ -106,27 +106,23 @@ void register_scores(py::module_& module) {
         "draw_sums",
         [](const Doubles& values, const Integers& weights, std::int64_t n_units,
            std::int64_t n_replicates, const Words& key_words,
-           const std::optional<std::string>& instruction_set) {
+           const std::optional<std::string>& instruction_set, std::optional<int> n_threads) {
             const TypeTable table = to_table(values, weights, n_units);
             if (n_replicates < 0) throw py::value_error("n_replicates must be 0 or more");
-            const stats::TypedSampler sampler(table, to_key(key_words),
-                                              to_instruction_set(instruction_set));
+            const random::Key key = to_key(key_words);
+            const InstructionSet chosen = to_instruction_set(instruction_set);
             Doubles drawn(
                 {n_replicates, static_cast<std::int64_t>(table.n_columns), std::int64_t{2}});
-            auto view = drawn.mutable_unchecked<3>();
-            stats::TypedSampler::Workspace workspace;
-            std::vector<ColumnSums> sums(table.n_columns);
-            for (std::int64_t r = 0; r < n_replicates; ++r) {
-                sampler.draw(static_cast<std::uint64_t>(r), workspace, sums);
-                for (std::size_t c = 0; c < sums.size(); ++c) {
-                    view(r, static_cast<py::ssize_t>(c), 0) = sums[c].sum;
-                    view(r, static_cast<py::ssize_t>(c), 1) = sums[c].squares;
-                }
-            }
+            const std::span<double> out(drawn.mutable_data(),
+                                        static_cast<std::size_t>(drawn.size()));
+            without_gil(n_threads, [&](const Execution& execution) {
+                stats::TypedSampler(table, key, chosen).draw_all(n_replicates, execution, out);
+            });
             return drawn;
         },
         py::arg("values"), py::arg("weights"), py::kw_only(), py::arg("n_units"),
-        py::arg("n_replicates"), py::arg("key"), py::arg("instruction_set") = py::none());
+        py::arg("n_replicates"), py::arg("key"), py::arg("instruction_set") = py::none(),
+        py::arg("n_threads") = py::none());
     scores.def(
         "side_bounds",
         [](const Doubles& sums, bool exact, const std::string& side) {

@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
+#include "ietest/random/arrays.hpp"
 #include "ietest/random/discrete.hpp"
 #include "ietest/random/philox.hpp"
 
@@ -55,6 +57,55 @@ TEST_CASE("multinomial counts sum to n, also where nothing is left to share out"
         draw_multinomial(50, law, words, counts);
         CHECK(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) == 50);
         CHECK(counts[2] + counts[3] == 0);
+    }
+}
+
+TEST_CASE("arrays hold the draws of their addresses, whatever the threads") {
+    const Key key{1, 2};
+    const Block counter{~std::uint64_t{0}, 5, 3, 0};  // carries into the second word
+    const std::size_t size = 200'003;
+    const std::vector<double> law{0.2, 0.3, 0.5};
+    std::vector<std::uint64_t> words(size), expected_words(size);
+    fill_words(key, counter, 0, expected_words.data(), size);
+    for (const int n_threads : {1, 2, 3, 7}) {
+        const ietest::Execution execution{n_threads, nullptr};
+        draw_words(key, counter, execution, words);
+        CHECK(words == expected_words);
+
+        std::vector<double> uniforms(size);
+        draw_uniforms(key, counter, execution, uniforms);
+        bool same = true;
+        for (std::size_t i = 0; i < size; ++i) same &= uniforms[i] == unit_double(words[i]);
+        CHECK(same);
+
+        std::vector<std::int64_t> binomials(9001), counts(3 * binomials.size()), expected(3);
+        draw_binomials(key, 9, 700, 0.4, execution, binomials);
+        draw_multinomials(key, 9, 700, law, execution, counts);
+        const BinomialSampler often(700, 0.4);
+        for (std::size_t r = 0; r < binomials.size(); ++r) {
+            WordStream own(key, r, 9), again(key, r, 9);
+            same &= binomials[r] == often(own);
+            draw_multinomial(700, law, again, expected);
+            same &= std::equal(expected.begin(), expected.end(),
+                               counts.begin() + static_cast<std::ptrdiff_t>(3 * r));
+        }
+        CHECK(same);
+    }
+    std::vector<std::int64_t> odd(4);
+    CHECK_THROWS(draw_multinomials(key, 0, 5, law, {}, odd));
+    CHECK_THROWS(draw_multinomials(key, 0, 5, {}, {}, odd));
+    CHECK_THROWS(draw_binomials(key, 0, -1, 0.5, {}, odd));
+}
+
+TEST_CASE("a sampler for one draw draws what a sampler for many draws") {
+    for (const std::int64_t n : {0, 3, 50, 1000, 1'000'000}) {
+        for (const double p : {0.0, 1e-6, 0.03, 0.5, 0.9}) {
+            WordStream a({5, 6}, 1, 2), b({5, 6}, 1, 2);
+            const BinomialSampler often(n, p), once(n, p, BinomialSampler::Use::kOnce);
+            bool same = true;
+            for (int draw = 0; draw < 300; ++draw) same &= often(a) == once(b);
+            CHECK(same);
+        }
     }
 }
 

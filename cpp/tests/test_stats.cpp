@@ -70,7 +70,7 @@ TEST_CASE("engines do not depend on the number of threads") {
     }();
     const auto same = [](const ReplicateCounts& a, const ReplicateCounts& b) {
         return a.at_most == b.at_most && a.at_least == b.at_least && a.beyond == b.beyond &&
-               a.replicates == b.replicates;
+               a.outside == b.outside && a.replicates == b.replicates;
     };
     const Execution serial{1, nullptr};
     for (const int n_threads : {2, 3, 7}) {

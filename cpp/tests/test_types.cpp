@@ -68,6 +68,29 @@ TEST_CASE("all instruction sets give the same bits") {
     }
 }
 
+TEST_CASE("all replicates at once are those drawn one by one") {
+    const Owned owned = make(100, 30, 50, 3);
+    const TypedSampler sampler(owned.table(), {3, 4});
+    const std::int64_t n_replicates = 10 * sampler.chunk_size() + 1;
+    std::vector<double> expected, drawn;
+    TypedSampler::Workspace room;
+    std::vector<ColumnSums> sums(owned.n_columns);
+    for (std::int64_t r = 0; r < n_replicates; ++r) {
+        sampler.draw(static_cast<std::uint64_t>(r), room, sums);
+        for (const ColumnSums& column : sums) {
+            expected.push_back(column.sum);
+            expected.push_back(column.squares);
+        }
+    }
+    for (const int n_threads : {1, 2, 3, 7}) {
+        drawn.assign(expected.size(), -1);
+        sampler.draw_all(n_replicates, {n_threads, nullptr}, drawn);
+        CHECK(drawn == expected);
+    }
+    CHECK_THROWS(sampler.draw_all(n_replicates + 1, {}, drawn));
+    CHECK_THROWS(sampler.draw_all(-1, {}, {}));
+}
+
 TEST_CASE("replicates have the moments of the law" * doctest::test_suite("one thread")) {
     constexpr int kReplicates = 20000;
     for (const Owned& owned : tables()) {

@@ -148,7 +148,7 @@ void draw_multinomial(std::int64_t n, std::span<const double> probabilities, Wor
     for (std::size_t i = 0; i < last; ++i) {
         const double share =
             remaining_mass > 0 ? std::clamp(probabilities[i] / remaining_mass, 0.0, 1.0) : 0.0;
-        counts[i] = BinomialSampler(remaining, share)(words);
+        counts[i] = BinomialSampler(remaining, share, BinomialSampler::Use::kOnce)(words);
         remaining -= counts[i];
         remaining_mass -= probabilities[i];
     }

@@ -292,7 +292,8 @@ ReplicateCounts draw_binomials(const PairedCounts& counts, const Observed& obser
         for (std::int64_t r = range.begin; r < range.end; ++r) {
             WordStream words(key, static_cast<std::uint64_t>(r), kBinomialStream);
             const std::int64_t discordant = draw_discordant(words);
-            const std::int64_t hits = BinomialSampler(discordant, 0.5)(words);
+            const std::int64_t hits =
+                BinomialSampler(discordant, 0.5, BinomialSampler::Use::kOnce)(words);
             const Outcome outcome{2 * hits - discordant, discordant};
             counter.add(outcome);
             if (!t_replicates.empty()) {

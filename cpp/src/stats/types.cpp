@@ -488,10 +488,6 @@ std::size_t TypedSampler::n_columns() const {
     return plan_->n_columns;
 }
 
-std::size_t TypedSampler::n_types() const {
-    return plan_->n_types();
-}
-
 std::int64_t TypedSampler::chunk_size() const {
     // Some 10^6 draws: a chunk lasts half a millisecond. Not a single replicate, however long, so
     // that its room is made once for several.
@@ -504,6 +500,27 @@ void TypedSampler::draw(std::uint64_t replicate, Workspace& workspace,
         throw std::invalid_argument("sums must have a place for each column");
     }
     plan_->draw(replicate, *workspace.state_, sums);
+}
+
+void TypedSampler::draw_all(std::int64_t n_replicates, const Execution& execution,
+                            std::span<double> sums) const {
+    const std::size_t n_columns = plan_->n_columns;
+    if (n_replicates < 0) throw std::invalid_argument("n_replicates must be 0 or more");
+    if (sums.size() != 2 * n_columns * static_cast<std::size_t>(n_replicates)) {
+        throw std::invalid_argument("sums must have two places for each replicate and column");
+    }
+    parallel_chunks(n_replicates, chunk_size(), execution, [&](Range range) {
+        Workspace workspace;
+        std::vector<ColumnSums> drawn(n_columns);
+        double* out = sums.data() + 2 * n_columns * static_cast<std::size_t>(range.begin);
+        for (std::int64_t r = range.begin; r < range.end; ++r) {
+            draw(static_cast<std::uint64_t>(r), workspace, drawn);
+            for (const ColumnSums& column : drawn) {
+                *out++ = column.sum;
+                *out++ = column.squares;
+            }
+        }
+    });
 }
 
 }  // namespace ietest::stats

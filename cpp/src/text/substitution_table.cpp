@@ -24,7 +24,6 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
     if (rules.size() != 1 && static_cast<std::int64_t>(rules.size()) != keys.length) {
         throw std::invalid_argument("one rule is needed, or one a key");
     }
-    goes_on_with_blank_.assign(1, false);
     goes_on_otherwise_.assign(1, 0);
     std::vector<std::pair<std::string_view, std::string_view>> pairs;
     for (std::int64_t i = 0; options.by_words && i < keys.length; ++i) {
@@ -61,7 +60,6 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
                 // Not so a blank with accents, which is one piece of its own.
                 const bool blank_and_word =
                     piece[0] == ' ' && piece.size() > 1 && next_segment(key, at).end == at + 1;
-                if (piece == " " || blank_and_word) goes_on_with_blank_[node] = true;
                 has_blank_edges_ = has_blank_edges_ || piece == " ";
                 if (!blank_and_word) {
                     goes_on_otherwise_[node] = 1;
@@ -82,7 +80,6 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
             }
             if (entry.next_node == 0) {
                 entry.next_node = index_.new_node();
-                goes_on_with_blank_.resize(entry.next_node + 1, false);
                 goes_on_otherwise_.resize(entry.next_node + 1, 0);
             }
             node = entry.next_node;

@@ -24,6 +24,7 @@ def draw_sums(
     n_replicates: int,
     key: NDArray[np.uint64],
     instruction_set: str | None = None,
+    n_threads: int | None = None,
 ) -> NDArray[np.float64]: ...
 def side_bounds(sums: NDArray[np.float64], exact: bool, side: str) -> NDArray[np.float64]: ...
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ietest/cpu.hpp"
+#include "ietest/parallel.hpp"
 #include "ietest/random/philox.hpp"
 
 namespace ietest::stats {
@@ -60,7 +61,6 @@ class TypedSampler {
 
     std::int64_t n_units() const;
     std::size_t n_columns() const;
-    std::size_t n_types() const;
 
     // Replicates that take about as long as a chunk of work should.
     std::int64_t chunk_size() const;
@@ -68,6 +68,11 @@ class TypedSampler {
     // Draws replicate number `replicate` into sums (one for each column). The result depends on
     // key, table and number alone.
     void draw(std::uint64_t replicate, Workspace& workspace, std::span<ColumnSums> sums) const;
+
+    // Draws replicates 0 to n_replicates - 1. Of each replicate and each column, sums gets the sum
+    // and the sum of the squares.
+    void draw_all(std::int64_t n_replicates, const Execution& execution,
+                  std::span<double> sums) const;
 
   private:
     struct Plan;

@@ -60,7 +60,6 @@ class SubstitutionTable {
     // blank alone, which is then the end of its key.
     bool joins_blanks() const { return !begins_anywhere_; }
     bool has_blank_edges() const { return has_blank_edges_; }
-    bool goes_on_with_blank(std::uint32_t node) const { return goes_on_with_blank_[node]; }
     // Of each node, 1 when keys go on from it otherwise than by one blank and a word.
     const std::uint8_t* goes_on_otherwise() const { return goes_on_otherwise_.data(); }
     // True when one of those ways begins with a blank, too.
@@ -92,8 +91,7 @@ class SubstitutionTable {
     bool may_change_nothing_ = false;
     bool has_blank_edges_ = false;
     bool goes_on_with_odd_blanks_ = false;
-    std::vector<bool> goes_on_with_blank_;  // of each node
-    std::vector<std::uint8_t> goes_on_otherwise_;
+    std::vector<std::uint8_t> goes_on_otherwise_;  // of each node
     KeyIndex::Filter word_filter_;
     KeyIndex::Filter pair_filter_;
     bool has_pairs_ = false;
