@@ -158,6 +158,23 @@ TEST_CASE("threads, instruction sets and slices make no difference") {
     }
 }
 
+TEST_CASE("an interruption in the middle stops the kernels") {
+    const Strings texts(std::vector<std::string>(100'000, "a cat sat"));
+    const SubstitutionTable table = table_of({"cat"}, {"feline"});
+    TableOptions whole_tokens;
+    whole_tokens.by_words = false;
+    const SubstitutionTable tokens = table_of({"cat"}, {"feline"}, whole_tokens);
+    static int n_asked;
+    // The first question is asked before the work begins.
+    const Execution interrupted{1, [] { return ++n_asked == 3; }};
+    n_asked = 0;
+    CHECK_THROWS_AS(replace_words(texts.view(), table, {}, interrupted), Interrupted);
+    CHECK(n_asked == 3);
+    n_asked = 0;
+    CHECK_THROWS_AS(replace_normalised(texts.view(), tokens, {}, interrupted), Interrupted);
+    CHECK(n_asked == 3);
+}
+
 TEST_CASE("missing texts stay missing and offsets grow when they must") {
     const Strings texts{"cat", "cat", "dog"};
     StringColumn column = texts.view();
