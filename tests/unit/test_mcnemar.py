@@ -142,7 +142,7 @@ def test_columns_of_any_library_are_taken() -> None:
         (([1, 0, 2], [1, 0, 1]), {}, "row 2: original must hold 0 or 1"),
         (([1, 0, math.nan], [1, 0, 1]), {}, "row 2: original has 1 missing"),
         (([1], [0]), {}, "at least two rows"),
-        ((PairedCounts(1, 2, 3, 4), [1, 0]), {}, "leave `transformed` out"),
+        ((PairedCounts(1, 2, 3, 4), [1, 0]), {}, "leave the second column out"),
         ((PairedCounts(1, 2, 3, 4),), {"method": "magic"}, "method must be one of"),
         ((PairedCounts(1, 2, 3, 4),), {"n_resamples": 5}, "no replicates"),
         ((PairedCounts(1, 2, 3, 4),), {"method": "resample", "n_resamples": 0}, "at least 1"),

@@ -13,6 +13,7 @@ from scipy import stats as scipy_stats
 from ietest_fast.errors import InputError
 from ietest_fast.stats import (
     ClusteredTestResult,
+    EquivalenceResult,
     MatchedSample,
     PairedCounts,
     PairedTestResult,
@@ -36,6 +37,7 @@ B = A & (RNG.random(240) < 0.93)
 CLUSTERS = np.arange(240) // 4
 X, Y = A + RNG.normal(0, 0.3, 240), B + RNG.normal(0, 0.3, 240)
 COUNTS = PairedCounts.from_outcomes(A, B)
+SAMPLE = MatchedSample(original_correct=A, transformed_correct=B)
 EVERY: list[Any] = [
     paired_test(A, B),
     paired_test(A, B, method="multinomial", n_resamples=500),
@@ -46,19 +48,55 @@ EVERY: list[Any] = [
 
 
 def test_the_data_choose_the_test() -> None:
-    sample = MatchedSample(original_correct=A, transformed_correct=B)
     kinds = [type(result) for result in EVERY]
     assert kinds == [
         *[PairedTestResult] * 2,
         ClusteredTestResult,
         *[ScoreTestResult] * 2,
     ]
-    assert paired_test(COUNTS) == paired_test(sample) == EVERY[0]
+    assert paired_test(COUNTS) == paired_test(SAMPLE) == EVERY[0]
     assert paired_test(A.astype(float), pa.array(B)) == EVERY[0]
-    clustered = paired_test(sample, clusters=CLUSTERS, n_resamples=500)
+    clustered = paired_test(SAMPLE, clusters=CLUSTERS, n_resamples=500)
     assert clustered.to_dict() == EVERY[2].to_dict()  # type: ignore[attr-defined]
     assert isinstance(paired_test(A, B, scores=True, n_resamples=9), ScoreTestResult)
-    assert isinstance(paired_test(sample, scores=True, n_resamples=9), ScoreTestResult)
+    assert isinstance(paired_test(SAMPLE, scores=True, n_resamples=9), ScoreTestResult)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((COUNTS,), {}),
+        ((COUNTS,), {"scores": True}),
+        ((COUNTS,), {"clusters": CLUSTERS}),
+        ((COUNTS, B), {}),
+        ((SAMPLE,), {}),
+        ((SAMPLE,), {"scores": True}),
+        ((SAMPLE,), {"clusters": CLUSTERS}),
+        ((SAMPLE,), {"clusters": CLUSTERS, "scores": True}),
+        ((SAMPLE, B), {"scores": True}),
+        ((A, B), {}),
+        ((A, B), {"scores": True}),
+        ((A * 1.0, B), {"clusters": CLUSTERS}),
+        ((X, Y), {}),
+        ((X, Y), {"clusters": CLUSTERS}),
+        ((A, X), {}),
+        ((X, B), {"clusters": CLUSTERS}),
+        ((A, X), {"scores": True}),
+        ((X,), {"scores": True}),
+        ((["a", "b"], ["a", "b"]), {}),
+    ],
+)
+def test_equivalence_takes_for_scores_what_the_test_does(arguments: Any, options: Any) -> None:
+    def kind(function: Any) -> str:
+        try:
+            result = function(*arguments, **options)
+        except InputError as error:
+            return str(error)
+        if isinstance(result, EquivalenceResult):
+            return "scores" if result.counts is None else "outcomes"
+        return "scores" if isinstance(result, ScoreTestResult) else "outcomes"
+
+    assert kind(equivalence_test) == kind(paired_test)
 
 
 @pytest.mark.parametrize("result", EVERY)
@@ -185,6 +223,10 @@ def test_the_verdict_goes_by_the_p_value_that_is_reported() -> None:
     [
         (lambda: paired_test(COUNTS, clusters=[1, 2]), "counts"),
         (lambda: paired_test(COUNTS, scores=True), "leave scores out"),
+        (lambda: paired_test(X, scores=True), "the second column is missing"),
+        (lambda: paired_test(X, clusters=CLUSTERS), "the second column is missing"),
+        (lambda: paired_test(SAMPLE, B, clusters=CLUSTERS), "leave the second column out"),
+        (lambda: paired_test([2**53 + 1, 0.5], [0.5, 0.5]), "that a float does not round"),
         (lambda: paired_test(X, Y, method="exact"), "scores are resampled"),
         (lambda: paired_test(A, B, clusters=CLUSTERS, method="multinomial"), "clusters are res"),
         (lambda: paired_test(A, B, quantiles=[0.5]), "quantiles are of scores"),

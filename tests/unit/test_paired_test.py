@@ -395,6 +395,35 @@ def test_matched_sample_compares_predictions_with_gold() -> None:
         MatchedSample.from_predictions([0, 1], [0, 1, 1], [0, 1])
 
 
+def test_labels_of_one_kind_are_compared_whatever_holds_them() -> None:
+    import pyarrow as pa
+
+    counts = PairedCounts(1, 1, 1, 0)
+    for gold, a, b in (
+        (pa.array([0, 1, 2]), np.array([0.0, 1.0, 0.0]), [0, 0, 2]),
+        (["yes", "no", "no"], np.array(["yes", "no", "yes"]), pa.array(["yes", "yes", "no"])),
+        ([True, False, False], [1, 0, 1], np.array([True, True, False])),
+    ):
+        assert MatchedSample.from_predictions(gold, a, b).counts == counts
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ((["0", "1", "2"], [0, 1, 2], [0, 1, 2]), "gold holds texts, original holds numbers"),
+        (([0, 1, 2], [0, 1, 2], ["0", "1", "2"]), "transformed holds texts"),
+        (([0, 1, 2], [0, "1", 2], [0, 1, 2]), "row 1: original must hold labels of one kind"),
+        (([0, 1, 2], [0, 1, 2], [0, float("nan"), 2]), "row 1: transformed has 1 missing"),
+        ((["a", None, "b"], ["a", "b", "b"], ["a", "b", "b"]), "row 1: gold has 1 missing"),
+        (([0, 1], [[0, 1], [1, 0]], [0, 1]), "original holds values of type list"),
+        (([0, 1], np.eye(2), [0, 1]), "original must be one column"),
+    ],
+)
+def test_labels_that_cannot_be_compared_are_refused(columns, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=message):
+        MatchedSample.from_predictions(*columns)
+
+
 @pytest.mark.parametrize("n_resamples", [0, -1, 2**63, 10**30])
 @pytest.mark.parametrize("function", [paired_test, draw_t_replicates])
 def test_a_wrong_number_of_replicates_is_told(function, n_resamples: int) -> None:  # type: ignore[no-untyped-def]

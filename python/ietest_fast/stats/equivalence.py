@@ -14,14 +14,10 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
-from ietest_fast.stats.estimates import invert_tango, outcome_columns, tango_score
-from ietest_fast.stats.inputs import (
-    as_scores,
-    check_lengths,
-    is_outcomes,
-)
+from ietest_fast.stats.estimates import invert_tango, tango_score
+from ietest_fast.stats.inputs import as_scores, check_lengths
 from ietest_fast.stats.intervals import Clustering, Differences, Interval
-from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, read_pairs
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.power import MAX_PLANNED_PAIRS, first_reaching, pairs_to_decide
 from ietest_fast.stats.resampling import (
@@ -300,8 +296,8 @@ def equivalence_test(
     sample
         Counts, a matched sample, or the column of the originals, shape (n,).
     transformed
-        The column of the transformed texts, shape (n,), if ``sample`` is a column. Columns of
-        nothing but 0 and 1 are outcomes, others are scores.
+        The column of the transformed texts, shape (n,), if ``sample`` is a column. Columns are
+        outcomes or scores by the rule of :func:`paired_test`.
     clusters
         Shape (n,), the cluster of each pair. Needs a matched sample or two columns.
     margin
@@ -323,8 +319,8 @@ def equivalence_test(
     Raises
     ------
     InputError
-        If a column holds no numbers, the columns differ in length, clusters come with counts, or
-        margin or alpha are out of their range.
+        If a column holds no numbers, the columns differ in length, clusters or ``scores`` come
+        with counts, or margin or alpha are out of their range.
 
     Examples
     --------
@@ -341,15 +337,14 @@ def equivalence_test(
         raise InputError(f"p_difference must lie in [0, 1], not {p_difference}")
     if not 0 < margin <= sys.float_info.max:
         raise InputError(f"the margin must be a positive number, not {margin}")
-    if isinstance(sample, (PairedCounts, MatchedSample)) or transformed is None:
-        if clusters is None:
-            return _test_counts(counts_of(sample, transformed), None, margin, alpha, p_difference)
-        sample, transformed = outcome_columns(sample, transformed)
-    a, b = as_scores(sample, "original"), as_scores(transformed, "transformed")
+    pairs = read_pairs(sample, transformed, clustered=clusters is not None, scores=scores)
+    if isinstance(pairs, PairedCounts):
+        return _test_counts(pairs, None, margin, alpha, p_difference)
+    a, b = as_scores(pairs.original, "original"), as_scores(pairs.transformed, "transformed")
     check_lengths(original=a, transformed=b)
     differences = Differences.of(a - b)
     clustering = None if clusters is None else Clustering.of(differences, clusters)
-    if is_outcomes(a) and is_outcomes(b) and not scores:
+    if not pairs.are_scores:
         return _test_counts(counts_of(a, b), clustering, margin, alpha, p_difference)
     return _test_scores(differences, clustering, margin, alpha, p_difference)
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
-from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_lengths
+from ietest_fast.stats.inputs import as_clusters
 from ietest_fast.stats.intervals import Interval, check_level
-from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, outcome_columns
 from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
@@ -374,20 +374,6 @@ def wilson_interval(successes: int, n: int, *, confidence_level: float = 0.95) -
         0.0 if successes == 0 else max(0.0, centre - half),
         1.0 if successes == n else min(1.0, centre + half),
     )
-
-
-def outcome_columns(sample: Any, transformed: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Give both columns of outcomes, each of shape (n,), where their order matters."""
-    if isinstance(sample, PairedCounts):
-        raise InputError("clusters need the outcomes pair by pair, not their counts")
-    if isinstance(sample, MatchedSample):
-        a, b = sample.original_correct, sample.transformed_correct
-    else:
-        if transformed is None:
-            raise InputError("clusters need a MatchedSample or two columns of outcomes")
-        a, b = as_outcomes(sample, "original"), as_outcomes(transformed, "transformed")
-    check_lengths(original=a, transformed=b)
-    return a, b
 
 
 def _cluster_types(

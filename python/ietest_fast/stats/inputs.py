@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -163,10 +164,7 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
         If a label is missing, blank or not hashable, the length is not n, or there are fewer than
         two clusters.
     """
-    if isinstance(values, (list, tuple)):
-        # NumPy would turn a list that mixes types into texts, and a NaN in it into a label.
-        values = np.fromiter(values, dtype=object, count=len(values))
-    labels = as_column(values, name)
+    labels = _as_labels(values, name)
     if labels.size != n:
         raise InputError(f"{name} has {labels.size} rows, but there are {n} observations")
     if labels.dtype.kind in "OUS":
@@ -187,6 +185,54 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     if n_clusters < 2:
         raise InputError(f"{name} has only one value; at least two clusters are needed")
     return codes, n_clusters
+
+
+def check_label_kinds(**columns: Any) -> list[NDArray[Any]]:
+    """Return columns of labels of one kind as arrays, each of shape (n,).
+
+    Parameters
+    ----------
+    **columns
+        By the name that messages call it: labels as numbers (bool included), as texts, or of any
+        other type that all of them share.
+
+    Raises
+    ------
+    InputError
+        As for :func:`as_column`, and if the labels are not all of one kind, for 1 is not "1".
+    """
+    arrays = {name: _as_labels(values, name) for name, values in columns.items()}
+    kinds = {name: _label_kind(array, name) for name, array in arrays.items() if array.size}
+    if len(set(kinds.values())) > 1:
+        said = ", ".join(f"{name} holds {kind}" for name, kind in kinds.items())
+        raise InputError(f"labels of different kinds are never equal, but {said}; convert them")
+    return list(arrays.values())
+
+
+def _as_labels(values: Any, name: str) -> NDArray[Any]:
+    if isinstance(values, (list, tuple)):
+        # NumPy would turn a list that mixes types into texts, and a NaN in it into a label.
+        values = np.fromiter(values, dtype=object, count=len(values))
+    return as_column(values, name)
+
+
+def _label_kind(labels: NDArray[Any], name: str) -> str:
+    if labels.dtype.kind != "O":
+        return _type_kind(labels.dtype.type)
+    kinds = [_type_kind(type(label)) for label in labels]
+    for row, kind in enumerate(kinds):
+        if kind != kinds[0]:
+            raise InputError(
+                f"{name} must hold labels of one kind, but holds {kinds[0]} and {kind}",
+                row=f"row {row}",
+            )
+    return kinds[0]
+
+
+def _type_kind(label_type: type) -> str:
+    if issubclass(label_type, (numbers.Number, np.number, np.bool_)):
+        return "numbers"
+    return "texts" if issubclass(label_type, str) else f"values of type {label_type.__name__}"
 
 
 def _is_blank(label: Any) -> bool:

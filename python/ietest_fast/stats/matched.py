@@ -10,7 +10,14 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import core
-from ietest_fast.stats.inputs import as_outcomes, check_lengths
+from ietest_fast.stats.inputs import (
+    as_column,
+    as_outcomes,
+    as_scores,
+    check_label_kinds,
+    check_lengths,
+    is_outcomes,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -52,8 +59,10 @@ class PairedCounts:
             object.__setattr__(self, name, int(value))
         if self.n == 0:
             raise InputError("all four counts are 0: there is no pair to test")
-        if self.n > 2**40:
-            raise InputError(f"at most 2**40 pairs can be tested, not {self.n}")
+        if self.n > core.stats.MAX_PAIRS:
+            raise InputError(
+                f"at most {core.stats.MAX_PAIRS:,} pairs can be tested, not {self.n:,}"
+            )
 
     @classmethod
     def from_outcomes(cls, original: ArrayLike, transformed: ArrayLike) -> PairedCounts:
@@ -161,19 +170,27 @@ class MatchedSample:
     def from_predictions(
         cls, gold: ArrayLike, original: ArrayLike, transformed: ArrayLike
     ) -> MatchedSample:
-        """Compare predictions on both versions with the gold labels, each of shape (n,)."""
-        labels = np.asarray(gold)
-        columns = {"original": np.asarray(original), "transformed": np.asarray(transformed)}
-        for name, column in columns.items():
-            if column.shape != labels.shape:
+        """Compare predictions on both versions with the gold labels.
+
+        Parameters
+        ----------
+        gold, original, transformed
+            Shape (n,): labels as numbers or as texts, but the same in all three.
+
+        Raises
+        ------
+        InputError
+            If a label is missing (null or NaN), labels are of different kinds (1 and "1"), or the
+            columns differ in length.
+        """
+        labels, a, b = check_label_kinds(gold=gold, original=original, transformed=transformed)
+        for name, column in (("original", a), ("transformed", b)):
+            if column.size != labels.size:
                 raise InputError(
                     f"there are {labels.size} gold labels, but {column.size} predictions on "
                     f"the {name} texts"
                 )
-        return cls(
-            original_correct=columns["original"] == labels,
-            transformed_correct=columns["transformed"] == labels,
-        )
+        return cls(original_correct=a == labels, transformed_correct=b == labels)
 
     def __len__(self) -> int:
         return self.original_correct.size
@@ -199,18 +216,104 @@ def counts_of(sample: PairedCounts | MatchedSample | Any, transformed: Any = Non
     InputError
         If there is a column too few or too many, or a column holds no outcomes.
     """
-    if isinstance(sample, (PairedCounts, MatchedSample)):
-        if transformed is not None:
-            raise InputError("counts and matched samples are complete: leave `transformed` out")
+    if _is_complete(sample, transformed):
         return sample.counts if isinstance(sample, MatchedSample) else sample
-    if transformed is None:
-        raise InputError(
-            "a paired test needs PairedCounts, a MatchedSample, or two columns of outcomes"
-        )
     a = as_outcomes(sample, "original")
     b = as_outcomes(transformed, "transformed")
     check_lengths(original=a, transformed=b)
     return PairedCounts.from_outcomes(a, b)
+
+
+def outcome_columns(
+    sample: Any, transformed: Any = None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return both columns of outcomes, each of shape (n,), where their order matters.
+
+    Raises
+    ------
+    InputError
+        As for :func:`counts_of`, and for counts.
+    """
+    if _is_complete(sample, transformed):
+        if isinstance(sample, PairedCounts):
+            raise InputError("clusters need the outcomes pair by pair, not their counts")
+        a, b = sample.original_correct, sample.transformed_correct
+    else:
+        a, b = as_outcomes(sample, "original"), as_outcomes(transformed, "transformed")
+    check_lengths(original=a, transformed=b)
+    return a, b
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairedColumns:
+    """The two columns of a paired sample, each of shape (n,): scores, or outcomes in clusters."""
+
+    original: NDArray[Any]
+    transformed: NDArray[Any]
+    are_scores: bool
+
+
+def read_pairs(
+    sample: Any, transformed: Any = None, *, clustered: bool, scores: bool
+) -> PairedCounts | PairedColumns:
+    """Decide whether a paired sample holds outcomes or scores.
+
+    Columns are scores if one of them holds a number other than 0 and 1, and neither is of type
+    bool: beside a column of type bool, such numbers are a mistake.
+
+    Parameters
+    ----------
+    sample, transformed
+        As for :func:`counts_of`; columns may hold scores.
+    clustered
+        Whether pairs belong to clusters, so that their counts do not suffice.
+    scores
+        Take the columns for scores whatever they hold.
+
+    Returns
+    -------
+    PairedCounts or PairedColumns
+        The counts of independent outcomes; otherwise the columns.
+
+    Raises
+    ------
+    InputError
+        As for :func:`counts_of` or, of scores, :func:`as_scores`; if counts come with clusters or
+        with ``scores``.
+    """
+    if _is_complete(sample, transformed):
+        if not (clustered or scores):
+            return counts_of(sample)
+        if scores and isinstance(sample, PairedCounts):
+            raise InputError("counts hold outcomes: leave scores out")
+        right, right_transformed = outcome_columns(sample)
+        return PairedColumns(original=right, transformed=right_transformed, are_scores=scores)
+    a, b = as_column(sample, "original"), as_column(transformed, "transformed")
+    is_bool = "b" in (a.dtype.kind, b.dtype.kind)
+    if scores or not (is_bool or (is_outcomes(a) and is_outcomes(b))):
+        # From the columns as they were given: a list tells which integers NumPy has rounded.
+        return PairedColumns(
+            original=as_scores(sample, "original"),
+            transformed=as_scores(transformed, "transformed"),
+            are_scores=True,
+        )
+    if not clustered:
+        return counts_of(a, b)
+    a, b = outcome_columns(a, b)
+    return PairedColumns(original=a, transformed=b, are_scores=False)
+
+
+def _is_complete(sample: Any, transformed: Any) -> bool:
+    """Tell whether both versions are in ``sample``, and refuse a column too few or too many."""
+    if isinstance(sample, (PairedCounts, MatchedSample)):
+        if transformed is not None:
+            raise InputError("counts and matched samples are complete: leave the second column out")
+        return True
+    if transformed is None:
+        raise InputError(
+            "the second column is missing: this needs PairedCounts, a MatchedSample, or two columns"
+        )
+    return False
 
 
 def format_t(t: float) -> str:

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.clustered import clustered_test
-from ietest_fast.stats.estimates import outcome_columns
-from ietest_fast.stats.inputs import as_column, is_outcomes
-from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.matched import MatchedSample, PairedColumns, PairedCounts, read_pairs
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, METHODS, Method, outcome_test
 from ietest_fast.stats.scores import paired_score_test
 
@@ -141,31 +139,21 @@ def paired_test(
     """
     if method is not None and method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-    is_complete = isinstance(a, (PairedCounts, MatchedSample))
-    if is_complete or b is None:
-        if clusters is not None or (scores and isinstance(a, MatchedSample) and b is None):
-            a, b = outcome_columns(a, b)
-            is_complete = False
-        elif scores:
-            raise InputError("counts and matched samples hold outcomes: leave scores out")
+    pairs = read_pairs(a, b, clustered=clusters is not None, scores=scores)
+    are_scores = isinstance(pairs, PairedColumns) and pairs.are_scores
     common: dict[str, Any] = {"alternative": alternative, "rng": rng, "n_threads": n_threads}
-    are_scores = scores
-    if not (is_complete or b is None):
-        a, b = as_column(a, "original"), as_column(b, "transformed")
-        # Beside a column of type bool, numbers that are no outcomes are a mistake, not scores.
-        is_bool = "b" in (a.dtype.kind, b.dtype.kind)
-        are_scores = scores or not (is_bool or (is_outcomes(a) and is_outcomes(b)))
     if not are_scores:
         for name, given in (("quantiles", len(quantiles) > 0), ("replicates", keep_replicates)):
             if given:
                 raise InputError(f"{name} are of scores; these columns hold outcomes")
-        if clusters is None:
-            how: Method = "exact" if method is None else method
-            return outcome_test(a, b, method=how, n_resamples=n_resamples, **common)
+    if isinstance(pairs, PairedCounts):
+        how: Method = "exact" if method is None else method
+        return outcome_test(pairs, method=how, n_resamples=n_resamples, **common)
     if method not in (None, "resample"):
         what = "scores" if are_scores else "clusters"
         raise InputError(f"{what} are resampled; the method {method!r} is not for them")
     common["n_resamples"] = DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples
+    a, b = pairs.original, pairs.transformed
     if not are_scores:
         return clustered_test(a, b, clusters, **common)
     return paired_score_test(
