@@ -344,6 +344,10 @@ def test_many_pairs_to_decide_are_found_by_the_normal_law() -> None:
         (lambda: sample_size(0.1, 0.05, power=0.01), "between the level"),
         (lambda: sample_size(0.1, 1e-6), "more than 100,000,000"),
         (lambda: detectable_difference(3, 0.5), "more pairs are needed"),
+        (
+            lambda: detectable_difference(10, 0.475, power=0.05145),
+            "a difference of 0 with probability 0.0529: ask for a higher power, not 0.05145",
+        ),
         (lambda: plan(discordance=0.1), "needs the number of pairs"),
         (lambda: plan(discordance=0.1, n=9, delta=0.1, power=0.5), "leave out"),
         (lambda: power_curve(0.1, n=10, delta=0.1), "a curve needs"),

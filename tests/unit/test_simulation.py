@@ -27,6 +27,8 @@ def test_sizes_are_those_that_enumeration_gives() -> None:
     expected = power(n, psi, 0.0)
     assert abs(line.size - expected) < 4 * np.sqrt(expected / s)
     assert result.size_of("mcnemar_exact").size < line.size
+    with pytest.raises(InputError, match="no size of 'clustered'; there are paired, mcnemar_exact"):
+        result.size_of("clustered")
     low, high = scipy_stats.binomtest(line.n_rejected, s).proportion_ci(method="wilson")
     assert (line.low, line.high) == pytest.approx((low, high), rel=1e-12)
     assert line.excess == pytest.approx((line.size - 0.05) / np.sqrt(0.05 * 0.95 / s))

@@ -379,8 +379,8 @@ def detectable_difference(
     Raises
     ------
     InputError
-        If an argument is out of range, or even delta = psi (all discordant pairs favour one
-        version) is not shown with that power.
+        If an argument is out of range, even delta = psi (all discordant pairs favour one version)
+        is not shown with that power, or the size of the test is no smaller than that power.
 
     Examples
     --------
@@ -406,7 +406,12 @@ def detectable_difference(
         )
         return float(got[0]) - power
 
-    best = excess(discordance)
+    least, best = excess(0.0), excess(discordance)
+    if least >= 0:
+        raise InputError(
+            f"with {n:,} pairs, {discordance:g} of them discordant, this test rejects a difference "
+            f"of 0 with probability {least + power:.4g}: ask for a higher power, not {power:g}"
+        )
     if best < 0:
         raise InputError(
             f"{n:,} pairs, {discordance:g} of them discordant, have at most a power of "

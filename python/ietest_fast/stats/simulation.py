@@ -161,8 +161,17 @@ class SimulationResult(Result):
     sizes: tuple[TestSize, ...]
 
     def size_of(self, test: str) -> TestSize:
-        """Give the line of one test."""
-        return next(line for line in self.sizes if line.test == test)
+        """Return the line of one test.
+
+        Raises
+        ------
+        InputError
+            If it was not simulated; the message names those that were.
+        """
+        lines = {line.test: line for line in self.sizes}
+        if test not in lines:
+            raise InputError(f"there is no size of {test!r}; there are {', '.join(lines)}")
+        return lines[test]
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result."""
