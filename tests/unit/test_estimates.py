@@ -19,7 +19,7 @@ from ietest_fast.stats import (
     tango_score,
     wilson_interval,
 )
-from ietest_fast.stats.estimates import tango_scores
+from ietest_fast.stats.score_intervals import tango_scores
 from reference import interval_oracle
 
 
@@ -195,7 +195,7 @@ def test_cluster_intervals_are_those_of_all_resamples(
 @pytest.mark.parametrize("n", [5, 37, 400])
 def test_the_law_of_sums_is_the_multinomial_one(n: int) -> None:
     """To 1e-12, against the double sum over n10 and n01."""
-    from ietest_fast.stats.estimates import _law_of_sums
+    from ietest_fast.stats.bootstrap_law import _law_of_sums
 
     n10, n01 = n // 5 + 1, n // 7
     totals, law = _law_of_sums(np.array([1, -1, 0]), np.array([n10, n01, n - n10 - n01]))
@@ -331,11 +331,11 @@ def _annotated(n_clusters: int, largest: int, seed: int) -> tuple[np.ndarray, ..
 
 
 def test_clusters_too_wide_for_a_grid_have_the_same_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ietest_fast.stats import estimates
+    from ietest_fast.stats import bootstrap_law
 
     a, b, codes = _annotated(150, 9, 0)
     listed = estimate(a, b, clusters=codes)
-    monkeypatch.setattr(estimates, "MAX_GRID_CELLS", 0)
+    monkeypatch.setattr(bootstrap_law, "MAX_GRID_CELLS", 0)
     wide = estimate(a, b, clusters=codes)
     spread = listed.delta_percentile.high - listed.delta_percentile.low
     for name in ("delta_percentile", "delta_bca"):

@@ -15,6 +15,7 @@ from ietest_fast.stats import (
     simulate,
 )
 from ietest_fast.stats import simulation as module
+from ietest_fast.stats.null_tables import ScoreLaw
 
 SIZES = np.resize(np.arange(1, 7), 600)
 CLUSTERS = np.repeat(np.arange(600), SIZES)
@@ -238,7 +239,7 @@ def test_correlation_of_differences_is_the_integral_over_two_normal_variables(
     psi: float, df: float
 ) -> None:
     """E[d1 d2] = E[E[d | shared part]^2], by two nested sums."""
-    law = module._ScoreLaw(psi, df)
+    law = ScoreLaw(psi, df)
     z = np.linspace(-9, 9, 1_501)
     masses = np.exp(-(z**2) / 2)
     masses /= masses.sum()
@@ -319,6 +320,12 @@ def test_scores_of_several_classifiers_are_tested_together() -> None:
     result = simulate(100, 0.5, clusters=np.repeat(np.arange(50), 2), **several, **options)  # type: ignore[arg-type]
     assert [line.test for line in result.sizes] == ["joint", "joint_clustered"]
     assert all(line.keeps_level and line.size > 0.02 for line in result.sizes)
+
+
+def test_tables_with_a_correlation_within_no_clusters_are_refused() -> None:
+    for draw in (simulate, draw_null_differences, draw_null_scores):
+        with pytest.raises(InputError, match="a correlation within clusters needs clusters"):
+            draw(100, 0.5, icc=0.5)
 
 
 @pytest.mark.parametrize(

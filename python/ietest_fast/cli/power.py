@@ -18,7 +18,7 @@ from ietest_fast.cli.options import (
 if TYPE_CHECKING:
     from ietest_fast.stats import PowerCurve, PowerPlan
 
-# Stands in ietest_fast.stats.power, too, which is too much to import for --help.
+# Stands in ietest_fast.stats.plans, too, which is too much to import for --help.
 _MOST_PAIRS = 10**8
 
 

@@ -139,7 +139,7 @@ def command(
         setting = _estimate(file, original, transformed, clusters, scores=scores)
 
     from ietest_fast.stats import simulate
-    from ietest_fast.stats.simulation import DEFAULT_DF
+    from ietest_fast.stats.null_tables import DEFAULT_DF
 
     with _progress(options["n_tables"]) as progress:
         result = simulate(

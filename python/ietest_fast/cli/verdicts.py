@@ -78,7 +78,8 @@ def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:
 
 def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
     """Say which difference a two-sided test shows with 80% power."""
-    from ietest_fast.stats.power import DEFAULT_POWER, difference_beside_test
+    from ietest_fast.stats.plans import DEFAULT_POWER
+    from ietest_fast.stats.power import difference_beside_test
 
     counts = result.counts
     if result.alternative != "two-sided":

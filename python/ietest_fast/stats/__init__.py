@@ -6,13 +6,7 @@ from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
-from ietest_fast.stats.estimates import (
-    EstimateResult,
-    estimate,
-    tango_interval,
-    tango_score,
-    wilson_interval,
-)
+from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.joint import JointTestResult, joint_test
@@ -20,6 +14,11 @@ from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.multiple import CORRECTIONS, Correction, Decision, bonferroni, decide, holm
 from ietest_fast.stats.null_law import NullHistogram, bin_edges, count_replicates, null_law_of
+from ietest_fast.stats.null_tables import (
+    draw_null_differences,
+    draw_null_scores,
+    intra_cluster_correlation,
+)
 from ietest_fast.stats.outcomes import (
     DEFAULT_N_RESAMPLES,
     FEW_DISCORDANT,
@@ -30,16 +29,13 @@ from ietest_fast.stats.outcomes import (
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.paired_result import PairedResult
 from ietest_fast.stats.power import (
-    PowerCurve,
-    PowerPlan,
     detectable_difference,
-    pairs_to_decide,
     plan,
     power,
     power_curve,
     sample_size,
-    verdict_probability,
 )
+from ietest_fast.stats.power_results import PowerCurve, PowerPlan
 from ietest_fast.stats.robustness import (
     Collapse,
     RobustnessResult,
@@ -50,15 +46,10 @@ from ietest_fast.stats.robustness import (
     robustness,
     signal_to_noise,
 )
+from ietest_fast.stats.score_intervals import tango_interval, tango_score, wilson_interval
 from ietest_fast.stats.scores import ScoreTestResult
-from ietest_fast.stats.simulation import (
-    SimulationResult,
-    TestSize,
-    draw_null_differences,
-    draw_null_scores,
-    intra_cluster_correlation,
-    simulate,
-)
+from ietest_fast.stats.simulation import SimulationResult, TestSize, simulate
+from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
 
 __all__ = [
     "CORRECTIONS",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.estimates import invert_tango
 from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_lengths
 from ietest_fast.stats.intervals import Clustering, Differences, upper_level
 from ietest_fast.stats.matched import PairedCounts, format_t
@@ -24,6 +23,7 @@ from ietest_fast.stats.resampling import (
     sum_clusters,
 )
 from ietest_fast.stats.result import format_p
+from ietest_fast.stats.score_intervals import invert_tango
 from ietest_fast.stats.scores import histogram_of_types, run_score_test
 from ietest_fast.stats.seeds import Rng, seed_of
 

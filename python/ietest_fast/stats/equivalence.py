@@ -14,16 +14,17 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
-from ietest_fast.stats.estimates import invert_tango, tango_score
 from ietest_fast.stats.inputs import as_scores, check_lengths
 from ietest_fast.stats.intervals import Clustering, Differences, Interval
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, read_pairs
 from ietest_fast.stats.outcomes import outcome_test
-from ietest_fast.stats.power import MAX_PLANNED_PAIRS, first_reaching, pairs_to_decide
+from ietest_fast.stats.plans import MAX_PLANNED_PAIRS
 from ietest_fast.stats.resampling import (
     RELATIVE_ROUNDING,
 )
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.score_intervals import invert_tango, tango_score
+from ietest_fast.stats.verdict_power import first_reaching, pairs_to_decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable

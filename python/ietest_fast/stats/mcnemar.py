@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.runtime import core
 from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.estimates import invert_tango
 from ietest_fast.stats.intervals import upper_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.outcomes import (
@@ -26,6 +25,7 @@ from ietest_fast.stats.outcomes import (
     run_engine,
 )
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.score_intervals import invert_tango
 from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.estimates import invert_tango
 from ietest_fast.stats.intervals import upper_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, format_t
 from ietest_fast.stats.null_law import null_law_of
 from ietest_fast.stats.paired_result import PairedResult
 from ietest_fast.stats.resampling import Alternative, check_options
 from ietest_fast.stats.result import format_p
+from ietest_fast.stats.score_intervals import invert_tango
 from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,383 @@
+"""Null tables: tables of differences between two versions that are equally accurate.
+
+The model. Of the difference A - B only the sign and whether it is 0 matter to tests of paired
+outcomes. Under H0 a difference is +1 or -1 with probability psi/2 each and 0 otherwise. Dependence
+is made by copying (Lunn and Davies 1998): an observation takes, with probability sqrt(icc), the
+difference that its cluster drew, and else one of its own, so two observations of one cluster have
+correlation icc and each keeps its law. Classifiers are tied in the same way: what the cluster or
+the observation draws for classifier m is, with probability sqrt(r), a draw that all classifiers
+share, so two classifiers have correlation r on one observation.
+
+Scores. A difference is 0 with probability 1 - psi, else it follows Student's law with so many
+degrees of freedom: few differences are large, as those of probabilities and losses are. It is the
+quantile of that mixture at Phi(Z), Z being standard normal; dependence is that of the Z. With u, v
+for the correlations of Z within a cluster and of two classifiers, observation i of cluster c and
+classifier m has
+
+    Z = sqrt(u) (sqrt(v) C[c] + sqrt(1 - v) C[c, m])
+        + sqrt(1 - u) (sqrt(v) E[i] + sqrt(1 - v) E[i, m])
+
+with independent standard normal C and E. The correlation of two differences is a function of that
+of their Z, sum(a_k**2 * u**k) / sum(a_k**2) with the Hermite coefficients a_k of the quantile
+(Cario and Nelson 1997, "NORTA"); u and v are those that give the correlations asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.runtime import core
+from ietest_fast.stats.inputs import as_clusters, as_column
+from ietest_fast.stats.resampling import to_squarable
+from ietest_fast.stats.seeds import Rng, seed_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+# Streams of Philox, one for each thing that is drawn; _TESTS in simulation.py is another.
+_INDEPENDENT, _DEPENDENT, _SCORES = 48, 49, 51
+
+#: Degrees of freedom of the differences of simulated scores, unless others are asked for.
+DEFAULT_DF = 3.0
+#: The fewest: nearer to 2, where the variance ends, correlations are no longer what was asked for.
+MIN_DF = 2.1
+
+# So many Hermite coefficients say how correlated differences are; those beyond matter to
+# correlations near 1 only.
+_N_COEFFICIENTS = 300
+
+
+def draw_null_differences(
+    n: int,
+    discordance: float,
+    *,
+    clusters: ArrayLike | None = None,
+    icc: float = 0.0,
+    n_classifiers: int = 1,
+    classifier_correlation: float = 0.0,
+    rng: Rng = 0,
+    table: int = 0,
+) -> NDArray[np.int8]:
+    """Draw the differences A - B of one null table.
+
+    Parameters
+    ----------
+    n, discordance, clusters, icc, n_classifiers, classifier_correlation, rng
+        As for :func:`simulate`.
+    table
+        Which table; it depends on this and on ``rng`` only, if that is a number.
+
+    Returns
+    -------
+    ndarray of int8, shape (n, n_classifiers)
+        +1, -1 and 0.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of its range.
+    """
+    tables = NullTables.of(
+        n,
+        discordance,
+        clusters=clusters,
+        icc=icc,
+        n_classifiers=n_classifiers,
+        classifier_correlation=classifier_correlation,
+        rng=rng,
+        table=table,
+    )
+    return tables.draw_differences(table)
+
+
+def draw_null_scores(
+    n: int,
+    discordance: float,
+    *,
+    df: float = DEFAULT_DF,
+    clusters: ArrayLike | None = None,
+    icc: float = 0.0,
+    n_classifiers: int = 1,
+    classifier_correlation: float = 0.0,
+    rng: Rng = 0,
+    table: int = 0,
+) -> NDArray[np.float64]:
+    """Draw the differences of the scores of one null table.
+
+    Parameters
+    ----------
+    n, discordance, df, clusters, icc, n_classifiers, classifier_correlation, rng
+        As for :func:`simulate`.
+    table
+        Which table; it depends on this and on ``rng`` only, if that is a number.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n_classifiers)
+        Original minus transformed.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of its range.
+    """
+    tables = NullTables.of(
+        n,
+        discordance,
+        clusters=clusters,
+        icc=icc,
+        n_classifiers=n_classifiers,
+        classifier_correlation=classifier_correlation,
+        rng=rng,
+        table=table,
+    )
+    return tables.score_drawer(df)(table)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NullTables:
+    """The setting of null tables, which draws them one by one.
+
+    Attributes
+    ----------
+    n, n_classifiers
+        Rows and columns of a table.
+    discordance, icc, classifier_correlation, seed
+        As for :func:`ietest_fast.stats.simulate`.
+    codes
+        Shape (n,), the cluster of each row; None for independent observations.
+    n_clusters
+        How many clusters there are; n without any.
+    """
+
+    n: int
+    n_classifiers: int
+    discordance: float
+    codes: NDArray[np.int64] | None
+    n_clusters: int
+    icc: float
+    classifier_correlation: float
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        n: int,
+        discordance: float,
+        *,
+        clusters: ArrayLike | None,
+        icc: float,
+        n_classifiers: int,
+        classifier_correlation: float,
+        rng: Rng,
+        **counts: int,
+    ) -> NullTables:
+        """Check what describes null tables; ``counts`` are further numbers of things.
+
+        Raises
+        ------
+        InputError
+            If an argument is out of its range, or there is a correlation but no cluster.
+        """
+        _check_range(
+            n, discordance, icc, classifier_correlation, n_classifiers=n_classifiers, **counts
+        )
+        codes, n_clusters = (None, n) if clusters is None else as_clusters(clusters, n)
+        if codes is None and icc > 0:
+            raise InputError("a correlation within clusters needs clusters")
+        return cls(
+            n=n,
+            n_classifiers=n_classifiers,
+            discordance=discordance,
+            codes=codes,
+            n_clusters=n_clusters,
+            icc=icc,
+            classifier_correlation=classifier_correlation,
+            seed=seed_of(rng),
+        )
+
+    def draw_counts(self, n_tables: int) -> NDArray[np.int64]:
+        """Draw n10, n01 and the other pairs of independent tables, shape (n_tables, 3)."""
+        psi = self.discordance
+        law = np.array([psi / 2, psi / 2, 1 - psi])
+        counts: NDArray[np.int64] = core.random.multinomials(
+            philox_key(self.seed), _INDEPENDENT, self.n, law, n_tables
+        )
+        return counts
+
+    def draw_differences(self, table: int) -> NDArray[np.int8]:
+        """Draw the differences of one table, shape (n, n_classifiers)."""
+        m, r = self.n_classifiers, self.classifier_correlation
+        rng = self._generator(table, _DEPENDENT)
+
+        def draw(rows: int) -> NDArray[np.int8]:
+            own = _signs(rng.random((rows, m)), self.discordance)
+            if m == 1 or r == 0:
+                return own
+            shared = _signs(rng.random((rows, 1)), self.discordance)
+            return np.where(rng.random((rows, m)) < math.sqrt(r), shared, own)
+
+        own = draw(self.n)
+        if self.codes is None or self.icc == 0:
+            return own
+        of_cluster = draw(self.n_clusters)
+        return np.where(rng.random((self.n, 1)) < math.sqrt(self.icc), of_cluster[self.codes], own)
+
+    def score_drawer(self, df: float) -> Callable[[int], NDArray[np.float64]]:
+        """Return the function that draws the differences of the scores of a table.
+
+        Raises
+        ------
+        InputError
+            If there are too few degrees of freedom.
+        """
+        law = ScoreLaw(self.discordance, df)
+        m = self.n_classifiers
+        # Of the Z; to find them takes longer than to draw a table.
+        within, between = law.latent(self.icc), law.latent(self.classifier_correlation)
+
+        def draw_table(table: int) -> NDArray[np.float64]:
+            rng = self._generator(table, _SCORES)
+
+            def draw(rows: int) -> NDArray[np.float64]:
+                own = rng.standard_normal((rows, m))
+                if m == 1 or between == 0:
+                    return own
+                shared = rng.standard_normal((rows, 1))
+                return math.sqrt(between) * shared + math.sqrt(1 - between) * own
+
+            z = draw(self.n)
+            if self.codes is not None and within > 0:
+                of_cluster = draw(self.n_clusters)[self.codes]
+                z = math.sqrt(within) * of_cluster + math.sqrt(1 - within) * z
+            return law.quantile(z)
+
+        return draw_table
+
+    def _generator(self, table: int, stream: int) -> np.random.Generator:
+        start = np.array([0, table, stream, 0], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=philox_key(self.seed), counter=start))
+
+
+class ScoreLaw:
+    """Zeros and Student's law, as a function of standard normal variables."""
+
+    def __init__(self, psi: float, df: float) -> None:
+        if not MIN_DF <= df < math.inf:  # a NaN is not, either
+            raise InputError(
+                f"the degrees of freedom must be a number of {MIN_DF} or more, not {df}"
+            )
+        self._psi = psi
+        self._df = float(df)
+
+    def quantile(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the mixture's quantiles at Phi(z)."""
+        from scipy.special import ndtr, stdtrit
+
+        differences = np.zeros(z.shape)
+        tail = ndtr(-np.abs(z))
+        large = tail < self._psi / 2
+        differences[large] = np.copysign(stdtrit(self._df, tail[large] / self._psi), z[large])
+        return differences
+
+    def latent(self, correlation: float) -> float:
+        """Give the correlation of two Z whose quantiles have the correlation asked for."""
+        if correlation in (0, 1) or self._psi == 0:
+            return correlation
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda r: self.correlation(r) - correlation, 0.0, 1.0, xtol=1e-12))
+
+    def correlation(self, latent: float) -> float:
+        """Give the correlation of two differences from that of their Z."""
+        squares = self._squares
+        # The quantile is odd, and every second coefficient 0. Those beyond the last go with it.
+        rest = max(0.0, self._psi * self._df / (self._df - 2) - float(squares.sum()))
+        powers = latent ** (2.0 * np.arange(squares.size + 1) + 1)
+        weights = np.append(squares, rest)
+        return float(weights @ powers / weights.sum())
+
+    @functools.cached_property
+    def _squares(self) -> NDArray[np.float64]:
+        """Squares of the Hermite coefficients 1, 3, 5, ..."""
+        step = 1e-3
+        z = np.arange(step / 2, 12, step)  # the quantile is odd: one half is enough
+        weight = 2 * step * self.quantile(z) * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+        coefficients = []
+        before, now = np.zeros_like(z), np.ones_like(z)  # Hermite polynomials over sqrt(k!)
+        for k in range(_N_COEFFICIENTS):
+            if k % 2 == 1:
+                coefficients.append(float((weight * now).sum()))
+            before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
+        return np.square(coefficients)
+
+
+def intra_cluster_correlation(values: ArrayLike, clusters: ArrayLike) -> float:
+    """Estimate the correlation of two values of one cluster by analysis of variance.
+
+    With mean squares B between and W within C clusters of sizes n_c,
+    ``(B - W) / (B + (n0 - 1) W)``, where ``n0 = (n - sum(n_c**2) / n) / (C - 1)``
+    (Donner and Koval 1980).
+
+    Parameters
+    ----------
+    values
+        Shape (n,), for paired data the differences A - B.
+    clusters
+        Shape (n,), labels.
+
+    Returns
+    -------
+    float
+        At least 0: negative estimates are set to 0. 0 if all values are equal or every cluster has
+        one observation only.
+
+    Raises
+    ------
+    InputError
+        If the lengths differ or values are missing.
+    """
+    x = as_column(values, "values").astype(np.float64)
+    codes, n_clusters = as_clusters(clusters, x.size)
+    sizes = np.bincount(codes, minlength=n_clusters)
+    if n_clusters == x.size:
+        return 0.0
+    x, _ = to_squarable(x)
+    means = np.bincount(codes, weights=x, minlength=n_clusters) / sizes
+    between = float((sizes * (means - x.mean()) ** 2).sum()) / (n_clusters - 1)
+    within = float(((x - means[codes]) ** 2).sum()) / (x.size - n_clusters)
+    n0 = (x.size - float((sizes**2).sum()) / x.size) / (n_clusters - 1)
+    spread = between + (n0 - 1) * within
+    return max(0.0, (between - within) / spread) if spread > 0 else 0.0
+
+
+def _signs(u: NDArray[np.float64], psi: float) -> NDArray[np.int8]:
+    return (u < psi / 2).astype(np.int8) - (u >= 1 - psi / 2).astype(np.int8)
+
+
+def _check_range(n: int, psi: float, icc: float, r: float, **counts: int) -> None:
+    for name, count in (("n", n), *counts.items()):
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
+            raise InputError(f"{name} must be an integer, not {count!r}")
+    if n < 2:
+        raise InputError(f"a paired test needs at least two pairs, not {n}")
+    for name, count in counts.items():
+        least = 0 if name == "table" else 1
+        if count < least:
+            raise InputError(f"{name} must be {least} or more, not {count}")
+    for name, value in (
+        ("the discordance", psi),
+        ("the correlation within clusters", icc),
+        ("the correlation of classifiers", r),
+    ):
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} must lie between 0 and 1, not {value}")
