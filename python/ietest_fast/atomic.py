@@ -59,6 +59,11 @@ def publish(temporary: Path, path: Path) -> None:
     """
     # A descriptor of its own: compressors and other writers close the one they were given.
     sync_file(temporary)
+    give_name(temporary, path)
+
+
+def give_name(temporary: Path, path: Path) -> None:
+    """Give a file that is on the disk already its name there; as :func:`publish` otherwise."""
     temporary.replace(path)
     sync_folder(path.parent)
 

@@ -329,17 +329,17 @@ def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatc
 
     source = write(tmp_path / "in.csv")
     target, edits = tmp_path / "out.csv", tmp_path / "edits.csv"
-    publish = batch_writer.publish
+    give_name = batch_writer.give_name
     published = []
 
-    def publish_unless_target(temporary, path):
+    def give_unless_target(temporary, path):
         if path == target:
             assert edits.exists()
             raise failure
-        publish(temporary, path)
+        give_name(temporary, path)
         published.append(path)
 
-    monkeypatch.setattr(batch_writer, "publish", publish_unless_target)
+    monkeypatch.setattr(batch_writer, "give_name", give_unless_target)
     status, out, err = run(capsys, source, target, "--lexicon-from", source, "--edits", edits)
     assert published == [edits]
     assert out == ""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.atomic import create, name_temporary, publish, sync_file
+from ietest_fast.atomic import create, give_name, name_temporary, sync_file
 from ietest_fast.corpus.formats import format_of
 from ietest_fast.corpus.streams import BATCH_ROWS, with_strings
 from ietest_fast.errors import InputError, ResourceError
@@ -173,7 +173,7 @@ class BatchWriter:
         assert self._temporary is not None  # noqa: S101 - set by __enter__
         try:
             self.finish()
-            publish(self._temporary, self.path)
+            give_name(self._temporary, self.path)
             self.is_published = True
         except BaseException as failure:
             self._abandon()

@@ -169,7 +169,7 @@ def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
         ("R.0.cells.1.m", 0, "m is 0 to 1, each once"),
         ("R.0.cells.0.t", 10**400, "rhos.0.cells.0.t: is 1000"),
         ("R.0.cells.0.n11", 1, "not of equally many observations"),
-        ("R.0.cells.0.n11", 2**70, "at most 2"),
+        ("R.0.cells.0.n11", 2**70, "at most"),
         ("R.0.cells.0.t", 1.5, "rhos.0.cells.0.t: is 1.5"),
         ("R.0.cells.0.test.p_value", 0.5, "rhos.0.cells.0.p_value: is"),
         ("R.0.cells.0.test.p_mcnemar_exact", 0.5, "p_mcnemar_exact does not follow"),
