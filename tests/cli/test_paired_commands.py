@@ -79,6 +79,7 @@ def test_counts_need_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert "The accuracies differ" in out
 
 
+@pytest.mark.slow
 def test_monte_carlo_names_its_form_and_depends_on_the_seed_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

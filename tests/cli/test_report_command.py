@@ -54,6 +54,7 @@ def test_without_a_name_it_lies_in_the_runs_folder(tmp_path, capsys, folder):
     assert run(capsys, "report", own)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_training_set_gives_the_words_of_labels(tmp_path, capsys, folder):
     train = toy_corpus(300, 1)
     path = tmp_path / "train.parquet"
@@ -111,6 +112,7 @@ def test_mistakes_are_told(  # noqa: PLR0917 - four of them are fixtures
     assert message in err
 
 
+@pytest.mark.slow
 def test_nothing_but_a_page_is_replaced(tmp_path, capsys):
     counts = tmp_path / "counts.csv"
     counts.write_text("model,rho,n11,n10,n01,n00\nbert,0,50,10,5,35\n")

@@ -13,6 +13,7 @@ MAIN = "from ietest_fast.cli.main import main; main()"
 COMMANDS = [["test", "--counts", "1,2,3,4"], ["describe", "--demo", "200"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_closed_pipe_is_no_error(command: list[str]) -> None:
     read, write = os.pipe()
@@ -25,6 +26,7 @@ def test_a_closed_pipe_is_no_error(command: list[str]) -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_full_disk_is_an_error_without_a_traceback(command: list[str]) -> None:
@@ -66,6 +68,7 @@ def test_a_closed_standard_output_is_told() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_closed_standard_error_leaves_output_and_status_alone() -> None:
     done = _shell('exec "$0" -c "$1" test --counts 1,2,3,4 2>&-')
     assert done.returncode == 0

@@ -219,6 +219,7 @@ def test_alternatives_that_make_no_sense_are_refused(model, message):
         check_config({"data": {"demo": True}, "model": model})
 
 
+@pytest.mark.slow
 def test_partial_input_hides_the_other_column(tmp_path):
     from ietest_fast.corpus import demo_splits
     from ietest_fast.experiment.data import Splits

@@ -109,6 +109,7 @@ def test_transformations_are_corrected_by_holm_and_compared_by_cochran(together)
         assert found.statistic == cochran_q_test(outcomes, method="multinomial").statistic
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["holm", "maxt", "minp"])
 def test_other_corrections_are_other_conclusions(together, correction):
     result = _run(together.folder, correction=correction)

@@ -26,6 +26,7 @@ def as_rows(table: np.ndarray) -> list[tuple[int, ...]]:
     return [tuple(int(x) for x in row) for row in table]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "v"), [(2, 2), (3, 2), (2, 3), (3, 3), (2, 4)])
 def test_exact_law_of_tiny_tables_is_the_enumeration_of_all_resamples(n: int, v: int) -> None:
     for seed in range(5):
@@ -40,7 +41,9 @@ def test_exact_law_of_tiny_tables_is_the_enumeration_of_all_resamples(n: int, v:
         assert result.p_paper == pytest.approx(float(above), rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize(("n", "v"), [(9, 2), (11, 3), (6, 4), (4, 5)])
+@pytest.mark.parametrize(
+    ("n", "v"), [(9, 2), pytest.param(11, 3, marks=pytest.mark.slow), (6, 4), (4, 5)]
+)
 def test_exact_law_is_the_sum_over_subsets(n: int, v: int) -> None:
     for seed in range(3):
         table = random_table(n, v, 10 + seed)
@@ -161,6 +164,7 @@ def test_monte_carlo_p_values_count_the_drawn_replicates() -> None:
     assert result.p_value == ((q > result.statistic * (1 - 1e-12)).sum() + 1) / (s + 1)
 
 
+@pytest.mark.slow
 def test_size_under_h0() -> None:
     """Three versions with the same accuracy, dependent through the text: 5% are rejected."""
     rng = np.random.default_rng(8)

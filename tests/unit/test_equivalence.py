@@ -252,6 +252,7 @@ def _clustered(rng: np.random.Generator, n_clusters: int, p10: float, p01: float
     return (d > 0).astype(int), (d < 0).astype(int), codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [False, True])
 def test_clusters_keep_the_level_that_single_pairs_do_not(scores: bool) -> None:
     """At delta = margin and at delta = 0, 800 tables each, nominal 5%."""

@@ -145,6 +145,7 @@ def _pairs(n10: int, n01: int, rest: int) -> list[tuple[int, int]]:
     return [(1, 1)] * n10 + [(-1, 1)] * n01 + [(0, 1)] * rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [(2, 1, 2), (1, 0, 4), (3, 1, 1), (2, 2, 2), (1, 3, 2)])
 @pytest.mark.parametrize("level", [0.6, 0.9, 0.99])
 def test_bootstrap_intervals_of_tiny_samples_are_those_of_all_resamples(
@@ -343,6 +344,7 @@ def test_clusters_too_wide_for_a_grid_have_the_same_law(monkeypatch: pytest.Monk
         assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=2e-3 * spread)
 
 
+@pytest.mark.slow
 def test_wide_cluster_percentiles_agree_with_a_simulation() -> None:
     """A few annotators of up to 3,000 pairs each."""
     a, b, codes = _annotated(200, 3000, 1)

@@ -40,6 +40,7 @@ def test_a_training_that_failed_has_nothing_to_save(tmp_path, monkeypatch):
     assert interrupted == []
 
 
+@pytest.mark.slow
 def test_a_worker_without_a_task_ends_when_it_is_asked_to(tmp_path):
     _run(tmp_path, "toys:Resumes", 1)
     (encoded,) = (tmp_path / "encoded").iterdir()

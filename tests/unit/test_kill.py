@@ -206,6 +206,7 @@ def test_twenty_kills_change_nothing(tmp_path):
         _check(kills, tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_run_and_its_workers(tmp_path):
     folder = tmp_path / "run"
     process = _start(folder, 2, held=True)  # it cannot end before it is interrupted

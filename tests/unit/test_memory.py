@@ -104,6 +104,7 @@ def test_peak_memory_of_order_statistics_has_a_bound(name: str) -> None:
     assert many - few < 12_000
 
 
+@pytest.mark.slow
 def test_replicates_that_are_kept_take_their_bytes() -> None:
     """And so would be seen where they must not be."""
     few, many = _rises("stats.paired_test(before, after, keep_replicates=True, **options)", 20_000)

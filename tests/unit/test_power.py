@@ -227,6 +227,7 @@ def test_probability_of_a_verdict_is_the_sum_over_every_table(
             assert got == pytest.approx(float(expected), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "margin"),
     [
@@ -256,6 +257,7 @@ def test_so_many_pairs_do_decide(counts: PairedCounts, margin: float) -> None:
     assert -4 * error < share - 0.8 < 0.02 + 4 * error
 
 
+@pytest.mark.slow
 def test_pairs_to_decide_is_where_the_probability_of_a_verdict_stays_high() -> None:
     for counts, margin in [
         (PairedCounts(760, 60, 20, 160), 0.05),
@@ -289,6 +291,7 @@ def test_either_verdict_takes_fewer_pairs_than_one_of_them() -> None:
     assert pairs_to_decide(PairedCounts(50, 0, 0, 0)) == 268
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta_of_margin", [0.0, 0.9])
 def test_where_plans_end_there_is_no_n_instead_of_an_error(delta_of_margin: float) -> None:
     """So few discordant pairs and so small a margin that about 10**8 pairs decide."""

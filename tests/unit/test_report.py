@@ -224,6 +224,7 @@ def test_a_p_value_is_seen_on_its_side_of_the_threshold():
     assert format_p(0.0123, threshold=0.01) == "0.012"
 
 
+@pytest.mark.slow
 def test_figures_are_written_and_the_same_each_time(tmp_path):
     before = dict(mpl.rcParams)
     paths = write_figures(_result(tmp_path, TABLE))

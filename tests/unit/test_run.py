@@ -330,6 +330,7 @@ def test_normal_form_alone_is_no_rewording(tmp_path):
         _run(tmp_path, swap=Swap(rule="normalise"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_failing_model_is_told_and_the_folder_is_free_again(tmp_path, n_jobs):
     changes = {"model": {"name": "toys:FailsModel", "params": QUICK}, "n_jobs": n_jobs}
@@ -387,6 +388,7 @@ def _spoil(statement):
     return spoil
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "damage"),
     [

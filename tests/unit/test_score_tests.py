@@ -93,6 +93,7 @@ def test_tiny_samples_have_the_law_of_all_resamples(texts: list[str]) -> None:
         assert result.p_paper is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", TINY[:5])
 def test_scipy_permutes_each_multiset_to_the_same_law(texts: list[str]) -> None:
     """Every sample drawn with replacement, swapped in all ways by scipy: one resample each."""
@@ -156,6 +157,7 @@ def test_the_compressed_engine_draws_what_the_definition_draws(n: int, kind: str
     assert abs(product.mean() - expected) < 4.5 * product.std() / math.sqrt(s)
 
 
+@pytest.mark.slow
 def test_pairs_that_are_clusters_of_their_own_follow_the_exact_law() -> None:
     rng = np.random.default_rng(8)
     s = 100_000

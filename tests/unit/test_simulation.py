@@ -314,6 +314,7 @@ def test_scores_by_pairs_keep_their_level_unless_there_are_clusters() -> None:
     assert "Do not use on such data: paired scores." in str(result)
 
 
+@pytest.mark.slow
 def test_scores_of_several_classifiers_are_tested_together() -> None:
     several = {"n_classifiers": 3, "classifier_correlation": 0.5}
     options = {"scores": True, "n_tables": 600, "n_resamples": 99}

@@ -28,6 +28,7 @@ def test_some_stems(word: str, stem: str) -> None:
     assert porter_stem(word) == stem
 
 
+@pytest.mark.slow
 def test_a_stem_costs_one_module_of_nltk() -> None:
     program = (
         "import sys; from ietest_fast.lexicon import porter_stem; porter_stem('dogs');"

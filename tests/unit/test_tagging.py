@@ -123,6 +123,7 @@ def test_batches_do_not_matter(tagger: Tagger) -> None:
     assert equal(together, apart)
 
 
+@pytest.mark.slow
 def test_processes_do_not_matter(tagger: Tagger) -> None:
     texts = [f"{TEXTS[i % 7]} and {i} more people" for i in range(4500)]
     seen: list[tuple[int, int]] = []
@@ -170,6 +171,7 @@ def test_no_more_helpers_work_than_were_asked_for(
             fed.clear()
 
 
+@pytest.mark.slow
 def test_a_killed_helper_is_an_error_and_not_the_end(tagger: Tagger) -> None:
     texts = [f"{i} dogs" for i in range(4500)]
     tagger.tag(texts, n_process=2)

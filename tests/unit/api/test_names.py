@@ -35,6 +35,7 @@ def test_names_are_those_of_the_rooms() -> None:
     assert ie.transform is ietest_fast.transform
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ORDERS.values(), ids=ORDERS)
 def test_the_room_can_be_called_in_any_order_of_imports(code: str) -> None:
     code += (

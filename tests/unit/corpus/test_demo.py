@@ -30,6 +30,7 @@ def sample() -> tuple[list[str], list[str], np.ndarray]:
     return corpus.texts(0).to_pylist(), corpus.texts(1).to_pylist(), corpus.labels
 
 
+@pytest.mark.slow
 def test_labels_are_those_of_the_oracle() -> None:
     scenes = draw_scenes(0, 20_000, seed=2)
     slots = list(TAXONOMIES)

@@ -61,6 +61,7 @@ def test_long_words_are_harder_than_short_ones():
     assert hard < 30
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_every_text_has_a_value_of_its_own(texts):
     together = reading_ease(pa.array(texts, pa.string()))

@@ -267,6 +267,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl", "csv.gz"])
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are POSIX")
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, suffix: str) -> None:

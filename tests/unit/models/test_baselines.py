@@ -83,6 +83,7 @@ def test_every_model_of_the_registry_is_tested_here():
     assert {*GAIN, "transformer"} == set(model_names())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _each(GAIN))
 def test_it_learns_the_demonstration_corpus(name):
     _need(name)
@@ -99,6 +100,7 @@ def test_it_learns_the_demonstration_corpus(name):
     assert (probabilities.argmax(axis=1) == labels).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _each(GAIN))
 def test_equal_seeds_give_equal_labels_and_other_seeds_or_data_others(name):
     _need(name)

@@ -65,6 +65,7 @@ def make_run(table, name="bert"):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_every_figure_can_be_drawn(tmp_path, case):
     run = make_run(CASES[case])

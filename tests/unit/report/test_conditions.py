@@ -136,6 +136,7 @@ def test_the_summary_says_that_clusters_leave_cochran_out(tmp_path):
     assert "Cochran's test takes observations to be independent, and is left out" in over.note
 
 
+@pytest.mark.slow
 def test_summary_figures_and_page_have_all_conditions(sweep):
     printed = _print(sweep)
     for model in ("bow-xgb", "bow-xgb#2"):
