@@ -340,45 +340,22 @@ def test_eval_refuses_unequal_lengths_and_missing_predictions(
     assert "1 of 3 predictions are missing" in err
 
 
-def seconds(*command: str) -> float:
-    """The best of several starts, in seconds of processor time."""
-    code = (
-        "import os, subprocess, sys\n"
-        "best = 9.0\n"
-        "for _ in range(7):\n"
-        "    before = os.times()\n"
-        "    subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
-        "    after = os.times()\n"
-        "    best = min(best, after.children_user + after.children_system\n"
-        "               - before.children_user - before.children_system)\n"
-        "print(best)\n"
-    )
-    out = subprocess.run(
-        [sys.executable, "-c", code, *command], check=True, capture_output=True, text=True
-    )
-    return float(out.stdout)
-
-
-def test_help_costs_at_most_150_ms_over_a_bare_interpreter() -> None:
-    bare = seconds(sys.executable, "-c", "pass")
-    helped = seconds(
-        sys.executable, "-c", "from ietest_fast.cli.main import main; main(['--help'])"
-    )
-    assert helped - bare < 0.150
-
-
-def test_help_imports_nothing_heavy() -> None:
+def test_help_imports_little_and_nothing_heavy() -> None:
+    """So it is quick on any machine; benchmarks/bench_startup.py has its time."""
     code = (
         "import sys\n"
+        "bare = len(sys.modules)\n"
         "from ietest_fast.cli.main import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'pyarrow', 'spacy', 'xgboost', 'optuna', 'pydantic', 'matplotlib',\n"
         "         'scipy', 'rich'}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
+        "print(sorted(heavy & set(sys.modules)), len(sys.modules) - bare)\n"
     )
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert out.stdout.splitlines()[-1] == "[]"
+    found, n_modules = out.stdout.splitlines()[-1].rsplit(" ", 1)
+    assert found == "[]"
+    assert int(n_modules) <= 100  # 87 where this was written
 
 
 def test_more_replicates_than_can_be_counted_are_a_usage_error(
