@@ -28,7 +28,7 @@ def server(tmp_path, hostile_run):
 
 
 def ask(server, method, path, *, body=None, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=300)
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body=body, headers=given)
     answer = connection.getresponse()
