@@ -33,6 +33,7 @@ def watched_page(
                 viewport={"width": width, "height": height},
                 color_scheme="dark" if dark else "light",
             )
+            page.set_default_timeout(300_000)
             page.on("console", lambda message: troubles.append(f"console: {message.text}"))
             page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
             page.on("dialog", lambda dialog: troubles.append(f"dialog: {dialog.message}"))
