@@ -105,7 +105,7 @@ def test_tagging_helpers_run_no_stray_code(
     helpers = TagWorkers("packaged", 1)
     try:
         texts = [["A boy sleeps."], ["A dog runs."], ["A cat eats."]]
-        helpers.tag(texts, Pipeline.load("packaged").tag, None)
+        helpers.tag(texts, Pipeline.load("packaged").tag, None, n_helpers=1)
     finally:
         helpers.close()
     assert not (tmp_path / "executed").exists()

@@ -196,6 +196,11 @@ def _openvino_core() -> Any:
     return ov.Core()
 
 
+def openvino_has_bf16() -> bool:
+    """Return whether OpenVINO computes in bf16 here; where not, it takes fp32 and says nothing."""
+    return "BF16" in _openvino_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+
+
 class OpenVino:
     """A model in OpenVINO, on the processor.
 
@@ -213,7 +218,7 @@ class OpenVino:
     Raises
     ------
     InputError
-        If OpenVINO is not installed, or cannot load the model.
+        If OpenVINO is not installed, has no bf16 on this processor, or cannot load the model.
     """
 
     def __init__(
@@ -234,6 +239,11 @@ class OpenVino:
         self.n_parallel = n_threads or n_cores()
         self.token_budget = _OPENVINO_TOKEN_BUDGET
         core = _openvino_core()
+        if precision == "bf16" and not openvino_has_bf16():
+            raise InputError(
+                "OpenVINO has no bf16 on this processor (it takes AVX-512) and would compute in "
+                "fp32: leave --precision out"
+            )
         settings = {
             "INFERENCE_PRECISION_HINT": "f32" if precision == "fp32" else precision,
             "PERFORMANCE_HINT": "THROUGHPUT",
