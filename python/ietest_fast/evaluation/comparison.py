@@ -162,10 +162,10 @@ def compare_versions(
 ) -> Comparison:
     """Test each version of the items against the reference, for each classifier.
 
-    The p-values of a classifier's versions are adjusted by Holm's rule. With three versions and
-    more, Cochran's Q asks besides whether any of them differs from any other, on the items that
-    have all versions. If there is only one
-    version, and several classifiers, each classifier is tested against the first.
+    The p-values of a classifier's versions are adjusted by Holm's rule. If there are three
+    versions or more, Cochran's Q also tests whether any of them differs from any other, on the
+    items that have all versions. If there is only one version, and several classifiers, each
+    classifier is tested against the first.
 
     Parameters
     ----------

@@ -241,8 +241,8 @@ class OpenVino:
         core = _openvino_core()
         if precision == "bf16" and not openvino_has_bf16():
             raise InputError(
-                "OpenVINO has no bf16 on this processor (it takes AVX-512) and would compute in "
-                "fp32: leave --precision out"
+                "OpenVINO computes bf16 only on processors with AVX-512, which this one lacks; "
+                "leave --precision out to compute in fp32"
             )
         settings = {
             "INFERENCE_PRECISION_HINT": "f32" if precision == "fp32" else precision,
