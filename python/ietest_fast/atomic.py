@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
+import shutil
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _LONGEST_NAME = 255
@@ -66,6 +68,38 @@ def give_name(temporary: Path, path: Path) -> None:
     """Give a file that is on the disk already its name there; as :func:`publish` otherwise."""
     temporary.replace(path)
     sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def put_back_on_error(path: Path) -> Iterator[None]:
+    """Leave ``path`` as it was, there or not, if the block fails.
+
+    The block may replace the file or remove it. It may not write into the file, which is kept under
+    a second name, not copied, where the file system allows two.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be kept; the block is then not entered.
+    """
+    kept = name_temporary(path) if path.exists() else None
+    try:
+        if kept is not None:
+            try:
+                kept.hardlink_to(path)
+            except OSError:
+                shutil.copy2(path, kept)
+        try:
+            yield
+        except BaseException:
+            if kept is None:
+                path.unlink(missing_ok=True)
+            else:
+                kept.replace(path)
+            raise
+    finally:
+        if kept is not None:
+            kept.unlink(missing_ok=True)
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:

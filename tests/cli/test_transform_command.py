@@ -324,17 +324,29 @@ def test_permission_is_asked_of_the_system(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatch, failure):
+@pytest.mark.parametrize("kept_by", [None, "link", "copy"])
+def test_edits_are_as_they_were_if_the_output_cannot_get_its_name(
+    tmp_path, capsys, monkeypatch, failure, kept_by
+):
     from ietest_fast.corpus import batch_writer
 
     source = write(tmp_path / "in.csv")
     target, edits = tmp_path / "out.csv", tmp_path / "edits.csv"
     give_name = batch_writer.give_name
     published = []
+    earlier = None if kept_by is None else "earlier edits"
+    if earlier is not None:
+        edits.write_text(earlier)
+    if kept_by == "copy":  # as on file systems without links
+
+        def refuse(*_):
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", refuse)
 
     def give_unless_target(temporary, path):
         if path == target:
-            assert edits.exists()
+            assert edits.read_text() != earlier
             raise failure
         give_name(temporary, path)
         published.append(path)
@@ -347,7 +359,11 @@ def test_edits_go_if_the_output_cannot_get_its_name(tmp_path, capsys, monkeypatc
         assert (status, err) == (1, f"Error: {target}: cannot be written: {failure.strerror}\n")
     else:
         assert (status, err) == (130, f"Interrupted. Nothing was written to {target}.\n")
-    assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
+    if earlier is None:
+        assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
+    else:
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["edits.csv", "in.csv"]
+        assert edits.read_text() == earlier
 
 
 @pytest.mark.parametrize("full", ["out.csv", "edits.csv"])

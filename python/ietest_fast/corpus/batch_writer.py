@@ -75,15 +75,13 @@ class BatchWriter:
     ----------
     n_rows : int
         Rows written so far.
-    is_published : bool
-        Whether the file has its name.
     """
 
     def __init__(self, path: str | Path, schema: pa.Schema) -> None:
         self.path = Path(path)
         self.schema = schema
         self.n_rows = 0
-        self.is_published = False
+        self._is_published = False
         self._format = format_of(self.path)
         self._temporary: Path | None = None
         self._sink: Any = None
@@ -144,7 +142,7 @@ class BatchWriter:
     def finish(self) -> None:
         """Write all rows to the disk, under the temporary name.
 
-        Leaving the block does this, too. Finish all files first if a full disk, found while one is
+        :meth:`publish` does this, too. Finish all files first if a full disk, found while one is
         finished, has to leave all of them as they were.
         """
         if self._raw.closed:
@@ -161,6 +159,18 @@ class BatchWriter:
         except OSError as error:
             raise self._failed(error) from error
 
+    def publish(self) -> None:
+        """Finish the file and give it its name; leaving the block does this, too."""
+        if self._is_published:
+            return
+        assert self._temporary is not None  # noqa: S101 - set by __enter__
+        self.finish()
+        try:
+            give_name(self._temporary, self.path)
+        except OSError as error:
+            raise self._failed(error) from error
+        self._is_published = True
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -170,15 +180,10 @@ class BatchWriter:
         if kind is not None:
             self._abandon()
             return False
-        assert self._temporary is not None  # noqa: S101 - set by __enter__
         try:
-            self.finish()
-            give_name(self._temporary, self.path)
-            self.is_published = True
-        except BaseException as failure:
+            self.publish()
+        except BaseException:
             self._abandon()
-            if isinstance(failure, OSError) and not isinstance(failure, ResourceError):
-                raise self._failed(failure) from failure
             raise
         self._sink = None
         return False

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.atomic import put_back_on_error
 from ietest_fast.corpus.batch_writer import BatchWriter, check_target
 from ietest_fast.corpus.columns import check_columns, find_text_columns
 from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
@@ -184,13 +185,6 @@ def _transform_file(
         edit_schema = made.edits.schema
         writer = BatchWriter(target, schema)
         edit_writer = None if edits_path is None else BatchWriter(edits_path, edit_schema)
-
-        # Files get their names in reverse. If OUT cannot get its own, the edits go, too.
-        def take_back(kind: type[BaseException] | None, *_: object) -> None:
-            if kind is not None and edit_writer is not None and edit_writer.is_published:
-                edit_writer.path.unlink(missing_ok=True)
-
-        stack.push(take_back)
         stack.enter_context(writer)
         if edit_writer is not None:
             stack.enter_context(edit_writer)
@@ -223,6 +217,12 @@ def _transform_file(
         if n_read == 0:
             raise InputError("has no rows; at least one is needed", path=source)
         writer.finish()
+        if edit_writer is not None:
+            edit_writer.finish()
+            # Both files are new, or both are as they were.
+            with put_back_on_error(edit_writer.path):
+                edit_writer.publish()
+                writer.publish()
     return FileSummary(
         n_rows=n_rows,
         n_changed=n_changed,
