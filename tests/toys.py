@@ -112,9 +112,10 @@ HELD = "IETEST_TOYS_HELD"
 class SlowModel(BagOfWordsXGBoost):
     """Takes its time, so that there is some to be killed in, and tells what it is asked for.
 
-    It learns nothing, so that its processes need not wait for XGBoost to load. A line for each training goes to the file named by the environment, no part of the run: the
-    seed, which no other training has, and the cells that were finished at that moment. If it is to
-    be held, no training that begins after the first finished cell comes to an end.
+    It learns nothing, so that its processes need not wait for XGBoost to load. A line for each
+    training goes to the file named by the environment, no part of the run: the seed, which no other
+    training has, and the cells that were finished at that moment. If it is to be held, no training
+    that begins after the first finished cell comes to an end.
     """
 
     name = "slow"

@@ -20,16 +20,14 @@ struct Strings {
     std::vector<std::int32_t> offsets{0};
     std::vector<char> data;
 
-    Strings(std::initializer_list<std::string> rows) {
-        for (const std::string& row : rows) add(row);
-    }
+    Strings(std::initializer_list<std::string> rows) : Strings(std::vector<std::string>(rows)) {}
     explicit Strings(const std::vector<std::string>& rows) {
-        for (const std::string& row : rows) add(row);
-    }
-    void add(const std::string& row) {
-        data.insert(data.end(), row.begin(), row.end());
+        for (const std::string& row : rows) {
+            data.insert(data.end(), row.begin(), row.end());
+            offsets.push_back(static_cast<std::int32_t>(data.size()));
+        }
+        offsets.shrink_to_fit();
         data.shrink_to_fit();
-        offsets.push_back(static_cast<std::int32_t>(data.size()));
     }
     StringColumn view() const {
         StringColumn column;
@@ -211,13 +209,14 @@ TEST_CASE("normalised text") {
                                                                      "", ""});
     const EditList& edits = *result.edits;
     std::vector<std::int64_t> starts;
-    Strings pieces{};
+    std::vector<std::string> pieces;
     for (std::size_t e = 0; e < static_cast<std::size_t>(edits.size()); ++e) {
-        pieces.add(std::string(edits.new_text.begin() + edits.new_offsets[e],
-                               edits.new_text.begin() + edits.new_offsets[e + 1]));
+        pieces.emplace_back(edits.new_text.begin() + edits.new_offsets[e],
+                            edits.new_text.begin() + edits.new_offsets[e + 1]);
     }
-    const OwnedStrings applied = apply_edits(texts.view(), edits.size(), edits.row.data(),
-                                             edits.start.data(), edits.end.data(), pieces.view());
+    const OwnedStrings applied =
+        apply_edits(texts.view(), edits.size(), edits.row.data(), edits.start.data(),
+                    edits.end.data(), Strings(pieces).view());
     CHECK(rows_of(applied.view()) == rows_of(result.strings.view()));
     CHECK_THROWS_AS(replace_words(texts.view(), table, options, {}), std::invalid_argument);
 }

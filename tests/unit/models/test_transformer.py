@@ -324,17 +324,36 @@ def test_no_more_trainings_are_begun_than_fit_into_memory(checkpoint, monkeypatc
     assert model.capabilities.max_jobs() == 1
 
 
-def _run_arguments(checkpoint, *, n_jobs, checkpoint_minutes, **params):
-    program = "from ietest_fast.cli.main import main; main()"
+def _run_arguments(checkpoint, *, checkpoint_minutes, **params):
     arguments = [
-        *(sys.executable, "-c", program, "run", "--demo", "--demo-sizes", "200,20,40"),
-        *("--rho", "0,1", "-M", "1", "--model", "transformer", "--n-jobs", str(n_jobs)),
+        *("run", "--demo", "--demo-sizes", "200,20,40"),
+        *("--rho", "0,1", "-M", "1", "--model", "transformer"),
         *("--model-option", f"checkpoint={checkpoint}", "--model-option", "token_budget=200"),
         *("--model-option", f"checkpoint_minutes={checkpoint_minutes}"),
     ]
     for key, value in (PARAMS | params).items():
         arguments += ["--param", f"{key}={value}"]
     return arguments
+
+
+def _run_whole(arguments, out):
+    """Run, or take up a run, without being disturbed; in this process, which has torch already."""
+    from ietest_fast.cli.main import main
+
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--n-jobs", "1", "--out", str(out)])
+    assert ended.value.code == 0
+    return (out / "results.json").read_bytes()
+
+
+def _start(arguments, out, *, n_jobs):
+    program = "from ietest_fast.cli.main import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *arguments, "--n-jobs", str(n_jobs), "--out", out],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def _count_begun(out):
@@ -351,40 +370,35 @@ def _count_begun(out):
             return 0
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path, n_jobs):
+def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path):
     """Nothing is saved by the clock here: only the interruption itself can have done it."""
-    arguments = _run_arguments(checkpoint, n_jobs=n_jobs, checkpoint_minutes=1000, epochs=12)
+    arguments = _run_arguments(checkpoint, checkpoint_minutes=1000, epochs=12)
     arguments += ["-M", "2"]  # more cells than processes
-    subprocess.run([*arguments, "--out", tmp_path / "whole"], check=True, capture_output=True)
-    out = tmp_path / "interrupted"
-    process = subprocess.Popen(
-        [*arguments, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    # By then a process that has trained before is at the next cell, and can be interrupted.
-    while _count_begun(out) <= n_jobs:
-        assert process.poll() is None
-        time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate()
-    assert process.returncode == 130
-    assert "Interrupted" in errors
-    assert list((out / "unfinished").glob("*.pt"))
-    subprocess.run([*arguments, "--out", out], check=True, capture_output=True)
-    assert (out / "results.json").read_bytes() == (tmp_path / "whole/results.json").read_bytes()
-    assert not list((out / "unfinished").iterdir())
+    whole = _run_whole(arguments, tmp_path / "whole")
+    for n_jobs in (1, 2):
+        out = tmp_path / f"interrupted{n_jobs}"
+        process = _start(arguments, out, n_jobs=n_jobs)
+        # By then a process that has trained before is at the next cell, and can be interrupted.
+        while _count_begun(out) <= n_jobs:
+            assert process.poll() is None
+            time.sleep(0.002)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+        assert process.returncode == 130
+        assert "Interrupted" in errors
+        assert list((out / "unfinished").glob("*.pt"))
+        assert _run_whole(arguments, out) == whole
+        assert not list((out / "unfinished").iterdir())
 
 
 def test_a_run_that_is_killed_inside_a_cell_goes_on_from_its_last_checkpoint(checkpoint, tmp_path):
     """kill -9 at several places of the trainings; the end is that of an undisturbed run."""
-    arguments = _run_arguments(checkpoint, n_jobs=1, checkpoint_minutes=0)
-    subprocess.run([*arguments, "--out", tmp_path / "whole"], check=True, capture_output=True)
+    arguments = _run_arguments(checkpoint, checkpoint_minutes=0)
+    whole = _run_whole(arguments, tmp_path / "whole")
     out = tmp_path / "killed"
     interrupted = []
     for steps in (3, 12, 20):
-        process = subprocess.Popen(
-            [*arguments, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        process = _start(arguments, out, n_jobs=1)
         written: dict[str, set[float]] = {}
         while process.poll() is None:
             for path in (out / "unfinished").glob("*.pt"):
@@ -392,13 +406,12 @@ def test_a_run_that_is_killed_inside_a_cell_goes_on_from_its_last_checkpoint(che
                     written.setdefault(path.name, set()).add(path.stat().st_mtime)
             if any(len(times) >= steps for times in written.values()):
                 process.kill()
-                process.wait()
                 break
             time.sleep(0.002)
+        process.communicate()
         interrupted += [path.name for path in (out / "unfinished").glob("*.pt")]
     assert interrupted, "no run was killed inside a cell"
-    subprocess.run([*arguments, "--out", out], check=True, capture_output=True)
-    assert (out / "results.json").read_bytes() == (tmp_path / "whole/results.json").read_bytes()
+    assert _run_whole(arguments, out) == whole
     assert not list((out / "unfinished").iterdir())
 
 
