@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
-import signal
-import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import SplitTexts
 from ietest_fast.models.training import order_batches
 from ietest_fast.models.transformer import Transformer
+from interrupted import MARKER, RUN
 from tiny_models import make_bert, random_texts
 
 pytestmark = pytest.mark.train
@@ -324,10 +325,10 @@ def test_no_more_trainings_are_begun_than_fit_into_memory(checkpoint, monkeypatc
     assert model.capabilities.max_jobs() == 1
 
 
-def _run_arguments(checkpoint, *, checkpoint_minutes, **params):
+def _run_arguments(checkpoint, *, model="transformer", checkpoint_minutes, **params):
     arguments = [
         *("run", "--demo", "--demo-sizes", "200,20,40"),
-        *("--rho", "0,1", "-M", "1", "--model", "transformer"),
+        *("--rho", "0,1", "-M", "1", "--model", model),
         *("--model-option", f"checkpoint={checkpoint}", "--model-option", "token_budget=200"),
         *("--model-option", f"checkpoint_minutes={checkpoint_minutes}"),
     ]
@@ -346,43 +347,29 @@ def _run_whole(arguments, out):
     return (out / "results.json").read_bytes()
 
 
-def _start(arguments, out, *, n_jobs):
-    program = "from ietest_fast.cli.main import main; main()"
+PROGRAM = "from ietest_fast.cli.main import main; main()"
+
+
+def _start(arguments, out, *, n_jobs, program=PROGRAM, **environment):
     return subprocess.Popen(
         [sys.executable, "-c", program, *arguments, "--n-jobs", str(n_jobs), "--out", out],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def _count_begun(out):
-    """Count the cells that a run has given out."""
-    path = out / "run.sqlite"
-    if not path.is_file():
-        return 0
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        try:
-            return database.execute(
-                "SELECT count(*) FROM executions WHERE (kind, event) = ('cell', 'started')"
-            ).fetchone()[0]
-        except sqlite3.OperationalError:  # it has just been made
-            return 0
-
-
 def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path):
     """Nothing is saved by the clock here: only the interruption itself can have done it."""
-    arguments = _run_arguments(checkpoint, checkpoint_minutes=1000, epochs=12)
-    arguments += ["-M", "2"]  # more cells than processes
+    model = "interrupted:InterruptedTransformer"
+    arguments = _run_arguments(checkpoint, model=model, checkpoint_minutes=1000)
+    program = f"import os; os.environ['{RUN}'] = str(os.getpid())\n{PROGRAM}"
     whole = _run_whole(arguments, tmp_path / "whole")
     for n_jobs in (1, 2):
         out = tmp_path / f"interrupted{n_jobs}"
-        process = _start(arguments, out, n_jobs=n_jobs)
-        # By then a process that has trained before is at the next cell, and can be interrupted.
-        while _count_begun(out) <= n_jobs:
-            assert process.poll() is None
-            time.sleep(0.002)
-        process.send_signal(signal.SIGINT)
+        marker = str(tmp_path / f"marker{n_jobs}")
+        process = _start(arguments, out, n_jobs=n_jobs, program=program, **{MARKER: marker})
         _, errors = process.communicate()
         assert process.returncode == 130
         assert "Interrupted" in errors
