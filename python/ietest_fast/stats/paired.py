@@ -141,18 +141,27 @@ def paired_test(
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     pairs = read_pairs(a, b, clustered=clusters is not None, scores=scores)
     are_scores = isinstance(pairs, PairedColumns) and pairs.are_scores
-    common: dict[str, Any] = {"alternative": alternative, "rng": rng, "n_threads": n_threads}
-    if not are_scores:
-        for name, given in (("quantiles", len(quantiles) > 0), ("replicates", keep_replicates)):
-            if given:
-                raise InputError(f"{name} are of scores; these columns hold outcomes")
+    if not are_scores and (keep_replicates or len(quantiles) > 0):
+        name = "replicates" if len(quantiles) == 0 else "quantiles"
+        raise InputError(f"{name} are of scores; these columns hold outcomes")
     if isinstance(pairs, PairedCounts):
-        how: Method = "exact" if method is None else method
-        return outcome_test(pairs, method=how, n_resamples=n_resamples, **common)
+        return outcome_test(
+            pairs,
+            method="exact" if method is None else method,
+            alternative=alternative,
+            n_resamples=n_resamples,
+            rng=rng,
+            n_threads=n_threads,
+        )
     if method not in (None, "resample"):
         what = "scores" if are_scores else "clusters"
         raise InputError(f"{what} are resampled; the method {method!r} is not for them")
-    common["n_resamples"] = DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples
+    common: dict[str, Any] = {
+        "alternative": alternative,
+        "n_resamples": DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
+        "rng": rng,
+        "n_threads": n_threads,
+    }
     a, b = pairs.original, pairs.transformed
     if not are_scores:
         return clustered_test(a, b, clusters, **common)

@@ -43,6 +43,8 @@ def seed_of(rng: Any) -> int:
     >>> seed_of(0), seed_of(np.random.SeedSequence(7))
     (0, 7)
     """
+    if type(rng) is int and rng >= 0:
+        return rng
     if rng is None:
         return _first_word(np.random.SeedSequence())
     if isinstance(rng, np.random.Generator):
