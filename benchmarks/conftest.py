@@ -34,8 +34,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _place(item: pytest.Item) -> tuple[str, int, tuple[int, ...]]:
+    spec = getattr(item, "callspec", None)
+    indices = () if spec is None else tuple(spec.indices.values())
+    return str(item.path), item.location[1] or 0, indices
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs torch, unless it is asked for."""
+    """Keep the order of the files, not a random one, and leave out what is not asked for.
+
+    A peer's limit is for the first of ours in its group; what needs torch is asked for.
+    """
+    items.sort(key=_place)
     if config.getoption("--models"):
         return
     mark = pytest.mark.skip(reason="needs --models and the extra bench-models")
