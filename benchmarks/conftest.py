@@ -42,9 +42,9 @@ def _place(item: pytest.Item) -> tuple[str, int, tuple[int, ...]]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the order of the files, not a random one, and leave out what is not asked for.
+    """Undo pytest-randomly's shuffling, and skip what needs torch unless ``--models`` is given.
 
-    A peer's limit is for the first of ours in its group; what needs torch is asked for.
+    The order matters: a peer's limit applies to the first of our variants in its group.
     """
     items.sort(key=_place)
     if config.getoption("--models"):

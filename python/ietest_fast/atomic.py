@@ -74,8 +74,8 @@ def give_name(temporary: Path, path: Path) -> None:
 def put_back_on_error(path: Path) -> Iterator[None]:
     """Leave ``path`` as it was, there or not, if the block fails.
 
-    The block may replace the file or remove it. It may not write into the file, which is kept under
-    a second name, not copied, where the file system allows two.
+    The block may replace or remove the file, but not write into it: meanwhile the file has a second
+    name (a hard link), and is copied only where the file system has no links.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def put_back_on_error(path: Path) -> Iterator[None]:
             if kept is None:
                 path.unlink(missing_ok=True)
             else:
-                kept.replace(path)
+                publish(kept, path)
             raise
     finally:
         if kept is not None:

@@ -337,12 +337,12 @@ def _run_arguments(checkpoint, *, model="transformer", checkpoint_minutes, **par
     return arguments
 
 
-def _run_whole(arguments, out):
+def _run_whole(arguments, out, *, n_jobs=1):
     """Run, or take up a run, without being disturbed; in this process, which has torch already."""
     from ietest_fast.cli.main import main
 
     with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--n-jobs", "1", "--out", str(out)])
+        main([*arguments, "--n-jobs", str(n_jobs), "--out", str(out)])
     assert ended.value.code == 0
     return (out / "results.json").read_bytes()
 
@@ -374,7 +374,7 @@ def test_ctrl_c_inside_a_cell_keeps_what_has_been_trained(checkpoint, tmp_path):
         assert process.returncode == 130
         assert "Interrupted" in errors
         assert list((out / "unfinished").glob("*.pt"))
-        assert _run_whole(arguments, out) == whole
+        assert _run_whole(arguments, out, n_jobs=n_jobs) == whole
         assert not list((out / "unfinished").iterdir())
 
 
