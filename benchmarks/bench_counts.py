@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from benchmarks.ratios import count
 from ietest_fast.stats import PairedCounts, cochran_q_test, estimate
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ COUNTS = PairedCounts(7_614, 614, 292, 1_304)
 def test_multinomial(race: Race, n_threads: int) -> None:
     drawn = race.scale(2_000_000, 10_000)
     race.ours(
-        f"{n_threads} thread(s)",
+        count(n_threads, "thread"),
         lambda: cochran_q_test(TABLE, n_resamples=drawn, n_threads=n_threads),
         units=drawn,
     )

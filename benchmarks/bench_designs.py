@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from benchmarks.ratios import count
 from ietest_fast.stats import joint_test
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.scores import paired_score_test
@@ -120,7 +121,7 @@ def test_scores(race: Race, n_threads: int) -> None:
     a, b = make_scores()
     drawn = race.scale(40_000, 100)
     race.ours(
-        f"{n_threads} thread(s)",
+        count(n_threads, "thread"),
         lambda: paired_score_test(a, b, n_resamples=drawn, n_threads=n_threads),
         units=drawn,
     )
@@ -192,7 +193,7 @@ def test_clusters(race: Race, n_threads: int) -> None:
     a, b, clusters = make_clusters()
     drawn = race.scale(2_000_000, 1_000)
     race.ours(
-        f"{n_threads} thread(s)",
+        count(n_threads, "thread"),
         lambda: clustered_test(a, b, clusters, n_resamples=drawn, n_threads=n_threads),
         units=drawn,
         at_most_seconds=1e-6,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from benchmarks.ratios import count
 from ietest_fast.stats import PairedCounts, paired_test
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ REPLICATE = pytest.mark.benchmark(group="multinomial replicate")
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_replicates(race: Race, n_threads: int) -> None:
     drawn = race.scale(20_000_000, 100_000)
-    race.ours(f"{n_threads} thread(s)", lambda: _ours(drawn, n_threads), units=drawn)
+    race.ours(count(n_threads, "thread"), lambda: _ours(drawn, n_threads), units=drawn)
 
 
 @REPLICATE
@@ -46,7 +47,7 @@ def test_numpy(race: Race) -> None:
         "rng.multinomial + numpy, one thread",
         lambda: numpy_line(drawn),
         units=drawn,
-        at_least={"1 thread(s)": 15, "2 thread(s)": 15},
+        at_least={"1 thread": 15, "2 threads": 15},
     )
 
 

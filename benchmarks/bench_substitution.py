@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from benchmarks.ratios import count
 from ietest_fast._core import runtime
 from ietest_fast._core import text as core
 
@@ -151,7 +152,7 @@ def test_words(
     table = make_table(work.mappings[kind])
     only = "" if instruction_set is None else f", {instruction_set} only"
     race.ours(
-        f"{n_threads} thread(s){only}",
+        count(n_threads, "thread") + only,
         lambda: table.replace_words(
             work.many, n_threads=n_threads, instruction_set=instruction_set
         ),
@@ -225,7 +226,7 @@ def test_paper_rules(race: Race, work: Work, n_threads: int) -> None:
         ours = pa.array(table.replace_normalised(work.texts)[0]).to_pylist()
         assert ours == paper_loop(work.single, work.plain)
     race.ours(
-        f"{n_threads} thread(s)",
+        count(n_threads, "thread"),
         lambda: table.replace_normalised(work.many, n_threads=n_threads),
         units=_gigabytes(work.many),
         note=work.note(),

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from benchmarks.ratios import count
 from ietest_fast.lexicon import Tagger
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def test_tagger(race: Race, name: str | None, n_process: int) -> None:
         tagger.tag(texts, n_process=n_process)
 
     race.ours(
-        f"{name or 'packaged'} tagger, {n_process} core(s)",
+        f"{name or 'packaged'} tagger, {count(n_process, 'core')}",
         tag,
         units=len(texts),
         rounds=3,

@@ -113,6 +113,11 @@ def ratios_of(benchmarks: Iterable[dict[str, Any]]) -> list[Ratio]:
     return found
 
 
+def count(n: int, noun: str) -> str:
+    """Write a number of things: "1 thread", "2 threads"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def format_seconds(value: float) -> str:
     """Write a duration with a fitting unit."""
     for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):

@@ -12,27 +12,43 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.ratios import Ratio, format_seconds, ratios_of
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-HEADER = ("path", "ours", "peer", "peer's time", "ratio", "limit", "kept", "note")
+HEADER = ("path", "ours", "peer", "peer's time", "ratio", "limit", "note")
 
 
 def _row(ratio: Ratio) -> tuple[str, ...]:
-    kept = "" if ratio.limit is None else ("**no**" if ratio.is_missed else "yes")
-    ours = format_seconds(ratio.ours_seconds)
-    path = f"{ratio.group}, {ratio.ours}"
+    path, ours = f"{ratio.group}, {ratio.ours}", format_seconds(ratio.ours_seconds)
+    missed = ", **missed**" if ratio.is_missed else ""
     if ratio.ratio is None or ratio.peer_seconds is None:
-        limit = "" if ratio.limit is None else f"≤ {format_seconds(ratio.limit)}"
-        return path, ours, "", "", "", limit, kept, ratio.note
-    limit = "" if ratio.limit is None else f"≥ {ratio.limit:g}×"
+        limit = "" if ratio.limit is None else f"≤ {format_seconds(ratio.limit)}{missed}"
+        return path, ours, "", "", "", limit, ratio.note
+    limit = "" if ratio.limit is None else f"≥ {ratio.limit:,g}×{missed}"
     peer = format_seconds(ratio.peer_seconds)
     times = f"{ratio.ratio:,.0f}×" if ratio.ratio >= 100 else f"{ratio.ratio:.3g}×"
-    return path, ours, ratio.peer or "", peer, times, limit, kept, ratio.note
+    return path, ours, ratio.peer or "", peer, times, limit, ratio.note
+
+
+def _make_rows(ratios: Iterable[Ratio]) -> Iterator[tuple[str, ...]]:
+    """Say each path once, and each part of a note once in a group."""
+    above, group, said = "", "", set[str]()
+    for ratio in ratios:
+        path, ours, *middle, note = _row(ratio)
+        if ratio.group != group:
+            group, said = ratio.group, set()
+        parts = [part for part in note.split("; ") if part not in said]
+        said.update(parts)
+        shown = ("", "") if path == above else (path, ours)
+        above = path
+        yield (*shown, *middle, "; ".join(parts))
 
 
 def make_tables(run: dict[str, Any]) -> dict[str, str]:
@@ -47,7 +63,7 @@ def make_tables(run: dict[str, Any]) -> dict[str, str]:
     source += run["machine_info"]["python_version"] + "."
     tables = {}
     for module, benches in modules.items():
-        rows = [HEADER, tuple("---" for _ in HEADER), *map(_row, ratios_of(benches))]
+        rows = [HEADER, tuple("---" for _ in HEADER), *_make_rows(ratios_of(benches))]
         lines = ["| " + " | ".join(row) + " |" for row in rows]
         tables[module] = "\n".join([*lines, "", source])
     return tables

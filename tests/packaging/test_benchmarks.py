@@ -83,6 +83,4 @@ def test_the_benchmarks_run(tmp_path):
     assert done.returncode == 0, done.stdout[-3000:]
     tables = make_tables(json.loads(run.read_text()))
     assert {"exact", "multinomial", "designs", "substitution", "tagging", "sweep"} <= set(tables)
-    assert all(
-        "flashtext2" in row or "1 GB" in row for row in tables["substitution"].split("\n")[2:6]
-    )
+    assert tables["substitution"].count("flashtext2") >= 2
