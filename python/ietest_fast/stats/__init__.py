@@ -8,6 +8,7 @@ from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
+from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.joint import JointTestResult, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
@@ -53,6 +54,7 @@ from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
 
 __all__ = [
     "CORRECTIONS",
+    "DEFAULT_FLIP_MARGIN",
     "DEFAULT_N_RESAMPLES",
     "FEW_DISCORDANT",
     "METHODS",
@@ -64,6 +66,8 @@ __all__ = [
     "Decision",
     "EquivalenceResult",
     "EstimateResult",
+    "FlipResult",
+    "FlipVerdict",
     "Interval",
     "JointTestResult",
     "MatchedSample",
@@ -96,6 +100,7 @@ __all__ = [
     "equivalence_test",
     "estimate",
     "find_collapse",
+    "flip_test",
     "holm",
     "intra_cluster_correlation",
     "is_collapsed",

@@ -1,0 +1,354 @@
+"""How often a classifier changes its answer: the flip rate, and whether it is below a margin."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.inputs import check_label_kinds, check_lengths
+from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Fewer flips than this share of the reworded texts do not matter, unless told otherwise.
+DEFAULT_FLIP_MARGIN = 0.05
+
+
+class FlipVerdict(enum.StrEnum):
+    """What is shown of a flip rate."""
+
+    BELOW = "below margin"
+    ABOVE = "above margin"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlipResult(Result):
+    """How often answers flip, and the tests of the flip rate f against a margin.
+
+    Attributes
+    ----------
+    n
+        Number of pairs.
+    n_flipped
+        Pairs whose two answers differ.
+    right_to_wrong, wrong_to_right, wrong_to_wrong
+        The flips by kind; the last is from one wrong answer to another. None where gold labels are
+        not known; ``wrong_to_wrong`` also where the answers are not, but only whether they are
+        right.
+    n_clusters, design_effect
+        Number of clusters and what they do to the variance of the flip rate; None without clusters.
+    n_effective
+        How many independent pairs the sample is worth (Korn and Graubard 1998); ``n`` without
+        clusters.
+    margin
+        A smaller flip rate does not matter.
+    alpha
+        Level of each test.
+    interval
+        Of the flip rate, at confidence 1 - 2 alpha.
+    p_below
+        p-value of H0: f >= margin. If it is small, answers are shown to flip more rarely.
+    p_above
+        p-value of H0: f <= margin. If it is small, answers are shown to flip more often.
+    """
+
+    title = "Flips"
+
+    n: int
+    n_flipped: int
+    right_to_wrong: int | None
+    wrong_to_right: int | None
+    wrong_to_wrong: int | None
+    n_clusters: int | None
+    design_effect: float | None
+    n_effective: float
+    margin: float
+    alpha: float
+    interval: Interval
+    p_below: float
+    p_above: float
+
+    @property
+    def rate(self) -> float:
+        """The flip rate f: the share of pairs whose two answers differ."""
+        return self.n_flipped / self.n
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether flips from one wrong answer to another are missing, for answers are not known."""
+        return self.right_to_wrong is not None and self.wrong_to_wrong is None
+
+    @property
+    def statistic(self) -> float:
+        """The flip rate."""
+        return self.rate
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the invariance test, H0: f >= margin."""
+        return self.p_below
+
+    @property
+    def verdict(self) -> FlipVerdict:
+        """What is shown of the flip rate.
+
+        It is never shown to be below the margin where it is a lower bound only.
+        """
+        if self.p_above < self.alpha:
+            return FlipVerdict.ABOVE
+        if self.p_below < self.alpha and not self.is_lower_bound:
+            return FlipVerdict.BELOW
+        return FlipVerdict.OPEN
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Return the interval of Clopper and Pearson (1934), by clusters that of Korn and Graubard.
+
+        Parameters
+        ----------
+        confidence_level
+            In (0, 1).
+
+        Raises
+        ------
+        InputError
+            If the confidence level is not in (0, 1).
+        """
+        check_level(confidence_level)
+        tail = (1 - confidence_level) / 2
+        n = _effective(self.n, self.n_clusters, self.design_effect, tail)
+        return _interval(self.rate * n, n, tail)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name, and the verdict."""
+        return {
+            "n": self.n,
+            "n_flipped": self.n_flipped,
+            "flip_rate": self.rate,
+            "right_to_wrong": self.right_to_wrong,
+            "wrong_to_right": self.wrong_to_right,
+            "wrong_to_wrong": self.wrong_to_wrong,
+            "is_lower_bound": self.is_lower_bound,
+            "n_clusters": self.n_clusters,
+            "design_effect": self.design_effect,
+            "n_effective": self.n_effective,
+            "margin": self.margin,
+            "alpha": self.alpha,
+            "interval": [self.interval.low, self.interval.high],
+            "p_below": self.p_below,
+            "p_above": self.p_above,
+            "verdict": str(self.verdict),
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        least = "at least " if self.is_lower_bound else ""
+        rows = [
+            ("pairs", f"{self.n:,}"),
+            ("answers flipped", f"{least}{self.n_flipped:,} ({self.rate:.2%})"),
+            (f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)),
+        ]
+        kinds = {
+            "  right to wrong": self.right_to_wrong,
+            "  wrong to right": self.wrong_to_right,
+            "  wrong to wrong": self.wrong_to_wrong,
+        }
+        rows += [(name, f"{count:,}") for name, count in kinds.items() if count is not None]
+        if self.n_clusters is not None:
+            rows.append(
+                ("clusters", f"{self.n_clusters:,}, design effect {self.design_effect:.2f}")
+            )
+        return [
+            *rows,
+            ("margin", f"{self.margin:g}"),
+            ("p, flip rate ≥ margin", format_p(self.p_below)),
+            ("p, flip rate ≤ margin", format_p(self.p_above)),
+            ("verdict", str(self.verdict)),
+        ]
+
+    def remarks(self) -> list[str]:
+        """Return the verdict as a sentence."""
+        return [self.explanation]
+
+    @property
+    def explanation(self) -> str:
+        """The verdict in plain words."""
+        least = "at least " if self.is_lower_bound else ""
+        said = (
+            f"The answer changes on {least}{self.n_flipped:,} of {self.n:,} texts ({self.rate:.2%})"
+        )
+        margin = f"{self.margin:g}"
+        if self.verdict is FlipVerdict.ABOVE:
+            return f"{said}: more than the margin of {margin} (p = {format_p(self.p_above)})."
+        if self.verdict is FlipVerdict.BELOW:
+            return f"{said}: less than the margin of {margin} (p = {format_p(self.p_below)})."
+        if self.is_lower_bound and self.p_below < self.alpha:
+            return (
+                f"{said}; how often one wrong answer turns into another is not known, so the "
+                f"flip rate is not shown to be below {margin}."
+            )
+        return (
+            f"{said}: neither more than the margin of {margin} (p = {format_p(self.p_above)}) nor "
+            f"less (p = {format_p(self.p_below)}) is shown."
+        )
+
+
+def flip_test(
+    original: PairedCounts | MatchedSample | Any,
+    transformed: Any = None,
+    *,
+    gold: Any = None,
+    clusters: Any = None,
+    margin: float = DEFAULT_FLIP_MARGIN,
+    alpha: float = 0.05,
+) -> FlipResult:
+    r"""Test how often a classifier gives another answer to the transformed text.
+
+    Equal accuracy is not invariance: answers may flip as often from right to wrong as from wrong to
+    right, or from one wrong label to another. The flip rate counts them all,
+
+    .. math:: f = \frac{1}{n} \sum_i 1[g(x_i) \neq g(\varphi x_i)].
+
+    H0: f >= margin, the opposite of invariance, and H0: f <= margin are tested by the binomial law
+    (Clopper and Pearson 1934). With clusters n is replaced by an effective n, the number of
+    independent pairs of the same variance, with Korn and Graubard's (1998) correction for the
+    degrees of freedom; a flip rate of 0 or 1, which has no variance, is taken for one of pairs that
+    are alike within a cluster.
+
+    Parameters
+    ----------
+    original, transformed
+        Labels that the classifier gives, shape (n,), numbers or texts. Instead: counts or a matched
+        sample, without a second column. They tell right answers from wrong ones only, so flips
+        between wrong answers are missing from them.
+    gold
+        Gold labels, shape (n,), which tell the kinds of flips.
+    clusters
+        Shape (n,), the cluster of each pair.
+    margin
+        In (0, 1). Choose it before you look at the data.
+    alpha
+        In (0, 0.5).
+
+    Returns
+    -------
+    FlipResult
+
+    Raises
+    ------
+    InputError
+        If a label is missing, columns differ in length or in kind, clusters come with counts, or
+        margin or alpha are out of their range.
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import flip_test
+    >>> gold = ["yes", "no"] * 200
+    >>> answers = ["no", *gold[1:]]
+    >>> result = flip_test(gold, answers, gold=gold)
+    >>> result.right_to_wrong, result.rate, str(result.verdict)
+    (1, 0.0025, 'below margin')
+    """
+    if not 0 < margin < 1:
+        raise InputError(f"the margin of a flip rate must lie between 0 and 1, not {margin}")
+    if not 0 < alpha < 0.5:
+        raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    kinds: tuple[int | None, int | None, int | None]
+    if isinstance(original, PairedCounts):
+        if transformed is not None or gold is not None or clusters is not None:
+            raise InputError("counts are complete: leave the columns out")
+        n, n_flipped = original.n, original.k
+        kinds = (original.n10, original.n01, None)
+        return _result(n, n_flipped, kinds, None, margin=margin, alpha=alpha)
+    if isinstance(original, MatchedSample):
+        if gold is not None:
+            raise InputError("a matched sample holds right and wrong answers: leave gold out")
+        a, b = outcome_columns(original, transformed)
+        flipped = a != b
+        kinds = (int((a & ~b).sum()), int((b & ~a).sum()), None)
+    else:
+        flipped, kinds = _compare(original, transformed, gold)
+    clustering = None
+    if clusters is not None:
+        clustering = Clustering.of(Differences.of(flipped.astype(np.float64)), clusters)
+    n_flipped = int(flipped.sum())
+    return _result(flipped.size, n_flipped, kinds, clustering, margin=margin, alpha=alpha)
+
+
+def _compare(
+    original: Any, transformed: Any, gold: Any
+) -> tuple[NDArray[np.bool_], tuple[int | None, int | None, int | None]]:
+    if transformed is None:
+        raise InputError("the second column is missing: flips are between two columns of labels")
+    columns = {"original": original, "transformed": transformed}
+    if gold is None:
+        a, b = check_label_kinds(**columns)
+        check_lengths(original=a, transformed=b)
+        return a != b, (None, None, None)
+    a, b, truth = check_label_kinds(**columns, gold=gold)
+    check_lengths(original=a, transformed=b, gold=truth)
+    flipped = np.asarray(a != b)
+    was_right, is_right = a == truth, b == truth
+    lost, won = int((was_right & flipped).sum()), int((is_right & flipped).sum())
+    return flipped, (lost, won, int(flipped.sum()) - lost - won)
+
+
+def _result(
+    n: int,
+    n_flipped: int,
+    kinds: tuple[int | None, int | None, int | None],
+    clustering: Clustering | None,
+    *,
+    margin: float,
+    alpha: float,
+) -> FlipResult:
+    from scipy.special import betainc
+
+    n_clusters, effect = None, None
+    if clustering is not None:
+        n_clusters, effect = clustering.n, clustering.design_effect
+    size = _effective(n, n_clusters, effect, alpha)
+    x = n_flipped / n * size if clustering is not None else n_flipped
+    lost, won, other = kinds
+    return FlipResult(
+        n=n,
+        n_flipped=n_flipped,
+        right_to_wrong=lost,
+        wrong_to_right=won,
+        wrong_to_wrong=other,
+        n_clusters=n_clusters,
+        design_effect=effect,
+        n_effective=size,
+        margin=margin,
+        alpha=alpha,
+        interval=_interval(x, size, alpha),
+        p_below=1.0 if n_flipped == n else float(betainc(size - x, x + 1, 1 - margin)),
+        p_above=1.0 if n_flipped == 0 else float(betainc(x, size - x + 1, margin)),
+    )
+
+
+def _effective(n: int, n_clusters: int | None, effect: float | None, tail: float) -> float:
+    """Return the number of independent pairs that clustered ones are worth."""
+    if n_clusters is None or effect is None:
+        return float(n)
+    from scipy.special import stdtrit
+
+    # Student's quantiles say how much less surely so few clusters tell the variance.
+    freedom = float(stdtrit(n - 1, tail) / stdtrit(n_clusters - 1, tail)) ** 2
+    return min(float(n), n / effect * freedom)
+
+
+def _interval(x: float, n: float, tail: float) -> Interval:
+    """Clopper and Pearson's interval of x in n, which need not be whole, each end at one tail."""
+    from scipy.special import betaincinv
+
+    low = 0.0 if x <= 0 else float(betaincinv(x, n - x + 1, tail))
+    high = 1.0 if x >= n else float(betaincinv(x + 1, n - x, 1 - tail))
+    return Interval(low, high)
