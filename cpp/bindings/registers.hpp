@@ -5,6 +5,7 @@
 
 namespace ietest::python {
 
+void register_churn(pybind11::module_& module);
 void register_cochran(pybind11::module_& module);
 void register_edit_distance(pybind11::module_& module);
 void register_power(pybind11::module_& module);

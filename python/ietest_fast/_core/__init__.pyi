@@ -1,3 +1,4 @@
+from . import churn as churn
 from . import cochran as cochran
 from . import power as power
 from . import random as random

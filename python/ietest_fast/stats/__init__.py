@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ietest_fast.stats.churn import ChurnResult, excess_churn_test
 from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.costs import check_cost
@@ -10,6 +11,13 @@ from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
 from ietest_fast.stats.intervals import Interval
+from ietest_fast.stats.invariance import (
+    DEFAULT_MARGIN,
+    InvarianceResult,
+    invariance_test,
+    judge,
+    judge_pairs,
+)
 from ietest_fast.stats.joint import JointTestResult, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
@@ -50,14 +58,17 @@ from ietest_fast.stats.robustness import (
 from ietest_fast.stats.score_intervals import tango_interval, tango_score, wilson_interval
 from ietest_fast.stats.scores import ScoreTestResult
 from ietest_fast.stats.simulation import SimulationResult, TestSize, simulate
+from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
 
 __all__ = [
     "CORRECTIONS",
     "DEFAULT_FLIP_MARGIN",
+    "DEFAULT_MARGIN",
     "DEFAULT_N_RESAMPLES",
     "FEW_DISCORDANT",
     "METHODS",
+    "ChurnResult",
     "ClusteredTestResult",
     "CochranResult",
     "Collapse",
@@ -69,6 +80,7 @@ __all__ = [
     "FlipResult",
     "FlipVerdict",
     "Interval",
+    "InvarianceResult",
     "JointTestResult",
     "MatchedSample",
     "McNemarResult",
@@ -83,6 +95,7 @@ __all__ = [
     "ScoreTestResult",
     "SignalToNoise",
     "SimulationResult",
+    "SymmetryResult",
     "TestSize",
     "Verdict",
     "bin_edges",
@@ -99,12 +112,16 @@ __all__ = [
     "draw_t_replicates",
     "equivalence_test",
     "estimate",
+    "excess_churn_test",
     "find_collapse",
     "flip_test",
     "holm",
     "intra_cluster_correlation",
+    "invariance_test",
     "is_collapsed",
     "joint_test",
+    "judge",
+    "judge_pairs",
     "mcnemar_test",
     "null_law_of",
     "paired_test",
@@ -116,6 +133,7 @@ __all__ = [
     "sample_size",
     "signal_to_noise",
     "simulate",
+    "symmetry_test",
     "tango_interval",
     "tango_score",
     "verdict_probability",

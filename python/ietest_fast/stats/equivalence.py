@@ -37,11 +37,15 @@ POWER_TO_DECIDE = 0.8
 class Verdict(enum.StrEnum):
     """What the data show about two versions of the same texts.
 
+    Equal accuracy is less than invariance: ``EQUIVALENT`` is about accuracy alone, ``ALIKE`` says
+    that few answers flip, too, and ``CHANGES`` that many do, whatever the accuracies are.
     ``COLLAPSED`` is a verdict on several classifiers alone: none of them learnt anything, so
     nothing can be told.
     """
 
     DIFFERS = "differs"
+    CHANGES = "changes answers"
+    ALIKE = "alike within margins"
     EQUIVALENT = "equivalent within margin"
     UNDECIDED = "undecided"
     COLLAPSED = "collapsed"

@@ -113,5 +113,7 @@ def format_p(p: float, *, floor: float | None = None) -> str:
         The smallest p-value that the number of replicates allows, if it is a Monte Carlo one: a p
         that small is only known not to be larger, and is marked so.
     """
+    if p == 0:
+        return "<1e-300"  # smaller than a double can be, but no p-value is 0
     mark = "≤ " if floor is not None and p <= floor * (1 + 1e-9) and p < 1 else ""
     return f"{mark}{p:.4g}"

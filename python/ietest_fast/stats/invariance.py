@@ -1,0 +1,416 @@
+"""Does a classifier change its mind? Accuracy and flips on the reworded texts, and one verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
+from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
+from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_label_kinds, check_lengths
+from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.paired import paired_test
+from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ietest_fast.stats.outcomes import Method
+    from ietest_fast.stats.resampling import Alternative
+    from ietest_fast.stats.seeds import Rng
+
+DEFAULT_MARGIN = 0.01
+
+# With more labels a table of which answer became which is no help.
+_MOST_LABELS = 20
+
+
+def judge(*, differs: bool, equivalent: bool, flips: FlipVerdict | None) -> Verdict:
+    """Join what is shown of accuracy and of flips to one verdict.
+
+    Parameters
+    ----------
+    differs
+        Whether the accuracies are shown to differ.
+    equivalent
+        Whether their difference is shown to be smaller than the margin.
+    flips
+        What is shown of the flip rate; None if nothing is known of it.
+    """
+    if differs and not equivalent:
+        return Verdict.DIFFERS
+    if flips is FlipVerdict.ABOVE:
+        return Verdict.CHANGES
+    if not equivalent:
+        return Verdict.UNDECIDED
+    return Verdict.ALIKE if flips is FlipVerdict.BELOW else Verdict.EQUIVALENT
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InvarianceResult(Result):
+    """What is shown of one classifier on two versions of the same texts.
+
+    Attributes
+    ----------
+    n
+        Number of pairs.
+    n_reworded
+        Pairs whose text was reworded, which all but ``p_difference`` is about. None if it is not
+        known which those are: the numbers are then of all pairs, and ``ALIKE`` is never said.
+    p_difference
+        p-value of "the accuracies are equal", of the paired test over all pairs.
+    counts
+        The four counts on the reworded texts; None without a reworded text.
+    equivalence
+        Test of the difference of accuracies on the reworded texts against the margin; None if
+        fewer than two texts (or clusters) were reworded.
+    flips
+        How often answers flip on the reworded texts; None likewise.
+    symmetry
+        Where answers move; None of two labels, of more than 20, or if answers are not known.
+    alpha
+        Level of each test.
+    """
+
+    title = "Invariance"
+
+    n: int
+    n_reworded: int | None
+    p_difference: float
+    counts: PairedCounts | None
+    equivalence: EquivalenceResult | None
+    flips: FlipResult | None
+    symmetry: SymmetryResult | None
+    alpha: float
+
+    @property
+    def delta(self) -> float | None:
+        """Accuracy on the originals minus accuracy on the transformed ones, of reworded texts."""
+        return None if self.counts is None else self.counts.delta
+
+    @property
+    def discordance_rate(self) -> float | None:
+        """Share of the reworded texts on which one of the two answers is right."""
+        return None if self.counts is None else self.counts.discordance_rate
+
+    @property
+    def differs(self) -> bool:
+        """Whether the accuracies are shown to differ."""
+        return self.p_difference < self.alpha
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is shown; see :func:`judge`."""
+        if self.equivalence is None:
+            return Verdict.DIFFERS if self.differs else Verdict.UNDECIDED
+        flips = None if self.flips is None else self.flips.verdict
+        if self.n_reworded is None and flips is FlipVerdict.BELOW:
+            flips = None  # texts that were left alone may hide those that were not
+        return judge(differs=self.differs, equivalent=self.equivalence.equivalent, flips=flips)
+
+    @property
+    def statistic(self) -> float | None:
+        """The difference of accuracies on the reworded texts."""
+        return self.delta
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of "the accuracies are equal", as SciPy calls it."""
+        return self.p_difference
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name, and the verdict."""
+        return {
+            "n": self.n,
+            "n_reworded": self.n_reworded,
+            "p_difference": self.p_difference,
+            "delta": self.delta,
+            "discordance_rate": self.discordance_rate,
+            "equivalence": None if self.equivalence is None else self.equivalence.to_dict(),
+            "flips": None if self.flips is None else self.flips.to_dict(),
+            "symmetry": None if self.symmetry is None else self.symmetry.to_dict(),
+            "alpha": self.alpha,
+            "verdict": str(self.verdict),
+            "explanation": self.explanation,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        if self.n_reworded is None:
+            rows = [("reworded texts", f"not known; {self.n:,} texts in all")]
+        else:
+            share = self.n_reworded / self.n
+            rows = [("reworded texts", f"{self.n_reworded:,} of {self.n:,} ({share:.1%})")]
+        if self.counts is not None and self.n_reworded is not None:
+            rows.append(("  accuracy", _say_accuracy(self.counts)))
+            rows.append(("  discordance k/n", f"{self.counts.discordance_rate:.4f}"))
+        if self.equivalence is not None:
+            level = f"{100 * (1 - 2 * self.alpha):g}%"
+            interval = self.equivalence.interval
+            rows.append(("  delta", f"{self.equivalence.delta:+.4f}, {level} {interval}"))
+        if self.flips is not None:
+            rows.append(("  answers flipped", _say_flips(self.flips)))
+            kinds = _say_kinds(self.flips)
+            if kinds:
+                rows.append(("", kinds))
+        if self.symmetry is not None:
+            rows += [(f"  {name}", value) for name, value in self.symmetry.rows()[-2:]]
+        return rows
+
+    def remarks(self) -> list[str]:
+        """Return the verdict as a sentence."""
+        return [self.explanation]
+
+    @property
+    def explanation(self) -> str:
+        """The verdict in plain words."""
+        where = "over all texts" if self.n_reworded is None else "on the reworded texts"
+        p = format_p(self.p_difference)
+        if self.equivalence is None or self.counts is None:
+            n = self.n_reworded or 0
+            few = "No text was" if n == 0 else "Only one text or one cluster was"
+            return f"{few} reworded: there is nothing to tell two versions by (p = {p})."
+        flips = "" if self.flips is None else f" {self.flips.explanation}"
+        delta, ends = f"{self.counts.delta:+.4f}", self.equivalence.interval
+        margin = f"{self.equivalence.margin:g}"
+        if self.verdict is Verdict.DIFFERS:
+            verb = "lower" if self.counts.delta > 0 else "higher"
+            return f"Accuracy is {verb} {where}: delta {delta} {ends} (p = {p}).{flips}"
+        if self.verdict is Verdict.CHANGES:
+            seen = (
+                f"Accuracy hardly shows it: delta is {delta} {ends} {where} (p = {p})."
+                if self.equivalence.equivalent
+                else f"Accuracy is not shown to differ: delta {delta} {ends} {where} (p = {p})."
+            )
+            return f"The classifier changes its mind.{flips} {seen}"
+        if self.verdict is Verdict.UNDECIDED:
+            return (
+                f"Undecided: {where} delta is {delta} {ends}; neither a difference (p = {p}) nor "
+                f"one below {margin} (p = {format_p(self.equivalence.p_value)}) is shown."
+                f"{_say_plan(self.equivalence)}{flips}"
+            )
+        seen = f" A difference is there (p = {p}), but it is smaller." if self.differs else ""
+        below = (
+            f"accuracy changes by less than {margin} {where} (delta {delta} {ends}, "
+            f"p = {format_p(self.equivalence.p_value)}).{seen}{flips}"
+        )
+        if self.verdict is Verdict.ALIKE:
+            return f"Alike within the margins: {below}"
+        hidden = ""
+        if self.n_reworded is None:
+            hidden = (
+                " Texts that were not reworded dilute this: to judge the reworded ones, say which "
+                "they are."
+            )
+        return f"{below[0].upper()}{below[1:]}{hidden}"
+
+
+def _say_plan(equivalence: EquivalenceResult) -> str:
+    n = equivalence.n_to_decide
+    return "" if n is None else f" Some {n:,} texts like these would decide (power 80%)."
+
+
+def _say_accuracy(counts: PairedCounts) -> str:
+    return f"{counts.accuracy_original:.4f} → {counts.accuracy_transformed:.4f}"
+
+
+def _say_flips(flips: FlipResult) -> str:
+    least = "at least " if flips.is_lower_bound else ""
+    level = f"{100 * (1 - 2 * flips.alpha):g}%"
+    return f"{least}{flips.n_flipped:,} ({flips.rate:.2%}), {level} {flips.interval}"
+
+
+def _say_kinds(flips: FlipResult) -> str:
+    kinds = {
+        "right to wrong": flips.right_to_wrong,
+        "wrong to right": flips.wrong_to_right,
+        "wrong to wrong": flips.wrong_to_wrong,
+    }
+    return ", ".join(f"{count:,} {name}" for name, count in kinds.items() if count is not None)
+
+
+def judge_pairs(
+    sample: PairedCounts | MatchedSample,
+    *,
+    p_difference: float,
+    answers: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    gold: NDArray[Any] | None = None,
+    reworded: NDArray[np.bool_] | Literal[True] | None = None,
+    clusters: NDArray[Any] | None = None,
+    margin: float = DEFAULT_MARGIN,
+    flip_margin: float = DEFAULT_FLIP_MARGIN,
+    alpha: float = 0.05,
+) -> InvarianceResult:
+    """Judge a matched sample whose paired test is done; see :func:`invariance_test`.
+
+    Parameters
+    ----------
+    sample
+        Outcomes on both versions, or their counts, with which nothing else can come.
+    p_difference
+        Of the paired test.
+    answers
+        Labels given to both versions, shape (n,) each; None if only outcomes are known.
+    gold
+        Gold labels, shape (n,), for the kinds of flips.
+    reworded
+        Shape (n,); True: all texts; None: not known.
+    clusters
+        Shape (n,).
+    margin, flip_margin, alpha
+        As for :func:`invariance_test`.
+    """
+    if isinstance(sample, PairedCounts):
+        return InvarianceResult(
+            n=sample.n,
+            n_reworded=sample.n if reworded is True else None,
+            p_difference=p_difference,
+            counts=sample,
+            equivalence=equivalence_test(
+                sample, margin=margin, alpha=alpha, p_difference=p_difference
+            ),
+            flips=flip_test(sample, margin=flip_margin, alpha=alpha),
+            symmetry=None,
+            alpha=alpha,
+        )
+    n = len(sample)
+    rows = np.arange(n)
+    if reworded is not None and reworded is not True:
+        rows = np.flatnonzero(reworded)
+    own = MatchedSample(
+        original_correct=sample.original_correct[rows],
+        transformed_correct=sample.transformed_correct[rows],
+    )
+    labels = None if clusters is None else clusters[rows]
+    is_enough = rows.size >= 2 and (labels is None or _has_two(labels))
+    equivalence = flips = symmetry = None
+    if is_enough:
+        equivalence = equivalence_test(
+            own, clusters=labels, margin=margin, alpha=alpha, p_difference=p_difference
+        )
+        if answers is None:
+            flips = flip_test(own, clusters=labels, margin=flip_margin, alpha=alpha)
+        else:
+            a, b = (column[rows] for column in answers)
+            truth = None if gold is None else gold[rows]
+            flips = flip_test(a, b, gold=truth, clusters=labels, margin=flip_margin, alpha=alpha)
+            if 2 < np.unique(np.concatenate([a, b])).size <= _MOST_LABELS:
+                symmetry = symmetry_test(a, b, clusters=labels)
+    return InvarianceResult(
+        n=n,
+        n_reworded=None if reworded is None else int(rows.size),
+        p_difference=p_difference,
+        counts=own.counts if rows.size else None,
+        equivalence=equivalence,
+        flips=flips,
+        symmetry=symmetry,
+        alpha=alpha,
+    )
+
+
+def _has_two(labels: NDArray[Any]) -> bool:
+    first = labels[0]
+    return any(label != first for label in labels)
+
+
+def invariance_test(
+    original: Any,
+    transformed: Any,
+    gold: Any,
+    *,
+    reworded: Any = None,
+    clusters: Any = None,
+    margin: float = DEFAULT_MARGIN,
+    flip_margin: float = DEFAULT_FLIP_MARGIN,
+    alpha: float = 0.05,
+    alternative: Alternative = "two-sided",
+    method: Method | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    n_threads: int | None = None,
+) -> InvarianceResult:
+    """Test whether a classifier changes its mind when texts are reworded.
+
+    Three questions are asked at once. Do the accuracies differ (:func:`paired_test`, over all
+    texts)? Is their difference on the reworded texts smaller than a margin
+    (:func:`equivalence_test`)? How many answers flip there (:func:`flip_test`)? The classifier is
+    called alike only if both of the latter are shown; if more answers flip than the flip margin
+    allows, it changes its mind however equal the accuracies are.
+
+    Parameters
+    ----------
+    original, transformed
+        Labels that the classifier gives to both versions of the texts, shape (n,).
+    gold
+        Gold labels, shape (n,).
+    reworded
+        Shape (n,), bool: which texts are different in the two versions; True: all of them. Texts
+        that a transformation left alone have the same answer twice, and dilute every effect. None:
+        it is not known, so the classifier is never called alike.
+    clusters
+        Shape (n,), the cluster of each text.
+    margin
+        Differences of accuracy smaller than this do not matter.
+    flip_margin
+        Flip rates smaller than this do not matter.
+    alpha
+        Level of each test, in (0, 0.5).
+    alternative, method, n_resamples, rng, n_threads
+        As for :func:`paired_test`.
+
+    Returns
+    -------
+    InvarianceResult
+
+    Raises
+    ------
+    InputError
+        As for the three tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ietest_fast.stats import invariance_test
+    >>> gold = np.arange(1_000) % 2
+    >>> original = np.where(np.arange(1_000) < 900, gold, 1 - gold)
+    >>> rephrased = np.roll(original, 80)  # as often right, but elsewhere
+    >>> result = invariance_test(original, rephrased, gold)
+    >>> result.delta, round(result.pvalue, 2), str(result.verdict)
+    (0.0, 1.0, 'changes answers')
+    """
+    if not 0 < alpha < 0.5:
+        raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    a, b, truth = check_label_kinds(original=original, transformed=transformed, gold=gold)
+    columns = {"original": a, "transformed": b, "gold": truth}
+    mask: NDArray[np.bool_] | Literal[True] | None = None
+    if reworded is True:
+        mask = True
+    elif reworded is not None:
+        mask = columns["reworded"] = as_outcomes(reworded, "reworded")
+    n = check_lengths(**columns)
+    labels = None if clusters is None else as_clusters(clusters, n)[0]
+    sample = MatchedSample(original_correct=a == truth, transformed_correct=b == truth)
+    test = paired_test(
+        sample,
+        clusters=labels,
+        alternative=alternative,
+        method=method,
+        n_resamples=n_resamples,
+        rng=rng,
+        n_threads=n_threads,
+    )
+    return judge_pairs(
+        sample,
+        p_difference=test.p_value,
+        answers=(a, b),
+        gold=truth,
+        reworded=mask,
+        clusters=labels,
+        margin=margin,
+        flip_margin=flip_margin,
+        alpha=alpha,
+    )
