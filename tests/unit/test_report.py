@@ -84,6 +84,7 @@ def _result(folder, table, *, collapsed=()):
             alpha=0.05,
             correction="bonferroni",
             margin=0.03,
+            flip_margin=0.05,
             seed=0,
             method="exact",
             n_resamples=None,
@@ -126,7 +127,7 @@ def _result(folder, table, *, collapsed=()):
             ),
         ),
         conditions=(
-            ConditionResult(
+            ConditionResult.of(
                 model="bow-xgb",
                 transformation="syn.careful",
                 signature="ie|n:1000|data:toys@1f2e",

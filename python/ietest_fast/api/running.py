@@ -236,6 +236,7 @@ def run(
     alpha: float | None = None,
     correction: str | None = None,
     margin: float | None = None,
+    flip_margin: float | None = None,
     method: str | None = None,
     n_resamples: int | None = None,
     seed: int | None = None,
@@ -282,7 +283,8 @@ def run(
     model_options, params, search, search_per_resample, n_voters
         Of the models: see :class:`ietest_fast.experiment.RunConfig`. `params` of an estimator are
         set by ``set_params``.
-    alpha, correction, margin, method, n_resamples, seed, n_jobs, n_threads, keep_models
+    alpha, correction, margin, flip_margin, method, n_resamples, seed, n_jobs, n_threads, \
+keep_models
         See :class:`ietest_fast.experiment.RunConfig`, whose defaults hold where None.
     progress
         Told of stages; see :func:`ietest_fast.experiment.run.run`.
@@ -323,6 +325,7 @@ def run(
             alpha=alpha,
             correction=correction,
             margin=margin,
+            flip_margin=flip_margin,
             method=method,
             n_resamples=n_resamples,
             seed=seed,

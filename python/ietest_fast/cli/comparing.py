@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import check_resamples, exit_status, print_json, print_table
+from ietest_fast.cli.options import (
+    check_resamples,
+    choose_reworded,
+    exit_status,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +44,7 @@ def compare_logs(
         The predictions, and what there is to say about them.
     options
         Of the test: ``method``, ``n_resamples``, ``seed``, ``alternative``, ``n_threads``,
-        ``clusters``.
+        ``clusters``, ``reworded``, ``all_reworded``, ``flip_margin``, ``fail_unless_alike``.
     margin
         Of the equivalence test; None for its default.
     alpha, as_json, fail_on_reject
@@ -67,6 +73,9 @@ def compare_logs(
         rng=options["seed"],
         alternative=options["alternative"],
         alpha=alpha,
+        margin=margin,
+        flip_margin=options["flip_margin"],
+        reworded=choose_reworded(options),
         n_threads=options["n_threads"],
     )
     if len(found.tests) == 1:
@@ -74,12 +83,17 @@ def compare_logs(
             read, found, margin=margin, as_json=as_json, fields=fields or {}, told=told or {}
         )
     else:
-        if margin is not None:
-            raise click.UsageError("--margin is for one version against the original")
+        if margin is not None and found.compared == "models":
+            raise click.UsageError("--margin is for versions of the same texts, or two classifiers")
         _print_several(read, found, as_json=as_json, fields=fields or {}, told=told or {})
     for line in () if as_json else below:
         click.echo(line)
-    return exit_status(reject=found.reject, fail_on_reject=fail_on_reject)
+    return exit_status(
+        reject=found.reject,
+        fail_on_reject=fail_on_reject,
+        alike=found.alike,
+        fail_unless_alike=options["fail_unless_alike"],
+    )
 
 
 def _print_one(
@@ -129,8 +143,26 @@ def _print_one(
         return
     _print_notes(read)
     verdict = say(result, test.reject)
-    print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
+    print_test(
+        result,
+        extra,
+        verdict=verdict,
+        alpha=alpha,
+        signature=signature,
+        invariance=test.invariance,
+    )
     _print_changes(found, test)
+
+
+def _make_reworded_columns() -> tuple[Any, ...]:
+    from ietest_fast.report.tables import Column
+
+    return (
+        Column("reworded", kind="count"),
+        Column("delta there", kind="points"),
+        Column("flipped there", kind="percent"),
+        Column("verdict"),
+    )
 
 
 def _print_several(
@@ -193,6 +225,7 @@ def _print_several(
                 Column("p", kind="p"),
                 Column("p, Holm", kind="p"),
                 Column("differs"),
+                *(() if is_models else _make_reworded_columns()),
             ),
             rows=tuple(
                 (
@@ -204,6 +237,7 @@ def _print_several(
                     test.result.p_value,
                     PValue(test.p_adjusted, found.alpha),
                     test.reject,
+                    *_reworded_cells(found, test),
                 )
                 for test in found.tests
             ),
@@ -226,6 +260,17 @@ def _print_several(
     for test in found.tests:
         _print_changes(found, test, name=test.name)
     click.echo(signature)
+
+
+def _reworded_cells(found: Comparison, test: VersionTest) -> tuple[Any, ...]:
+    """Return the cells of a version about its reworded texts."""
+    if found.compared != "versions":
+        return ()
+    own = test.invariance
+    if own is None:
+        return (None,) * 4
+    flipped = None if own.flips is None else own.flips.rate
+    return (own.n_reworded, own.delta, flipped, str(own.verdict))
 
 
 def _without_warning(values: dict[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,11 @@ from ietest_fast.cli.options import (
     NAMES,
     CommaList,
     OpenShare,
+    check_alike,
     check_margin,
     check_not_given,
     check_resamples,
+    invariance_options,
     test_options,
 )
 
@@ -204,6 +206,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     type=OpenShare(),
     help="Smaller differences count as equivalent.  [default: 0.01]",
 )
+@invariance_options
 @test_options
 def command(
     *,
@@ -226,6 +229,7 @@ def command(
     for each version.
     """
     check_margin(margin, alpha=alpha)
+    check_alike(options, alpha=alpha)
     check_resamples(options)
 
     if onnx is None and model is None:

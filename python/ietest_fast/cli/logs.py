@@ -106,7 +106,9 @@ def read(logs: tuple[str, ...], options: Mapping[str, Any]) -> ReadLogs:
         correct_columns=options["correct_columns"],
         id_column=options["id_column"],
         filter=options["filter"],
-        keep_columns=() if clusters is None else (clusters,),
+        keep_columns=tuple(
+            dict.fromkeys(name for name in (clusters, options["reworded"]) if name is not None)
+        ),
         label_names=None if labels is None else [name.strip() for name in labels.split(",")],
         unparsed=options["unparsed"],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -172,6 +172,44 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def invariance_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says which texts are reworded, and how many answers may flip."""
+    options = [
+        click.option(
+            "--reworded",
+            metavar="COLUMN",
+            help="Column that says which texts are reworded (true or 1).  [default: changed, where "
+            "eval or run has written it; in logs: where the texts differ]",
+        ),
+        click.option(
+            "--all-reworded", is_flag=True, help="Every text is reworded, so no column says which."
+        ),
+        click.option(
+            "--flip-margin",
+            type=OpenShare(),
+            help="A smaller share of changed answers does not matter.  [default: 0.05]",
+        ),
+        click.option(
+            "--fail-unless-alike",
+            is_flag=True,
+            help=f"Exit with status {REJECTED} unless accuracy and answers are shown to stay "
+            "within their margins.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def choose_reworded(options: Mapping[str, Any]) -> str | Literal[True] | None:
+    """Return the column that says which texts are reworded, True for all, None for the default."""
+    if not options["all_reworded"]:
+        return options["reworded"]  # type: ignore[no-any-return]
+    if options["reworded"] is not None:
+        raise click.UsageError("--reworded and --all-reworded exclude each other")
+    return True
+
+
 def is_given(name: str) -> bool:
     """Whether the user has set an option."""
     source = click.get_current_context().get_parameter_source(name)
@@ -203,6 +241,15 @@ def check_margin(margin: float | None, *, alpha: float, are_scores: bool = False
         )
     if alpha >= 0.5:
         raise click.UsageError(f"--margin needs an --alpha below 0.5, not {alpha:g}")
+
+
+def check_alike(options: Mapping[str, Any], *, alpha: float) -> None:
+    """Refuse to look for a likeness that is not tested at this level."""
+    for name in ("flip_margin", "fail_unless_alike"):
+        if options[name] and alpha >= 0.5:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} needs an --alpha below 0.5, not {alpha:g}"
+            )
 
 
 def print_json(values: Mapping[str, Any]) -> None:
@@ -250,6 +297,13 @@ def print_table(table: Table) -> None:
         console.print(Text(table.note))
 
 
-def exit_status(*, reject: bool, fail_on_reject: bool) -> int:
-    """Give 3 for a rejection that the user wants to fail on, otherwise 0."""
-    return REJECTED if reject and fail_on_reject else 0
+def exit_status(
+    *,
+    reject: bool,
+    fail_on_reject: bool,
+    alike: bool | None = None,
+    fail_unless_alike: bool = False,
+) -> int:
+    """Return 3 for a finding that the user wants to fail on, otherwise 0."""
+    fails = (reject and fail_on_reject) or (fail_unless_alike and not alike)
+    return REJECTED if fails else 0

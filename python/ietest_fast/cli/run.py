@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import OpenShare, SignificanceLevel, make_console
+from ietest_fast.cli.options import OpenShare, SignificanceLevel, exit_status, make_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,6 +192,11 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option(
     "--margin", type=OpenShare(), help="Smaller differences do not matter.  [default: 0.01]"
 )
+@click.option(
+    "--flip-margin",
+    type=OpenShare(),
+    help="A smaller share of changed answers does not matter.  [default: 0.05]",
+)
 @click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
 @click.option(
     "--method",
@@ -214,7 +219,16 @@ def _progress_bar() -> Iterator[Progress]:
     help="Folder of the run; the same folder continues it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of a table.")
-@click.option("--fail-on-reject", is_flag=True, help="End with status 3 if any rho rejects.")
+@click.option(
+    "--fail-on-reject",
+    is_flag=True,
+    help="Exit with status 3 if invariance is rejected, at --alpha over all rho.",
+)
+@click.option(
+    "--fail-unless-alike",
+    is_flag=True,
+    help="Exit with status 3 unless accuracy and answers are shown to stay within their margins.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -224,6 +238,7 @@ def command(
     out: Path,
     as_json: bool,
     fail_on_reject: bool,
+    fail_unless_alike: bool,
     **options: Any,
 ) -> None:
     """Run the Invariance-under-Equivalence test.
@@ -263,8 +278,14 @@ def command(
         print_summary(result, make_console())
         names = ", ".join(path.name for path in figures)
         click.echo(f"In {out}: results.json, {names}")
-    if fail_on_reject and result.reject:
-        ctx.exit(3)
+    ctx.exit(
+        exit_status(
+            reject=result.reject,
+            fail_on_reject=fail_on_reject,
+            alike=result.alike,
+            fail_unless_alike=fail_unless_alike,
+        )
+    )
 
 
 def _check_files(options: dict[str, Any]) -> None:
@@ -383,6 +404,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                     "correction",
                     "seed",
                     "margin",
+                    "flip_margin",
                     "method",
                     "n_resamples",
                     "n_jobs",

@@ -12,10 +12,13 @@ from ietest_fast.cli.options import (
     LEVELS,
     NAMES,
     FiniteRange,
+    check_alike,
     check_margin,
     check_not_given,
     check_resamples,
+    choose_reworded,
     exit_status,
+    invariance_options,
     is_given,
     print_json,
     test_options,
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.models.measurements import Measurements
-    from ietest_fast.stats import PairedCounts
+    from ietest_fast.stats import InvarianceResult, PairedCounts
     from ietest_fast.stats.result import Result
 
 
@@ -69,6 +72,7 @@ if TYPE_CHECKING:
 )
 @click.option("--quantiles", type=LEVELS, default=(), help="Of t*, for scores.")
 @log_options
+@invariance_options
 @test_options
 def command(
     *,
@@ -99,6 +103,7 @@ def command(
         from ietest_fast.cli.comparing import compare_logs
 
         check_margin(options["margin"], alpha=alpha)
+        check_alike(options, alpha=alpha)
         return compare_logs(
             read(files, options),
             options=options,
@@ -112,7 +117,9 @@ def command(
     if file is not None and (original, transformed, versions) == (("A",), ("B",), None):
         original, transformed = _find_columns(file)
     _check_usage(counts, original, transformed, versions, options)
+    check_alike(options, alpha=alpha)
 
+    given = None
     if counts is not None:
         from ietest_fast.errors import InputError
         from ietest_fast.stats import PairedCounts
@@ -131,22 +138,69 @@ def command(
             file,
             versions or (*original, *transformed),
             clusters=options["clusters"],
+            reworded=options["reworded"],
             scores=True if options["scores"] else False if versions else None,
         )
         tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
+    invariance = _judge(result, given, alpha=alpha, options=options)
+    if invariance is None:
+        for name in ("reworded", "all-reworded", "flip-margin", "fail-unless-alike"):
+            check_not_given(name, because="is for two columns of outcomes, or counts")
     signature = sign(result, alpha=alpha, n_classifiers=len(original))
     if as_json:
         print_json(
             result.to_dict()
             | {name: value for name, (value, _) in extra.items()}
+            | {"invariance": None if invariance is None else invariance.to_dict()}
             | {"alpha": alpha, "reject": reject, "signature": signature}
         )
     else:
-        verdict = say(result, reject, are_scores=file is not None and given.are_scores)
-        print_test(result, extra, verdict=verdict, alpha=alpha, signature=signature)
-    return exit_status(reject=reject, fail_on_reject=fail_on_reject)
+        verdict = say(result, reject, are_scores=given is not None and given.are_scores)
+        print_test(
+            result,
+            extra,
+            verdict=verdict,
+            alpha=alpha,
+            signature=signature,
+            invariance=invariance,
+        )
+    return exit_status(
+        reject=reject,
+        fail_on_reject=fail_on_reject,
+        alike=invariance is not None and invariance.verdict == "alike within margins",
+        fail_unless_alike=options["fail_unless_alike"],
+    )
 
+
+def _judge(
+    result: Any, given: Measurements | None, *, alpha: float, options: Mapping[str, Any]
+) -> InvarianceResult | None:
+    """Judge outcomes on two versions; None for scores, several classifiers or versions."""
+    from ietest_fast import stats
+
+    is_paired = isinstance(result, (stats.PairedTestResult, stats.ClusteredTestResult))
+    if not is_paired or alpha >= _MOST_ALPHA:
+        return None
+    chosen = choose_reworded(options)
+    sample: Any = result.counts
+    if given is not None:
+        a, b = given.columns.values()
+        sample = stats.MatchedSample(original_correct=a, transformed_correct=b)  # type: ignore[arg-type]
+    margin, flip_margin = options["margin"], options["flip_margin"]
+    return stats.judge_pairs(
+        sample,
+        p_difference=result.p_value,
+        reworded=True if chosen is True else None if given is None else given.reworded,
+        clusters=None if given is None else given.clusters,
+        margin=stats.DEFAULT_MARGIN if margin is None else margin,
+        flip_margin=stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+        alpha=alpha,
+    )
+
+
+# Equivalence is tested below this level.
+_MOST_ALPHA = 0.5
 
 _OUTCOMES = ("original_correct", "transformed_correct")
 
@@ -184,7 +238,7 @@ def _check_usage(
     options: Mapping[str, Any],
 ) -> None:
     if counts is not None:
-        for name in ("clusters", "scores", "quantiles"):
+        for name in ("clusters", "scores", "quantiles", "reworded"):
             if options[name]:
                 raise click.UsageError(f"--{name} needs a file; counts are of independent pairs")
         if versions is not None:

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ietest_fast.stats import EstimateResult, PairedTestResult
+    from ietest_fast.stats import EstimateResult, InvarianceResult, PairedTestResult
     from ietest_fast.stats.result import Result
 
 DEFAULT_MARGIN = 0.01
@@ -145,13 +145,28 @@ def say(result: Any, reject: bool, *, are_scores: bool = False) -> str:
     return f"The {what} is {'' if reject else 'not shown to be '}{more} on the original"
 
 
-def print_test(result: Result, extra: Extra, *, verdict: str, alpha: float, signature: str) -> None:
-    """Print a test for people."""
+def print_test(
+    result: Result,
+    extra: Extra,
+    *,
+    verdict: str,
+    alpha: float,
+    signature: str,
+    invariance: InvarianceResult | None = None,
+) -> None:
+    """Print a test for people: first what is shown on the reworded texts, then over all."""
+    if invariance is not None:
+        click.echo(f"{invariance.explanation}\n")
+        for name, value in invariance.rows():
+            click.echo(f"{name:<24} {value}")
+        click.echo()
     click.echo(str(result))
     if "estimate" in extra:
         click.echo("\n" + "\n".join(extra["estimate"][1]))
     click.echo(f"\n{verdict} (alpha = {alpha:g}).")
+    # What is said of the reworded texts takes the place of equivalence over all of them.
+    above = {"estimate"} if invariance is None else {"estimate", "equivalence"}
     for name, (_, lines) in extra.items():
-        for line in lines if name != "estimate" else ():
+        for line in lines if name not in above else ():
             click.echo(line)
     click.echo(signature)

@@ -11,16 +11,33 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.stats import cochran_q_test, holm, is_collapsed, paired_test
+from ietest_fast.stats import (
+    DEFAULT_FLIP_MARGIN,
+    DEFAULT_MARGIN,
+    Verdict,
+    cochran_q_test,
+    holm,
+    is_collapsed,
+    judge_pairs,
+    paired_test,
+)
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.predictions import Pairs, Predictions
-    from ietest_fast.stats import ClusteredTestResult, CochranResult, PairedTestResult
+    from ietest_fast.stats import (
+        ClusteredTestResult,
+        CochranResult,
+        InvarianceResult,
+        PairedTestResult,
+    )
     from ietest_fast.stats.outcomes import Method
 
 # With more different right answers than this they are no classes that a model could collapse to.
 _MOST_CLASSES = 127
+
+# Equivalence is tested below this level.
+_MOST_ALPHA = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +61,9 @@ class VersionTest:
     collapsed
         Whether the classifier gives one class only, or is at chance, on the reference; None where
         answers are free text.
+    invariance
+        Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted``.
+        None where classifiers are compared, and at an alpha of 0.5 or more.
     """
 
     group: dict[str, Any]
@@ -53,6 +73,7 @@ class VersionTest:
     p_adjusted: float
     reject: bool
     collapsed: bool | None
+    invariance: InvarianceResult | None = None
 
     @property
     def name(self) -> str:
@@ -75,6 +96,7 @@ class VersionTest:
             **self.result.to_dict(),
             "p_adjusted": self.p_adjusted,
             "reject": self.reject,
+            "invariance": None if self.invariance is None else self.invariance.to_dict(),
         }
 
 
@@ -123,6 +145,14 @@ class Comparison(Result):
         return any(test.reject for test in self.tests)
 
     @property
+    def alike(self) -> bool:
+        """Whether every version is shown to be answered like the reference."""
+        return all(
+            test.invariance is not None and test.invariance.verdict is Verdict.ALIKE
+            for test in self.tests
+        )
+
+    @property
     def title(self) -> str:  # type: ignore[override]
         """Heads the table."""
         what = "Versions" if self.compared == "versions" else "Classifiers"
@@ -137,6 +167,7 @@ class Comparison(Result):
             "correction": "holm",
             "alpha": self.alpha,
             "reject": self.reject,
+            "alike": self.alike,
         }
 
     def rows(self) -> list[tuple[str, str]]:
@@ -158,6 +189,9 @@ def compare_versions(
     rng: Any = 0,
     alternative: Any = "two-sided",
     alpha: float = 0.05,
+    margin: float | None = None,
+    flip_margin: float | None = None,
+    reworded: str | Literal[True] | None = None,
     n_threads: int | None = None,
 ) -> Comparison:
     """Test each version of the items against the reference, for each classifier.
@@ -179,6 +213,12 @@ def compare_versions(
         As for :func:`ietest_fast.stats.paired_test`.
     alpha
         Significance level of each classifier's family of tests.
+    margin, flip_margin
+        Differences of accuracy, and flip rates, that do not matter if they are smaller; None for
+        the defaults of :func:`ietest_fast.stats.invariance_test`.
+    reworded
+        The column that says which texts of a version are reworded, if it has another name than
+        ``changed``; True: all are.
 
     Returns
     -------
@@ -222,10 +262,25 @@ def compare_versions(
         if not family:
             continue
         adjusted = holm([test.result.p_value for test in family])
-        tests += [
+        family = [
             replace(test, p_adjusted=p, reject=p < alpha)
             for test, p in zip(family, adjusted, strict=True)
         ]
+        if compared == "versions" and alpha < _MOST_ALPHA:
+            family = [
+                replace(
+                    test,
+                    invariance=_judge(
+                        test,
+                        reworded=reworded,
+                        alpha=alpha,
+                        margin=DEFAULT_MARGIN if margin is None else margin,
+                        flip_margin=DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+                    ),
+                )
+                for test in family
+            ]
+        tests += family
         outcomes = _outcomes(family)
         if outcomes is not None:
             result = cochran_q_test(outcomes, n_resamples=n_resamples, rng=rng, n_threads=n_threads)
@@ -284,6 +339,29 @@ def _test(
         p_adjusted=result.p_value,
         reject=False,
         collapsed=is_collapsed(pairs.original, gold) if is_known and has_answers else None,
+    )
+
+
+def _judge(
+    test: VersionTest, *, reworded: str | Literal[True] | None, **options: Any
+) -> InvarianceResult:
+    """Judge a version on the texts that are reworded in it."""
+    pairs = test.pairs
+    answers = None
+    gold = pairs.gold
+    columns = pairs.predictions.columns
+    # Free texts that a log has marked may differ in wording alone: only the marks are compared.
+    are_labels = pairs.predictions.label_names is not None or "correct" not in columns
+    if "predicted" in columns and are_labels:
+        answers = (pairs.original, pairs.transformed)
+    return judge_pairs(
+        pairs.sample,
+        p_difference=test.p_adjusted,
+        answers=answers,
+        gold=gold if answers is not None and (gold >= 0).all() else None,
+        reworded=True if reworded is True else pairs.reworded(reworded),
+        clusters=test.clusters,
+        **options,
     )
 
 

@@ -23,6 +23,7 @@ from ietest_fast.evaluation.schema import (
     check_values,
     plain_type,
 )
+from ietest_fast.models.measurements import find_outcomes
 from ietest_fast.stats import MatchedSample
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ORIGINAL = "original"
+
+CHANGED = "changed"
+"""Column that says which texts of a version a transformation changed."""
+
 """The version that all others are compared with."""
 
 _FORMAT = 1
@@ -478,6 +483,47 @@ class Pairs:
         if "predicted" not in self.predictions.table.column_names:
             return None
         return int((self.original != self.transformed).sum())
+
+    def reworded(self, name: str | None = None) -> NDArray[np.bool_] | None:
+        """Return which texts are different in the two versions, shape (n,).
+
+        Parameters
+        ----------
+        name
+            A column of bool, or of 0 and 1, that says so of the rows of each version. None:
+            ``changed``, if that is a column of bool.
+
+        Returns
+        -------
+        ndarray of bool or None
+            None if no column says it.
+
+        Raises
+        ------
+        InputError
+            If there is no such column, or a value is neither, or missing.
+        """
+        table = self.predictions.table
+        if name is None:
+            if CHANGED not in table.column_names or not pa.types.is_boolean(table[CHANGED].type):
+                return None
+            name = CHANGED
+        elif name not in table.column_names:
+            raise InputError(
+                f"is not in these predictions; they have {', '.join(self.predictions.columns)}",
+                path=self.predictions.source,
+                column=name,
+            )
+        values = table[name].combine_chunks().take(pa.array(self.version_rows))
+        right, bad = find_outcomes(pa.chunked_array([values]))
+        if bad.size:
+            raise InputError(
+                f"says which texts were reworded by true and false, or 1 and 0, not by "
+                f"{values[int(bad[0])].as_py()!r}",
+                path=self.predictions.source,
+                column=name,
+            )
+        return np.asarray(right, dtype=np.bool_)
 
     def column(self, name: str) -> pa.Array:
         """Return a column's values in the reference.

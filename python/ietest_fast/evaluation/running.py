@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
+from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.evaluation.versions import as_versions
 from ietest_fast.models.label_map import check_against_data, match_labels
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import Scores
     from ietest_fast.models.label_map import LabelMap
-
-_CHANGED = "changed"
 
 LABEL_UNKNOWN = "label unknown after the transformation"
 """Why a row of a version is left out."""
@@ -199,7 +197,7 @@ def evaluate(
     mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
     columns = tuple(text_columns or corpus.text_columns)
     kept = [name for name in keep_columns if not name == id_column == "item"]
-    check_kept((*corpus.text_columns, *kept), corpus.source, made=(_CHANGED,))
+    check_kept((*corpus.text_columns, *kept), corpus.source, made=(CHANGED,))
     versions = as_versions(phi, corpus, learn_from=learn_from, n_threads=n_threads)
     changed = {version.name: version.find_changed(corpus, columns) for version in versions}
     tables = {ORIGINAL: corpus.table} | {version.name: version.table for version in versions}
@@ -294,7 +292,7 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
         summed = sum_classes(scores.probabilities, mapping)
         offsets = np.arange(len(summed) + 1, dtype=np.int32) * summed.shape[1]
         columns["probabilities"] = pa.ListArray.from_arrays(offsets, pa.array(summed.reshape(-1)))
-    columns[_CHANGED] = pa.array(changed)
+    columns[CHANGED] = pa.array(changed)
     if len(np.unique(source_row)) < len(source_row):
         columns["copy"] = pa.array(_number_copies(source_row))
     columns |= {text: texts[text] for text in corpus.text_columns}

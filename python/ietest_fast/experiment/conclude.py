@@ -16,11 +16,13 @@ from ietest_fast.experiment.schema import (
     AcrossTransformations,
     CellResult,
     ChangedRows,
+    ChurnRecord,
     CochranRecord,
     ConditionResult,
     DataSummary,
     ModelRecord,
     ModelSettings,
+    RewordedRecord,
     RhoResult,
     RunResult,
     RunSettings,
@@ -37,7 +39,9 @@ from ietest_fast.stats import (
     cochran_q_test,
     combine,
     equivalence_test,
+    excess_churn_test,
     is_collapsed,
+    judge_pairs,
     paired_test,
     power,
 )
@@ -121,13 +125,24 @@ class _Judge:
 
     def judge(self, model: PlannedModel, phi: PlannedPhi) -> ConditionResult:
         """Test one model under one transformation, at every rho."""
-        rhos = tuple(self._judge_rho(model, phi, rho) for rho in self._config.rho)
+        config = self._config
+        matched = {
+            rho: [
+                (record, match(self._read(record), phi.key))
+                for record in self._records(model, phi, rho)
+            ]
+            for rho in config.rho
+        }
+        rhos = [self._judge_rho(model, phi, rho, matched[rho]) for rho in config.rho]
         cells = [cell for rho in rhos for cell in rho.cells]
-        return ConditionResult(
+        return ConditionResult.of(
+            rhos,
             model=model.key,
             transformation=phi.key,
-            signature=self._sign(model, phi, cells, self._config.rho),
-            rhos=rhos,
+            signature=self._sign(model, phi, cells, config.rho),
+            p_adjusted=self._adjust_over_rho(
+                [[table for _, table in matched[rho]] for rho in config.rho]
+            ),
         )
 
     def judge_across(
@@ -140,12 +155,14 @@ class _Judge:
                 cochran = self._test_versions(model) if rho == 0 else []
                 yield AcrossTransformations.of(own, rho=rho, cochran=cochran)
 
-    def _judge_rho(self, model: PlannedModel, phi: PlannedPhi, rho: float) -> RhoResult:
+    def _judge_rho(
+        self,
+        model: PlannedModel,
+        phi: PlannedPhi,
+        rho: float,
+        matched: Sequence[tuple[CellRecord, pa.Table]],
+    ) -> RhoResult:
         config = self._config
-        matched = [
-            (record, match(self._read(record), phi.key))
-            for record in self._records(model, phi, rho)
-        ]
         cells = [self._test_cell(record, table) for record, table in matched]
         independent = self._plan.clusters is None
         return RhoResult.from_cells(
@@ -155,6 +172,7 @@ class _Judge:
             p_adjusted=self._adjust_jointly([table for _, table in matched], rho),
             sensitivity=_find_sensitivity(config, cells) if independent else None,
             detectable_difference=_find_detectable(config, cells) if independent else None,
+            churn=self._test_churn([table for _, table in matched], rho),
             signature=self._sign(model, phi, cells, [rho]),
         )
 
@@ -198,24 +216,76 @@ class _Judge:
             equivalence=equivalence_test(
                 sample, clusters=clusters, margin=config.margin, alpha=config.alpha
             ),
+            reworded=self._judge_reworded(matched),
             collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
             **record.metrics,
         )
 
+    def _judge_reworded(self, matched: pa.Table) -> RewordedRecord | None:
+        """Judge a classifier on the texts that were reworded."""
+        config = self._config
+        found = judge_pairs(
+            _sample(matched),
+            p_difference=1.0,  # decided for all classifiers and rho together
+            answers=(matched["original"].to_numpy(), matched["transformed"].to_numpy()),
+            gold=matched["gold"].to_numpy(),
+            reworded=matched["changed"].to_numpy(),
+            clusters=self._plan.clusters,
+            margin=config.margin,
+            flip_margin=config.flip_margin,
+            alpha=config.alpha,
+        )
+        return RewordedRecord.of(found)
+
+    def _test_churn(self, matched: Sequence[pa.Table], rho: float) -> ChurnRecord | None:
+        """Test the churn of the classifiers on the reworded texts."""
+        rows = np.flatnonzero(matched[0]["changed"].to_numpy())
+        clusters = None if self._plan.clusters is None else self._plan.clusters[rows]
+        if len(matched) < 2 or rows.size < 2:
+            return None
+        if clusters is not None and np.unique(clusters).size < 2:
+            return None
+        original, transformed = (
+            np.stack([table[name].to_numpy()[rows] for table in matched], axis=1)
+            for name in ("original", "transformed")
+        )
+        return ChurnRecord.of(
+            excess_churn_test(
+                original,
+                transformed,
+                clusters=clusters,
+                rng=bootstrap_seed(self._config.seed, rho=rho, m=len(matched)),
+                n_threads=self._config.n_threads,
+            )
+        )
+
     def _adjust_jointly(self, matched: Sequence[pa.Table], rho: float) -> list[float] | None:
         """Adjust p-values by drawing the same rows for all classifiers, if that is asked for."""
-        config = self._config
-        if config.correction not in JOINT_CORRECTIONS:
+        if self._config.correction not in JOINT_CORRECTIONS:
             return None
-        samples = [_sample(table) for table in matched]
+        seed = bootstrap_seed(self._config.seed, rho=rho, m=len(matched))
+        return self._combine(matched, seed)
+
+    def _adjust_over_rho(self, matched: Sequence[Sequence[pa.Table]]) -> list[float] | None:
+        """Adjust over all classifiers of all rho in the same way: the smallest p of each rho."""
+        if self._config.correction not in JOINT_CORRECTIONS or len(matched) == 1:
+            return None
+        every = [table for own in matched for table in own]
+        # No single rho has this address.
+        seed = bootstrap_seed(self._config.seed, rho=0.0, m=len(every) + len(matched))
+        adjusted = iter(self._combine(every, seed))
+        return [min(next(adjusted) for _ in own) for own in matched]
+
+    def _combine(self, matched: Sequence[pa.Table], seed: int) -> list[float]:
+        config = self._config
         return list(
             combine(
-                samples,
+                [_sample(table) for table in matched],
                 correction=config.correction,
                 alpha=config.alpha,
                 clusters=self._plan.clusters,
                 n_resamples=config.used_resamples,
-                rng=bootstrap_seed(config.seed, rho=rho, m=len(samples)),
+                rng=seed,
                 n_threads=config.n_threads,
             ).p_adjusted
         )

@@ -26,7 +26,7 @@ from ietest_fast.errors import ConfigError, IetestError, InputError
 from ietest_fast.experiment.model_config import ModelConfig, Models, Section
 from ietest_fast.paths import check_file
 from ietest_fast.registry import list_problems
-from ietest_fast.stats import DEFAULT_N_RESAMPLES
+from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.resampling import MAX_RESAMPLES
 from ietest_fast.transform.kinds import InputFile  # noqa: TC001 - pydantic reads it
@@ -312,6 +312,8 @@ class RunConfig(Section):
     margin
         Differences of the accuracies below it do not matter: equivalence is tested against it,
         and power is that of finding it.
+    flip_margin
+        Shares of changed answers below it do not matter.
     method
         ``"exact"``, ``"multinomial"`` or ``"resample"``; exact where absent, unless the data have
         clusters, which are resampled.
@@ -337,6 +339,7 @@ class RunConfig(Section):
     correction: Literal["bonferroni", "holm", "maxt", "minp"] = "bonferroni"
     seed: Annotated[int, Field(ge=0)] = 0
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    flip_margin: Annotated[float, Field(gt=0, lt=1)] = DEFAULT_FLIP_MARGIN
     method: Literal["exact", "multinomial", "resample"] | None = None
     n_resamples: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
     n_jobs: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
@@ -452,6 +455,7 @@ class RunConfig(Section):
             "correction": self.correction,
             "seed": self.seed,
             "margin": self.margin,
+            "flip_margin": self.flip_margin,
             "method": self.used_method,
             "n_resamples": self.used_resamples,
         }

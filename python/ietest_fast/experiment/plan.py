@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ietest_fast.transform import PlannedTransformation, Transformation
 
 # How the work is judged; other values of these leave what was done as it is.
-_OF_THE_CONCLUSION = ("alpha", "correction", "margin", "method", "n_resamples")
+_OF_THE_CONCLUSION = ("alpha", "correction", "margin", "flip_margin", "method", "n_resamples")
 _OF_THE_CONCLUSION_IN_DATA = ("name", "cluster")
 
 

@@ -15,7 +15,7 @@ from ietest_fast.experiment.schema import RESULTS_FORMAT, RunResult, adjust
 from ietest_fast.stats import equivalence_test, paired_test
 
 if TYPE_CHECKING:
-    from ietest_fast.experiment.schema import CellResult, RhoResult
+    from ietest_fast.experiment.schema import CellResult, RewordedRecord, RhoResult, RunSettings
 
 RESULTS = "results.json"
 
@@ -161,7 +161,28 @@ def _check_rho(rho: RhoResult, result: RunResult, place: str) -> None:
         _need(cell.identity is not None, where, "identity is missing")
         _need(cell.equivalence.margin == settings.margin, where, "margin is not the settings'")
         _need(cell.equivalence.alpha == settings.alpha, where, "alpha is not the settings'")
+        if cell.reworded is not None:
+            _check_reworded(cell.reworded, cell, settings, where)
         _check_tests(cell, where)
+
+
+def _check_reworded(
+    own: RewordedRecord, cell: CellResult, settings: RunSettings, place: str
+) -> None:
+    """Hold what is said of the reworded texts against the settings and the counts."""
+    same = own.equivalence.margin == settings.margin and own.flips.margin == settings.flip_margin
+    _need(same, place, "a margin of the reworded texts is not the settings'")
+    same = own.equivalence.alpha == own.flips.alpha == settings.alpha
+    _need(same, place, "alpha of the reworded texts is not the settings'")
+    fits = own.n <= cell.n and all(
+        getattr(own, name) <= getattr(cell, name) for name in ("n11", "n10", "n01", "n00")
+    )
+    _need(fits, place, "there are more reworded texts than texts")
+    if cell.clustered is not None:
+        return
+    found = equivalence_test(own.counts, margin=own.equivalence.margin, alpha=settings.alpha)
+    same = math.isclose(own.equivalence.p_value, found.p_value, rel_tol=_SAME, abs_tol=1e-12)
+    _need(same, place, "the p-value of equivalence does not follow from the reworded counts")
 
 
 def _check_tests(cell: CellResult, place: str) -> None:

@@ -39,11 +39,14 @@ class Measurements:
         Whether they hold scores.
     clusters
         Shape (n,), labels; None without a column of clusters.
+    reworded
+        Shape (n,): which texts are reworded; None without a column that says it.
     """
 
     columns: dict[str, NDArray[np.bool_] | NDArray[np.float64]]
     are_scores: bool
     clusters: NDArray[Any] | None
+    reworded: NDArray[np.bool_] | None = None
 
     @property
     def n(self) -> int:
@@ -56,6 +59,7 @@ def read_measurements(
     names: Sequence[str],
     *,
     clusters: str | None = None,
+    reworded: str | None = None,
     scores: bool | None = None,
 ) -> Measurements:
     """Read the columns of outcomes or scores that a paired test compares.
@@ -68,6 +72,8 @@ def read_measurements(
         The columns, each once.
     clusters
         A column that says to which cluster a row belongs.
+    reworded
+        A column that says which texts are reworded.
     scores
         True to take all columns for scores, False for outcomes, None to find out: a column with a
         number that is neither 0 nor 1 holds scores.
@@ -84,13 +90,16 @@ def read_measurements(
             raise InputError(
                 "this column stands for two versions; two are expected", path=path, column=name
             )
-    if clusters is not None and clusters in names:
-        raise InputError(
-            "this column holds what is compared; clusters need one of their own",
-            path=path,
-            column=clusters,
-        )
-    wanted = [*names, *([] if clusters is None else [clusters])]
+    beside = {"clusters": clusters, "which texts are reworded": reworded}
+    for what, column in beside.items():
+        if column is not None and column in names:
+            raise InputError(
+                f"this column holds what is compared; {what} must stand in one of its own",
+                path=path,
+                column=column,
+            )
+    extra = [column for column in beside.values() if column is not None]
+    wanted = list(dict.fromkeys([*names, *extra]))
     table = read_columns(path, wanted)
     if table.num_rows < 2:
         raise InputError(f"a paired test needs at least two rows, not {table.num_rows}", path=path)
@@ -103,6 +112,7 @@ def read_measurements(
         columns={name: read(table, name, path) for name in names},
         are_scores=scores,
         clusters=None if clusters is None else _as_labels(table, clusters, path),
+        reworded=None if reworded is None else _as_outcomes(table, reworded, path),
     )
 
 

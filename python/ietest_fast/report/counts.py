@@ -124,7 +124,7 @@ def _make_run(
         model=model,
         transformation="unknown",
         data_name=dataset or path.stem,
-        condition=ConditionResult(
+        condition=ConditionResult.of(
             model=model,
             transformation="unknown",
             signature=None,

@@ -41,7 +41,7 @@ class VersionOutcome:
     tested
         The paired test and its correction.
     equivalence
-        Is the difference below the margin?
+        Is the difference below the margin, over all texts?
     """
 
     classifier: str
@@ -63,6 +63,8 @@ class VersionOutcome:
         """What is shown."""
         if self.tested.collapsed:
             return Verdict.COLLAPSED
+        if self.tested.invariance is not None:
+            return self.tested.invariance.verdict
         if self.equivalence.equivalent:
             return Verdict.EQUIVALENT
         return Verdict.DIFFERS if self.tested.reject else Verdict.UNDECIDED
@@ -102,6 +104,9 @@ class Evaluation:
                     "p_value": each.tested.result.p_value,
                     "p_adjusted": each.tested.p_adjusted,
                     "delta": each.counts.delta,
+                    "invariance": None
+                    if each.tested.invariance is None
+                    else each.tested.invariance.to_dict(),
                     "interval": [each.equivalence.interval.low, each.equivalence.interval.high],
                     "verdict": str(each.verdict),
                 }
@@ -192,8 +197,11 @@ def say_evaluation(evaluation: Evaluation) -> list[tuple[Verdict, str]]:
         }
         margin = _points(own[0].equivalence.margin)
         parts = [_say_change(each) for each in by_verdict[Verdict.DIFFERS]]
+        parts += [_say_flips(each) for each in by_verdict[Verdict.CHANGES]]
+        less = f"its accuracy is shown to change by less than {margin}"
         for verdict, words in (
-            (Verdict.EQUIVALENT, f"its accuracy is shown to change by less than {margin}"),
+            (Verdict.ALIKE, f"{less} where texts are reworded, and few of its answers to change"),
+            (Verdict.EQUIVALENT, f"{less}, but not that few of its answers change"),
             (Verdict.UNDECIDED, f"a difference of {margin} can be neither shown nor ruled out"),
             (Verdict.COLLAPSED, "nothing can be said: it cannot be told from guessing"),
         ):
@@ -204,9 +212,11 @@ def say_evaluation(evaluation: Evaluation) -> list[tuple[Verdict, str]]:
             each
             for each in (
                 Verdict.DIFFERS,
+                Verdict.CHANGES,
                 Verdict.COLLAPSED,
                 Verdict.UNDECIDED,
                 Verdict.EQUIVALENT,
+                Verdict.ALIKE,
             )
             if by_verdict[each]
         )
@@ -215,9 +225,23 @@ def say_evaluation(evaluation: Evaluation) -> list[tuple[Verdict, str]]:
 
 
 def _say_change(outcome: VersionOutcome) -> str:
-    delta = outcome.counts.delta
+    delta, where = outcome.counts.delta, ""
+    own = outcome.tested.invariance
+    if own is not None and own.n_reworded is not None and own.delta is not None:
+        delta, where = own.delta, " where texts are reworded"
     verb = "loses" if delta > 0 else "gains"
-    return f"on {outcome.version} it {verb} {_points(abs(delta))} of accuracy"
+    return f"on {outcome.version} it {verb} {_points(abs(delta))} of accuracy{where}"
+
+
+def _say_flips(outcome: VersionOutcome) -> str:
+    own = outcome.tested.invariance
+    assert own is not None  # noqa: S101 - or there were no such verdict
+    assert own.flips is not None  # noqa: S101
+    least = "at least " if own.flips.is_lower_bound else ""
+    where = "" if own.n_reworded is None else " to reworded texts"
+    return (
+        f"on {outcome.version} it changes {least}{100 * own.flips.rate:.1f}% of its answers{where}"
+    )
 
 
 def _points(share: float) -> str:
@@ -245,6 +269,9 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
             Column("t", "number", 3),
             Column("p", "p"),
             Column("p, Holm", "p"),
+            Column("reworded", "count"),
+            Column("δ there (points)", "points"),
+            Column("flipped there %", "percent"),
             Column("verdict"),
         ),
         rows=tuple(
@@ -261,6 +288,7 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
                 each.tested.result.t,
                 each.tested.result.p_value,
                 PValue(each.tested.p_adjusted, each.equivalence.alpha),
+                *_reworded_cells(each),
                 str(each.verdict),
             )
             for each in outcomes
@@ -268,9 +296,20 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
         note=(
             "n10: right on the original only; n01: on the version only. δ is original minus "
             f"version, its interval at {level:g}%. Holm's correction is over the versions of a "
-            f"model.{_say_clusters(outcomes)}{_say_unmatched(outcomes)}"
+            "model. Reworded texts are empty where the predictions do not say which they are; "
+            "flips are then over all texts. "
+            f"{_say_clusters(outcomes)}{_say_unmatched(outcomes)}"
         ),
     )
+
+
+def _reworded_cells(outcome: VersionOutcome) -> tuple[Any, ...]:
+    """Return the number of reworded texts, delta there and the flip rate."""
+    own = outcome.tested.invariance
+    if own is None:
+        return (None, None, None)
+    delta = None if own.n_reworded is None else own.delta
+    return (own.n_reworded, delta, None if own.flips is None else own.flips.rate)
 
 
 def _say_clusters(outcomes: Sequence[VersionOutcome]) -> str:

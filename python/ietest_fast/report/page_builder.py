@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _MARKS = {"differs": "≠", "equivalent": "=", "undecided": "?"}
 _KINDS = {
     Verdict.DIFFERS: "differs",
-    Verdict.EQUIVALENT: "equivalent",
+    Verdict.CHANGES: "differs",
+    Verdict.ALIKE: "equivalent",
+    Verdict.EQUIVALENT: "undecided",
     Verdict.UNDECIDED: "undecided",
     Verdict.COLLAPSED: "undecided",
 }
@@ -105,11 +107,11 @@ def _for_script(value: dict[str, Any]) -> str:
 
 
 def _verdict(run: FinishedRun) -> dict[str, str]:
-    found = {rho.verdict for rho in run.rhos}
+    found = set(run.condition.verdicts)
     kind = "undecided"
-    if Verdict.DIFFERS in found:
+    if found & {Verdict.DIFFERS, Verdict.CHANGES}:
         kind = "differs"
-    elif found == {Verdict.EQUIVALENT} and not run.condition.collapsed:
+    elif found == {Verdict.ALIKE} and not run.condition.collapsed:
         kind = "equivalent"
     return {"kind": kind, "mark": _MARKS[kind], "text": say_verdict(run)}
 

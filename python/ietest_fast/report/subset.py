@@ -65,7 +65,7 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
                 )
             )
         rhos.append(RhoResult.from_cells(cells, alpha=run.alpha))
-    condition = ConditionResult(
+    condition = ConditionResult.of(
         model=run.condition.model,
         transformation=run.condition.transformation,
         signature=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ietest_fast.report.verdict import say_condition
 from ietest_fast.stats.matched import format_t
 
 if TYPE_CHECKING:
@@ -83,6 +84,78 @@ def make_table(condition: ConditionResult) -> Table:
             _say_decision(reject=rho.reject),
         )
     return table
+
+
+def make_reworded_table(condition: ConditionResult) -> Table | None:
+    """Make the table of what happens on the reworded texts: one line for each rho.
+
+    Delta and flips are means over the M classifiers ± standard deviation. None where it is not
+    known which texts were reworded.
+    """
+    from rich import box
+    from rich.table import Table
+
+    if any(rho.flip_rate is None for rho in condition.rhos):
+        return None
+    over = condition.over_rho
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("ρ", "loss, points", "p", "changed %", "churn %", "excess %", "p, excess"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    churn = over.churn_p_adjusted
+    for place, rho in enumerate(condition.rhos):
+        assert rho.reworded_delta is not None  # noqa: S101 - as the flip rate is
+        assert rho.flip_rate is not None  # noqa: S101
+        own = rho.churn
+        shares = ("", "")
+        if own is not None:
+            shares = (f"{100 * own.noise_floor:.2f}", f"{100 * own.excess:+.2f}")
+        table.add_row(
+            f"{rho.rho:g}",
+            _signed(rho.reworded_delta),
+            format_p(over.p_adjusted[place], threshold=over.alpha),
+            _percent(rho.flip_rate),
+            *shares,
+            "" if churn is None else format_p(churn[place], threshold=over.alpha),
+            str(condition.verdicts[place]),
+        )
+    return table
+
+
+def reworded_lines(condition: ConditionResult) -> list[str]:
+    """Return what the columns of that table are."""
+    first = condition.rhos[0]
+    own = first.cells[0].reworded
+    if own is None:
+        return []
+    points = f"±{100 * own.equivalence.margin:g} points"
+    on = (
+        f"On the {own.n:,} reworded texts. Loss: accuracy on the originals less that on the "
+        "rephrased ones. changed: the answer is another one."
+    )
+    level = (
+        f"p: equal accuracy, corrected for M = {len(first.cells)} and for {len(condition.rhos)} ρ; "
+        f"rejected below α = {first.alpha:g}."
+    )
+    churn = (
+        "churn: two trainings answer the same text differently. excess: how much more often they "
+        "do across the versions; p: retraining alone, corrected for all ρ."
+    )
+    alike = (
+        f"Alike: for each classifier the loss is shown to be within {points}, and answers to "
+        f"change on fewer than {100 * own.flips.margin:g}%."
+    )
+    lines = [on, level, churn, alike]
+    if first.churn is None:
+        lines.remove(churn)
+    return lines
+
+
+def _signed(spread: Spread) -> str:
+    if spread.mean is None:
+        return _UNDEFINED
+    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
+    return f"{100 * spread.mean:+.2f}{sd}"
 
 
 def _power(rho: RhoResult) -> str:
@@ -184,6 +257,8 @@ def _verdict_lines(result: RunResult, condition: ConditionResult) -> list[str]:
         ]
         effect = f", design effect {min(effects):.2f} to {max(effects):.2f}" if effects else ""
         lines = [f"Whole clusters are drawn: {clustered.n_clusters:,} of them{effect}."]
+    if condition.rhos[0].flip_rate is not None:
+        return lines  # the table of reworded texts has the verdicts
     where: dict[str, list[str]] = {}
     for rho in condition.rhos:
         where.setdefault(str(rho.verdict), []).append(f"{rho.rho:g}")
@@ -278,6 +353,12 @@ def print_summary(result: RunResult, console: Console) -> None:
             console.print()
         if len(result.conditions) > 1:
             say([f"{condition.model} under {condition.transformation}"])
+        say([say_condition(condition)])
+        reworded = make_reworded_table(condition)
+        if reworded is not None:
+            console.print(reworded)
+            say(reworded_lines(condition))
+            say(["", "Over all texts, each ρ by itself, as in the paper:"])
         console.print(make_table(condition))
         say(summary_lines(result, condition))
     for model in dict.fromkeys(each.model for each in result.across):

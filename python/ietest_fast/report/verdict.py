@@ -9,71 +9,78 @@ from ietest_fast.stats import Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.experiment.schema import RhoResult
+    from ietest_fast.experiment.schema import ConditionResult, RhoResult
     from ietest_fast.report.runs import FinishedRun
 
 
 def say_verdict(run: FinishedRun) -> str:
+    """Say whether a finished run's model changes its mind; see :func:`say_condition`."""
+    return say_condition(run.condition, name=run.name)
+
+
+def say_condition(condition: ConditionResult, *, name: str | None = None) -> str:
     """Say whether a model changes its mind when sentences are rephrased, and how surely.
 
-    The sentence follows the verdicts at every rho, and names the rho wherever they are not all
-    the same. Of classifiers that cannot be told from guessing it says so.
+    The sentence follows the verdicts that hold over all rho, and names the rho wherever they are
+    not all the same. Of classifiers that cannot be told from guessing it says so.
+
+    Parameters
+    ----------
+    condition
+        One model under one transformation.
+    name
+        What the model is called; None for its key.
     """
-    n_collapsed = sum(cell.collapsed for cell in run.cells)
-    if n_collapsed == len(run.cells):
+    name = condition.model if name is None else name
+    n_collapsed = len(condition.collapsed)
+    if n_collapsed == len(condition.cells):
         return (
-            f"{run.name} cannot be told from guessing: every classifier predicts one class only, "
+            f"{name} cannot be told from guessing: every classifier predicts one class only, "
             "or is no better than chance allows, so nothing can be said of rephrased sentences."
         )
-    said = _say(run)
+    said = _say(condition, name)
     if n_collapsed:
-        said += f" ({n_collapsed} of {len(run.cells)} classifiers cannot be told from guessing.)"
+        said += (
+            f" ({n_collapsed} of {len(condition.cells)} classifiers cannot be told from guessing.)"
+        )
     return said
 
 
-def _say(run: FinishedRun) -> str:
-    differs, equal, open_, collapsed = (
-        [rho for rho in run.rhos if rho.verdict is verdict]
-        for verdict in (
-            Verdict.DIFFERS,
-            Verdict.EQUIVALENT,
-            Verdict.UNDECIDED,
-            Verdict.COLLAPSED,
-        )
-    )
-    nothing = f"; {_at(collapsed, run)} every classifier has collapsed" if collapsed else ""
-    margin = _points(run.margin)
-    if not differs and not open_:
-        clause = f"{_at(equal, run)} its accuracy is shown to change by less than {margin}"
-        seen = [rho for rho in equal if rho.reject]
-        if seen:
-            clause += f" (a smaller change is there all the same {_at(seen, run)})"
-        return f"{run.name} treats rephrased sentences alike: {clause}{nothing}."
-    if not differs:
-        shown = f", and {_at(equal, run)} shown to be below {margin}" if equal else ""
-        return (
-            f"Whether {run.name} treats rephrased sentences alike stays open: no difference is "
-            f"found, but {_at(open_, run)} one of {margin} cannot be ruled out{shown}{nothing}."
-        )
-    parts = [_say_difference(differs, run)]
-    if equal:
-        parts.append(f"{_at(equal, run)} it is shown to change by less than {margin}")
-    if open_:
-        parts.append(f"{_at(open_, run)} the question stays open")
-    return f"{run.name} changes its mind when sentences are rephrased: {'; '.join(parts)}{nothing}."
+def _say(run: ConditionResult, name: str) -> str:
+    found = {
+        verdict: [rho for rho, own in zip(run.rhos, run.verdicts, strict=True) if own is verdict]
+        for verdict in Verdict
+    }
+    clauses = [
+        clause
+        for verdict, say in _CLAUSES
+        if found[verdict]
+        for clause in [say(found[verdict], run)]
+    ]
+    if found[Verdict.COLLAPSED]:
+        clauses.append(f"{_at(found[Verdict.COLLAPSED], run)} every classifier has collapsed")
+    text = "; ".join(clauses)
+    if found[Verdict.DIFFERS] or found[Verdict.CHANGES]:
+        return f"{name} changes its mind when sentences are rephrased: {text}."
+    if found[Verdict.UNDECIDED]:
+        return f"Whether {name} treats rephrased sentences alike stays open: {text}."
+    if found[Verdict.EQUIVALENT]:
+        return f"{name} keeps its accuracy when sentences are rephrased: {text}."
+    return f"{name} treats rephrased sentences alike: {text}."
 
 
-def _say_difference(rhos: Sequence[RhoResult], run: FinishedRun) -> str:
+def _say_difference(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     groups: dict[str, list[tuple[RhoResult, float]]] = {"loses": [], "gains": [], "": []}
     for rho in rhos:
-        rejected = [cell.delta for cell in rho.rejecting]
-        mean = rho.delta.mean or 0.0
+        rejected = [cell.shown_delta for cell in rho.rejecting or (rho.strongest,)]
+        mean = rho.shown_delta.mean or 0.0
         if min(rejected) > 0 and mean > 0:
             groups["loses"].append((rho, mean))
         elif max(rejected) < 0 and mean < 0:
             groups["gains"].append((rho, -mean))
         else:
             groups[""].append((rho, max(map(abs, rejected))))
+    where_seen = _on_reworded(rhos)
     parts = []
     for verb, group in groups.items():
         if not group:
@@ -81,19 +88,98 @@ def _say_difference(rhos: Sequence[RhoResult], run: FinishedRun) -> str:
         where, largest = _at([rho for rho, _ in group], run), max(size for _, size in group)
         most = "up to " if len(group) > 1 else ""
         parts.append(
-            f"{where} it {verb} {most}{_points(largest)} of accuracy"
+            f"{where} it {verb} {most}{_points(largest)} of accuracy{where_seen}"
             if verb
             else f"{where} its classifiers change in both directions, by up to {_points(largest)}"
+            f"{where_seen}"
         )
     return ", ".join(parts)
 
 
-def _at(rhos: Sequence[RhoResult], run: FinishedRun) -> str:
+def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
+    shares = [_flip_share(rho) for rho in rhos]
+    most = "up to " if len(rhos) > 1 else ""
+    least = "" if rhos[0].flip_rate is not None else "at least "
+    churn = run.over_rho.churn_p_adjusted
+    beyond = churn is not None and all(
+        churn[run.rhos.index(rho)] < run.over_rho.alpha for rho in rhos
+    )
+    more = ", more than retraining explains" if beyond else ""
+    return (
+        f"{_at(rhos, run)} {most}{least}{_percent(max(shares))} of the answers"
+        f"{_to_reworded(rhos)} change{more}, though accuracy is not shown to"
+    )
+
+
+def _flip_share(rho: RhoResult) -> float:
+    if rho.flip_rate is not None:
+        return rho.flip_rate.mean or 0.0
+    return sum(cell.counts.discordance_rate for cell in rho.cells) / len(rho.cells)
+
+
+def _say_alike(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
+    flips = max(
+        cell.reworded.flips.margin
+        for rho in rhos
+        for cell in rho.cells
+        if cell.reworded is not None
+    )
+    return (
+        f"{_at(rhos, run)} accuracy{_on_reworded(rhos)} is shown to change by less than "
+        f"{_margin(run)}, and fewer than {_percent(flips)} of the answers change"
+    )
+
+
+def _say_equivalent(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
+    said = f"{_at(rhos, run)} accuracy is shown to change by less than {_margin(run)}"
+    said += _on_reworded(rhos)
+    seen = [rho for rho in rhos if rho.reject]
+    if seen:
+        said += f" (a smaller change is there all the same {_at(seen, run)})"
+    if rhos[0].flip_rate is None:
+        return f"{said}; how many answers change is not known"
+    return f"{said}; that few answers change is not shown"
+
+
+def _say_open(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
+    return (
+        f"{_at(rhos, run)} neither a difference nor one below {_margin(run)} is shown"
+        f"{_on_reworded(rhos)}"
+    )
+
+
+_CLAUSES = (
+    (Verdict.DIFFERS, _say_difference),
+    (Verdict.CHANGES, _say_changes),
+    (Verdict.ALIKE, _say_alike),
+    (Verdict.EQUIVALENT, _say_equivalent),
+    (Verdict.UNDECIDED, _say_open),
+)
+
+
+def _on_reworded(rhos: Sequence[RhoResult]) -> str:
+    return "" if rhos[0].flip_rate is None else " on the reworded texts"
+
+
+def _to_reworded(rhos: Sequence[RhoResult]) -> str:
+    return "" if rhos[0].flip_rate is None else " to reworded texts"
+
+
+def _at(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     if len(rhos) == len(run.rhos) and len(rhos) > 1:
         return "at every ρ"
     return f"at ρ = {', '.join(f'{rho.rho:g}' for rho in rhos)}"
 
 
+def _margin(run: ConditionResult) -> str:
+    return _points(run.cells[0].equivalence.margin)
+
+
 def _points(share: float) -> str:
     size = f"{100 * share:.2f}".rstrip("0").rstrip(".")
     return f"{size} {'point' if size == '1' else 'points'}"
+
+
+def _percent(share: float) -> str:
+    size = f"{100 * share:.1f}".rstrip("0").rstrip(".")
+    return f"{size}%"

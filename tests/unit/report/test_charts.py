@@ -59,7 +59,7 @@ def make_run(table, name="bert"):
         model=name,
         transformation="syn",
         data_name="snli",
-        condition=ConditionResult(
+        condition=ConditionResult.of(
             model=name, transformation="syn", signature=None, rhos=tuple(rhos)
         ),
     )

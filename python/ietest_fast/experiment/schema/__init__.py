@@ -10,7 +10,6 @@ from __future__ import annotations
 from ietest_fast.experiment.schema.cells import (
     CellResult,
     ClusteredRecord,
-    EquivalenceRecord,
     PairedRecord,
 )
 from ietest_fast.experiment.schema.conditions import (
@@ -19,6 +18,13 @@ from ietest_fast.experiment.schema.conditions import (
     ConditionResult,
     RhoResult,
     Sensitivity,
+)
+from ietest_fast.experiment.schema.invariance import (
+    ChurnRecord,
+    EquivalenceRecord,
+    FlipRecord,
+    OverRho,
+    RewordedRecord,
 )
 from ietest_fast.experiment.schema.parts import Correction, Spread, adjust
 from ietest_fast.experiment.schema.records import (
@@ -39,15 +45,19 @@ __all__ = [
     "AcrossTransformations",
     "CellResult",
     "ChangedRows",
+    "ChurnRecord",
     "ClusteredRecord",
     "CochranRecord",
     "ConditionResult",
     "Correction",
     "DataSummary",
     "EquivalenceRecord",
+    "FlipRecord",
     "ModelRecord",
     "ModelSettings",
+    "OverRho",
     "PairedRecord",
+    "RewordedRecord",
     "RhoResult",
     "RunResult",
     "RunSettings",

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, computed_field, model_validator
 
-from ietest_fast.experiment.schema.parts import Count, Level, Number, Part, Share, Text
+from ietest_fast.experiment.schema.invariance import EquivalenceRecord, RewordedRecord
+from ietest_fast.experiment.schema.parts import Count, Number, Part, Share, Text
 from ietest_fast.stats import (
     FEW_DISCORDANT,
+    FlipVerdict,
     Interval,
     PairedCounts,
     equivalence_test,
+    flip_test,
     paired_test,
 )
 
@@ -74,45 +77,6 @@ warning
         return cls(**{name: getattr(result, name) for name in cls.model_fields})
 
 
-class EquivalenceRecord(Part):
-    """Whether the difference of a classifier is shown to be below the margin.
-
-    Attributes
-    ----------
-    margin
-        Differences smaller than this do not matter.
-    alpha
-        Level of the test.
-    p_value
-        Of "the difference is at least the margin".
-    interval
-        Ends of the interval for delta, at confidence 1 - 2 alpha.
-    equivalent
-        Whether p lies below alpha.
-    """
-
-    margin: Level
-    alpha: Level
-    p_value: Share
-    interval: tuple[float, float]
-
-    @computed_field
-    @property
-    def equivalent(self) -> bool:
-        """Whether p lies below alpha."""
-        return self.p_value < self.alpha
-
-    @classmethod
-    def of(cls, result: EquivalenceResult) -> Self:
-        """Keep what a test found."""
-        return cls(
-            margin=result.margin,
-            alpha=result.alpha,
-            p_value=result.p_value,
-            interval=(result.interval.low, result.interval.high),
-        )
-
-
 class CellResult(Part):
     """One classifier, tested.
 
@@ -130,7 +94,10 @@ class CellResult(Part):
     clustered
         The test by clusters, which then decides; None without clusters.
     equivalence
-        Is the difference below the margin?
+        Is the difference below the margin, over all observations?
+    reworded
+        The same on the reworded texts, with flips; None if fewer than two were reworded, or it was
+        read from counts.
     valid_accuracy
         Accuracy on its (resampled) validation set; None if it was read from counts.
     train_transformed, valid_transformed
@@ -149,6 +116,7 @@ class CellResult(Part):
     test: PairedRecord
     clustered: ClusteredRecord | None
     equivalence: EquivalenceRecord
+    reworded: RewordedRecord | None = None
     valid_accuracy: Share | None
     train_transformed: Count | None
     valid_transformed: Count | None
@@ -169,6 +137,7 @@ class CellResult(Part):
         equivalence: EquivalenceResult,
         collapsed: bool,
         clustered: ClusteredTestResult | None = None,
+        reworded: RewordedRecord | None = None,
         identity: str | None = None,
         valid_accuracy: float | None = None,
         train_transformed: int | None = None,
@@ -187,6 +156,7 @@ class CellResult(Part):
             test=PairedRecord.of(test),
             clustered=None if clustered is None else ClusteredRecord.of(clustered),
             equivalence=EquivalenceRecord.of(equivalence),
+            reworded=reworded,
             valid_accuracy=valid_accuracy,
             train_transformed=train_transformed,
             valid_transformed=valid_transformed,
@@ -242,6 +212,11 @@ class CellResult(Part):
         """Accuracy on the originals minus accuracy on the transformed texts."""
         return self.counts.delta
 
+    @property
+    def shown_delta(self) -> float:
+        """Delta on the reworded texts where they are known, else over all."""
+        return self.delta if self.reworded is None else self.reworded.delta
+
     @computed_field
     @property
     def t(self) -> Number:
@@ -266,8 +241,26 @@ class CellResult(Part):
 
     @property
     def is_equivalent(self) -> bool:
-        """Whether the difference is shown to be below the margin."""
+        """Whether the difference over all observations is shown to be below the margin."""
         return self.equivalence.equivalent
+
+    def is_equivalent_at(self, level: float) -> bool:
+        """Whether that is shown, of the reworded texts where they are known, at a level."""
+        own = self.equivalence if self.reworded is None else self.reworded.equivalence
+        return own.p_value < level
+
+    def flips_at(self, *, below: float, above: float) -> FlipVerdict | None:
+        """Return what is shown of the flip rate at the levels of the two tests.
+
+        From counts alone it can only be shown to be above the margin: they lack the flips from one
+        wrong answer to another, and do not tell which texts are reworded.
+        """
+        if self.reworded is not None:
+            return self.reworded.flips.verdict_at(below, above)
+        if self.identity is not None:
+            return None  # a run that reworded fewer than two texts
+        flips = flip_test(self.counts, alpha=self.equivalence.alpha)
+        return FlipVerdict.ABOVE if flips.p_above < above else None
 
     @property
     def n_clusters(self) -> int | None:

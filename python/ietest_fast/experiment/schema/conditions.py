@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 from pydantic import Field, computed_field, model_validator
 
 from ietest_fast.experiment.schema.cells import CellResult
+from ietest_fast.experiment.schema.invariance import ChurnRecord, OverRho
 from ietest_fast.experiment.schema.parts import (
     Correction,
     Count,
@@ -21,7 +22,7 @@ from ietest_fast.experiment.schema.parts import (
     Text,
     adjust,
 )
-from ietest_fast.stats import RobustnessResult, Verdict, robustness
+from ietest_fast.stats import FlipVerdict, RobustnessResult, Verdict, judge, robustness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +64,9 @@ class RhoResult(Part):
     sensitivity, detectable_difference
         What could have been found, and the smallest difference that one of the M tests shows with
         80% power; None if that is not known (clusters, more than a million pairs).
+    churn
+        The excess churn of the M classifiers on the reworded texts; None for fewer than two of
+        either, or if it was read from counts.
     signature
         How it came about; None if it was read from counts.
     cells
@@ -75,6 +79,7 @@ class RhoResult(Part):
     p_adjusted: tuple[Share, ...]
     sensitivity: Sensitivity | None
     detectable_difference: Share | None
+    churn: ChurnRecord | None = None
     signature: Text | None
     cells: Annotated[tuple[CellResult, ...], Field(min_length=1)]
 
@@ -100,6 +105,7 @@ class RhoResult(Part):
         p_adjusted: Sequence[float] | None = None,
         sensitivity: Sensitivity | None = None,
         detectable_difference: float | None = None,
+        churn: ChurnRecord | None = None,
         signature: str | None = None,
     ) -> Self:
         """Decide over the classifiers of one rho.
@@ -108,7 +114,7 @@ class RhoResult(Part):
         ----------
         cells
             By m.
-        alpha, correction, sensitivity, detectable_difference, signature
+        alpha, correction, sensitivity, detectable_difference, churn, signature
             See the attributes.
         p_adjusted
             Needed for ``"maxt"`` and ``"minp"``; found from the p-values otherwise.
@@ -122,6 +128,7 @@ class RhoResult(Part):
             p_adjusted=tuple(p_adjusted),
             sensitivity=sensitivity,
             detectable_difference=detectable_difference,
+            churn=churn,
             signature=signature,
             cells=tuple(cells),
         )
@@ -178,17 +185,58 @@ class RhoResult(Part):
     @computed_field
     @property
     def verdict(self) -> Verdict:
-        """What is shown at this rho.
+        """What is shown at this rho, by itself; see :meth:`judge`."""
+        churned = self.churn is not None and self.churn.p_value < self.alpha
+        return self.judge(differs=self.reject, churned=churned)
 
-        Nothing, if every classifier has collapsed. Equivalence, if that is shown for each of the
-        M classifiers (no correction is needed where all have to reject); else a difference, if
-        invariance is rejected; else it is undecided.
+    def judge(self, *, differs: bool, churned: bool, n_rhos: int = 1) -> Verdict:
+        """Return what is shown, given what is decided on accuracy and on churn.
+
+        Nothing, if every classifier has collapsed. A difference, if that is decided, unless it is
+        shown to be below the margin for each of the M classifiers (no correction is needed where
+        all have to be shown). Else changed answers, if these classifiers flip more than the flip
+        margin allows, or the algorithm's answers change by more than retraining explains. Else
+        what is shown for each of the M classifiers: alike, or accuracy that is equivalent, or
+        nothing.
+
+        Parameters
+        ----------
+        differs, churned
+            Whether equal accuracy, and no excess churn, are rejected.
+        n_rhos
+            Correct what is judged here for so many rho.
         """
         if all(cell.collapsed for cell in self.cells):
             return Verdict.COLLAPSED
-        if all(cell.is_equivalent for cell in self.cells):
-            return Verdict.EQUIVALENT
-        return Verdict.DIFFERS if self.reject else Verdict.UNDECIDED
+        level = self.alpha / n_rhos
+        flips = [cell.flips_at(below=level, above=level / len(self.cells)) for cell in self.cells]
+        found: FlipVerdict | None = FlipVerdict.OPEN
+        if churned or FlipVerdict.ABOVE in flips:
+            found = FlipVerdict.ABOVE
+        elif all(each is FlipVerdict.BELOW for each in flips):
+            found = FlipVerdict.BELOW
+        return judge(
+            differs=differs,
+            equivalent=all(cell.is_equivalent_at(level) for cell in self.cells),
+            flips=found,
+        )
+
+    @property
+    def reworded_delta(self) -> Spread | None:
+        """Delta on the reworded texts over the classifiers; None if they are not known."""
+        own = [cell.reworded.delta for cell in self.cells if cell.reworded is not None]
+        return Spread.of(own) if len(own) == len(self.cells) else None
+
+    @property
+    def shown_delta(self) -> Spread:
+        """Delta on the reworded texts where they are known, else over all."""
+        return self.delta if self.reworded_delta is None else self.reworded_delta
+
+    @property
+    def flip_rate(self) -> Spread | None:
+        """Flip rate on the reworded texts over the classifiers; None if they are not known."""
+        own = [cell.reworded.flips.rate for cell in self.cells if cell.reworded is not None]
+        return Spread.of(own) if len(own) == len(self.cells) else None
 
     @property
     def rejecting(self) -> tuple[CellResult, ...]:
@@ -208,6 +256,28 @@ class RhoResult(Part):
     def power(self) -> float | None:
         """Of one test against a difference of the margin; None if that is not known."""
         return None if self.sensitivity is None else self.sensitivity.power
+
+
+def correct_over_rho(
+    rhos: Sequence[RhoResult], *, p_adjusted: Sequence[float] | None = None
+) -> OverRho:
+    """Correct the tests of a condition for the number of its rho.
+
+    Parameters
+    ----------
+    rhos
+        One test for each rho.
+    p_adjusted
+        By rho, where all tests were drawn jointly; found by Holm's rule otherwise.
+    """
+    p_values = [min(rho.p_adjusted) for rho in rhos]
+    churn = [rho.churn.p_value for rho in rhos if rho.churn is not None]
+    return OverRho(
+        alpha=rhos[0].alpha,
+        p_values=tuple(p_values),
+        p_adjusted=tuple(adjust(p_values, "holm") if p_adjusted is None else p_adjusted),
+        churn_p_adjusted=tuple(adjust(churn, "holm")) if len(churn) == len(rhos) else None,
+    )
 
 
 class CellAddress(Part):
@@ -251,12 +321,15 @@ class ConditionResult(Part):
         How it came about; None if it was read from counts.
     rhos
         One test for each rho, in the order of the configuration.
+    over_rho
+        What holds over all rho.
     """
 
     model: Text
     transformation: Text
     signature: Text | None
     rhos: Annotated[tuple[RhoResult, ...], Field(min_length=1)]
+    over_rho: OverRho
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -264,7 +337,38 @@ class ConditionResult(Part):
             raise ValueError("a rho is there twice")
         if len({len(each.cells) for each in self.rhos}) > 1:
             raise ValueError("there are not equally many classifiers at every rho")
+        if len(self.over_rho.p_adjusted) != len(self.rhos):
+            raise ValueError("over_rho does not have one value for each rho")
         return self
+
+    @classmethod
+    def of(
+        cls,
+        rhos: Sequence[RhoResult],
+        *,
+        model: str,
+        transformation: str,
+        signature: str | None = None,
+        p_adjusted: Sequence[float] | None = None,
+    ) -> Self:
+        """Decide over the rho of a model and a transformation.
+
+        Parameters
+        ----------
+        rhos
+            In the order of the configuration.
+        model, transformation, signature
+            See the attributes.
+        p_adjusted
+            By rho, where all tests were drawn jointly; found by Holm's rule otherwise.
+        """
+        return cls(
+            model=model,
+            transformation=transformation,
+            signature=signature,
+            rhos=tuple(rhos),
+            over_rho=correct_over_rho(rhos, p_adjusted=p_adjusted),
+        )
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
@@ -279,8 +383,39 @@ class ConditionResult(Part):
     @computed_field
     @property
     def reject(self) -> bool:
-        """Whether invariance is rejected at any rho."""
-        return any(rho.reject for rho in self.rhos)
+        """Whether invariance is rejected, at the level alpha over all rho."""
+        return self.over_rho.reject
+
+    @computed_field
+    @functools.cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What is shown at each rho, at the level alpha over all rho.
+
+        What is shown at every rho needs no correction for their number, as all have to be shown.
+        """
+        places = range(len(self.rhos))
+        whole = tuple(self._judge(place, n_rhos=1) for place in places)
+        corrected = tuple(self._judge(place, n_rhos=len(self.rhos)) for place in places)
+        if all(verdict is Verdict.ALIKE for verdict in whole):
+            return whole
+        if all(verdict in {Verdict.ALIKE, Verdict.EQUIVALENT} for verdict in whole):
+            return tuple(
+                verdict if verdict is Verdict.ALIKE else Verdict.EQUIVALENT for verdict in corrected
+            )
+        return corrected
+
+    def _judge(self, place: int, *, n_rhos: int) -> Verdict:
+        over, churn = self.over_rho, self.over_rho.churn_p_adjusted
+        return self.rhos[place].judge(
+            differs=over.p_adjusted[place] < over.alpha,
+            churned=churn is not None and churn[place] < over.alpha,
+            n_rhos=n_rhos,
+        )
+
+    @property
+    def alike(self) -> bool:
+        """Whether the model is shown to be alike on both versions at every rho."""
+        return all(verdict is Verdict.ALIKE for verdict in self.verdicts)
 
     @functools.cached_property
     def ratios(self) -> RobustnessResult:

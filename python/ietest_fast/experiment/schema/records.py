@@ -60,7 +60,7 @@ class RunSettings(Part):
     ----------
     data
         Where the texts come from.
-    rho, n_classifiers, alpha, correction, margin, seed, method, n_resamples
+    rho, n_classifiers, alpha, correction, margin, flip_margin, seed, method, n_resamples
         As configured.
     """
 
@@ -70,6 +70,7 @@ class RunSettings(Part):
     alpha: Level
     correction: Correction
     margin: Level
+    flip_margin: Level
     seed: Count
     method: Literal["exact", "multinomial", "resample"]
     n_resamples: Annotated[int, Field(ge=1)] | None

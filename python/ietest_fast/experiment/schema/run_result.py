@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, PrivateAttr, computed_field, model_validator
 
 from ietest_fast.experiment.schema.conditions import AcrossTransformations, ConditionResult
-from ietest_fast.experiment.schema.parts import Part, Text
+from ietest_fast.experiment.schema.parts import Part, Text, adjust
 from ietest_fast.experiment.schema.records import (
     DataSummary,
     ModelRecord,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.schema.cells import CellResult
     from ietest_fast.experiment.schema.conditions import RhoResult
 
-RESULTS_FORMAT = 2
+RESULTS_FORMAT = 3
 """Counted up when ``results.json`` changes in a way that its readers have to know of."""
 
 
@@ -49,7 +49,7 @@ class RunResult(Part):
         Corrections and joint tests over several transformations; empty for one.
     """
 
-    format: Literal[2] = 2
+    format: Literal[3] = 3
     identity: Text
     settings: RunSettings
     software: dict[str, Text]
@@ -97,8 +97,23 @@ class RunResult(Part):
     @computed_field
     @property
     def reject(self) -> bool:
-        """Whether invariance is rejected in any condition at any rho."""
-        return any(condition.reject for condition in self.conditions)
+        """Whether invariance is rejected for any model.
+
+        The level holds over all rho and, by Holm's rule, all transformations of a model.
+        """
+        return any(
+            min(adjust([each.over_rho.p_value for each in own], "holm")) < own[0].over_rho.alpha
+            for own in self._by_model()
+        )
+
+    @property
+    def alike(self) -> bool:
+        """Whether every model is shown to be alike under every transformation, at every rho."""
+        return all(condition.alike for condition in self.conditions)
+
+    def _by_model(self) -> list[list[ConditionResult]]:
+        keys = dict.fromkeys(each.model for each in self.conditions)
+        return [[each for each in self.conditions if each.model == key] for key in keys]
 
     @property
     def only(self) -> ConditionResult:
