@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.models.measurements import Measurements
-    from ietest_fast.stats import InvarianceResult, PairedCounts
+    from ietest_fast.stats import InvarianceTestResult, PairedCounts
     from ietest_fast.stats.result import Result
 
 
@@ -175,7 +175,7 @@ def command(
 
 def _judge(
     result: Any, given: Measurements | None, *, alpha: float, options: Mapping[str, Any]
-) -> InvarianceResult | None:
+) -> InvarianceTestResult | None:
     """Judge outcomes on two versions; None for scores, several classifiers or versions."""
     from ietest_fast import stats
 

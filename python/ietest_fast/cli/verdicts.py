@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ietest_fast.stats import EstimateResult, InvarianceResult, PairedTestResult
+    from ietest_fast.stats import EstimateResult, InvarianceTestResult, PairedTestResult
     from ietest_fast.stats.result import Result
 
 DEFAULT_MARGIN = 0.01
@@ -152,7 +152,7 @@ def print_test(
     verdict: str,
     alpha: float,
     signature: str,
-    invariance: InvarianceResult | None = None,
+    invariance: InvarianceTestResult | None = None,
 ) -> None:
     """Print a test for people: first what is shown on the reworded texts, then over all."""
     if invariance is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ietest_fast.stats import (
         ClusteredTestResult,
         CochranResult,
-        InvarianceResult,
+        InvarianceTestResult,
         PairedTestResult,
     )
     from ietest_fast.stats.outcomes import Method
@@ -73,7 +73,7 @@ class VersionTest:
     p_adjusted: float
     reject: bool
     collapsed: bool | None
-    invariance: InvarianceResult | None = None
+    invariance: InvarianceTestResult | None = None
 
     @property
     def name(self) -> str:
@@ -344,7 +344,7 @@ def _test(
 
 def _judge(
     test: VersionTest, *, reworded: str | Literal[True] | None, **options: Any
-) -> InvarianceResult:
+) -> InvarianceTestResult:
     """Judge a version on the texts that are reworded in it."""
     pairs = test.pairs
     answers = None

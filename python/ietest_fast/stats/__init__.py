@@ -13,7 +13,7 @@ from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.invariance import (
     DEFAULT_MARGIN,
-    InvarianceResult,
+    InvarianceTestResult,
     invariance_test,
     judge,
     judge_pairs,
@@ -80,7 +80,7 @@ __all__ = [
     "FlipResult",
     "FlipVerdict",
     "Interval",
-    "InvarianceResult",
+    "InvarianceTestResult",
     "JointTestResult",
     "MatchedSample",
     "McNemarResult",

@@ -51,7 +51,7 @@ def judge(*, differs: bool, equivalent: bool, flips: FlipVerdict | None) -> Verd
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class InvarianceResult(Result):
+class InvarianceTestResult(Result):
     """What is shown of one classifier on two versions of the same texts.
 
     Attributes
@@ -244,7 +244,7 @@ def judge_pairs(
     margin: float = DEFAULT_MARGIN,
     flip_margin: float = DEFAULT_FLIP_MARGIN,
     alpha: float = 0.05,
-) -> InvarianceResult:
+) -> InvarianceTestResult:
     """Judge a matched sample whose paired test is done; see :func:`invariance_test`.
 
     Parameters
@@ -265,7 +265,7 @@ def judge_pairs(
         As for :func:`invariance_test`.
     """
     if isinstance(sample, PairedCounts):
-        return InvarianceResult(
+        return InvarianceTestResult(
             n=sample.n,
             n_reworded=sample.n if reworded is True else None,
             p_difference=p_difference,
@@ -300,7 +300,7 @@ def judge_pairs(
             flips = flip_test(a, b, gold=truth, clusters=labels, margin=flip_margin, alpha=alpha)
             if 2 < np.unique(np.concatenate([a, b])).size <= _MOST_LABELS:
                 symmetry = symmetry_test(a, b, clusters=labels)
-    return InvarianceResult(
+    return InvarianceTestResult(
         n=n,
         n_reworded=None if reworded is None else int(rows.size),
         p_difference=p_difference,
@@ -332,7 +332,7 @@ def invariance_test(
     n_resamples: int | None = None,
     rng: Rng = 0,
     n_threads: int | None = None,
-) -> InvarianceResult:
+) -> InvarianceTestResult:
     """Test whether a classifier changes its mind when texts are reworded.
 
     Three questions are asked at once. Do the accuracies differ (:func:`paired_test`, over all
@@ -364,7 +364,7 @@ def invariance_test(
 
     Returns
     -------
-    InvarianceResult
+    InvarianceTestResult
 
     Raises
     ------

@@ -195,9 +195,9 @@ class RhoResult(Part):
         Nothing, if every classifier has collapsed. A difference, if that is decided, unless it is
         shown to be below the margin for each of the M classifiers (no correction is needed where
         all have to be shown). Else changed answers, if these classifiers flip more than the flip
-        margin allows, or the algorithm's answers change by more than retraining explains. Else
-        what is shown for each of the M classifiers: alike, or accuracy that is equivalent, or
-        nothing.
+        margin allows, or the algorithm's answers change by more than retraining explains and are
+        not shown to change by less than the flip margin. Else what is shown for each of the M
+        classifiers: alike, or accuracy that is equivalent, or nothing.
 
         Parameters
         ----------
@@ -210,8 +210,8 @@ class RhoResult(Part):
             return Verdict.COLLAPSED
         level = self.alpha / n_rhos
         flips = [cell.flips_at(below=level, above=level / len(self.cells)) for cell in self.cells]
-        found: FlipVerdict | None = FlipVerdict.OPEN
-        if churned or FlipVerdict.ABOVE in flips:
+        found: FlipVerdict | None = FlipVerdict.ABOVE if churned else FlipVerdict.OPEN
+        if FlipVerdict.ABOVE in flips:
             found = FlipVerdict.ABOVE
         elif all(each is FlipVerdict.BELOW for each in flips):
             found = FlipVerdict.BELOW

@@ -13,7 +13,7 @@ from ietest_fast.experiment.schema.parts import Count, Level, Part, Share
 from ietest_fast.stats import FlipVerdict, PairedCounts
 
 if TYPE_CHECKING:
-    from ietest_fast.stats import ChurnResult, EquivalenceResult, FlipResult, InvarianceResult
+    from ietest_fast.stats import ChurnResult, EquivalenceResult, FlipResult, InvarianceTestResult
 
 
 class EquivalenceRecord(Part):
@@ -152,7 +152,7 @@ class RewordedRecord(Part):
         return self
 
     @classmethod
-    def of(cls, result: InvarianceResult) -> Self | None:
+    def of(cls, result: InvarianceTestResult) -> Self | None:
         """Keep what was found; None if fewer than two texts (or clusters) were reworded."""
         if result.equivalence is None or result.flips is None or result.counts is None:
             return None

@@ -1,0 +1,94 @@
+"""Whole runs of models that used to be called alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import ietest_fast as ie
+from ietest_fast.report.verdict import say_condition
+from ietest_fast.stats import Verdict
+from toys import Swap
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = ["no", "perhaps", "yes"]
+
+
+class Knows(ClassifierMixin, BaseEstimator):
+    """Reads the right answer from the text, and errs as its kind says; it learns nothing."""
+
+    def __init__(self, kind: str = "steady") -> None:
+        self.kind = kind
+
+    def fit(self, texts: Any, labels: Any) -> Knows:
+        self.classes_ = np.unique(labels)
+        return self
+
+    def predict(self, texts: Any) -> Any:
+        return self.classes_[[self._answer(text) for text in texts]]
+
+    def _answer(self, text: str) -> int:
+        number, label, word = text.split()
+        row, gold = int(number), int(label)
+        is_reworded = word == "slumbers"
+        wrong = row % 10 in {0, 1, 2, 3}  # four answers of ten
+        if self.kind == "steady":
+            wrong ^= is_reworded and row % 500 in {7, 12}  # as many right ones as wrong ones
+        elif self.kind == "swaps" and is_reworded:
+            wrong = row % 10 in {3, 4, 5, 6}
+        elif self.kind == "loses" and is_reworded:
+            wrong |= row % 100 in {14, 25, 36, 44, 55, 66, 77, 84, 95}
+        other = 2 if self.kind == "wrong to wrong" and is_reworded else 1
+        return (gold + other * wrong) % 3
+
+
+def make_table(n: int, *, every: int = 1) -> pd.DataFrame:
+    """Texts that say their number and their label; every so many can be reworded."""
+    rows = np.arange(n)
+    words = np.where(rows // 100 % every == 0, "sleeps", "waits")
+    return pd.DataFrame(
+        {
+            "text": [f"{row} {row % 3} {word}" for row, word in zip(rows, words, strict=True)],
+            "label": [NAMES[row % 3] for row in rows],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "every", "verdict"),
+    [
+        ("steady", 1, Verdict.ALIKE),
+        ("swaps", 1, Verdict.CHANGES),
+        ("wrong to wrong", 1, Verdict.CHANGES),
+        ("loses", 20, Verdict.DIFFERS),
+    ],
+)
+def test_only_what_is_shown_to_be_alike_is_called_so(
+    tmp_path: Path, kind: str, every: int, verdict: Verdict
+) -> None:
+    found = ie.run(
+        train=make_table(300),
+        valid=make_table(60),
+        test=make_table(10_000, every=every),
+        model=Knows(kind),
+        phi=Swap(),
+        rho=[0, 1],
+        n_classifiers=2,
+        out=tmp_path / "run",
+    )
+    condition = found.results.only
+    assert set(condition.verdicts) == {verdict}
+    assert condition.alike == (verdict is Verdict.ALIKE)
+    assert condition.reject == (verdict is Verdict.DIFFERS)
+    if kind == "loses":  # nine points on 5% of the rows
+        assert condition.cells[0].is_equivalent
+        assert condition.cells[0].reworded is not None
+        assert condition.cells[0].reworded.delta == pytest.approx(0.09)
+    said = say_condition(condition)
+    assert ("treats rephrased sentences alike" in said) == (verdict is Verdict.ALIKE)

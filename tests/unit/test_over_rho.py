@@ -1,0 +1,115 @@
+"""What holds over all rho of a run: levels, corrections, and what a run rejects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
+from ietest_fast.stats import PairedCounts, Verdict, holm
+
+N = 3_000
+
+
+def make_cell(counts: PairedCounts, rho: float, m: int) -> CellResult:
+    return CellResult.from_counts(counts, rho=rho, m=m, collapsed=False, alpha=0.05, margin=0.01)
+
+
+def make_condition(table: dict[float, list[tuple[int, int, int, int]]]) -> ConditionResult:
+    rhos = [
+        RhoResult.from_cells(
+            [make_cell(PairedCounts(*four), rho, m) for m, four in enumerate(rows)], alpha=0.05
+        )
+        for rho, rows in table.items()
+    ]
+    return ConditionResult.of(rhos, model="model", transformation="phi")
+
+
+def draw_invariant(rng: np.random.Generator, *, n_rhos: int, m: int) -> ConditionResult:
+    """A run of a model that answers both versions alike but for noise.
+
+    A tenth of the pairs is discordant, either way with the same probability.
+    """
+    table: dict[float, list[Any]] = {}
+    for place in range(n_rhos):
+        k = rng.binomial(N, 0.1, size=m)
+        n10 = rng.binomial(k, 0.5)
+        table[place / n_rhos] = [
+            (2_000, int(a), int(b - a), N - 2_000 - int(b)) for a, b in zip(n10, k, strict=True)
+        ]
+    return make_condition(table)
+
+
+def rejection_rates(n_rhos: int, *, n_runs: int, seed: int) -> tuple[float, float]:
+    """How often a run rejects, and how often a rho by itself does."""
+    rng = np.random.default_rng(seed)
+    over = alone = 0
+    for _ in range(n_runs):
+        condition = draw_invariant(rng, n_rhos=n_rhos, m=5)
+        over += condition.reject
+        alone += any(rho.reject for rho in condition.rhos)
+    return over / n_runs, alone / n_runs
+
+
+def test_a_run_rejects_less_often_than_its_rhos() -> None:
+    over, alone = rejection_rates(5, n_runs=100, seed=1)
+    assert over < 0.12 < alone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_rhos", [5, 7, 11])
+def test_an_invariant_model_passes_as_often_as_it_should(n_rhos: int) -> None:
+    over, alone = rejection_rates(n_rhos, n_runs=2_000, seed=2)
+    print(f"{n_rhos} rho: {1 - over:.1%} pass; some rho rejects by itself in {alone:.1%}")
+    assert 1 - over >= 0.94
+
+
+def test_p_values_are_corrected_for_m_and_then_for_rho() -> None:
+    condition = make_condition(
+        {
+            0.0: [(2_000, 180, 120, 700), (2_000, 150, 150, 700)],
+            0.5: [(2_000, 150, 150, 700), (2_000, 152, 148, 700)],
+            1.0: [(2_000, 190, 110, 700), (2_000, 170, 130, 700)],
+        }
+    )
+    p_values = [min(rho.p_adjusted) for rho in condition.rhos]
+    assert condition.over_rho.p_values == tuple(p_values)
+    assert condition.over_rho.p_adjusted == pytest.approx(holm(p_values))
+    assert condition.over_rho.churn_p_adjusted is None
+    assert condition.over_rho.p_value == min(condition.over_rho.p_adjusted)
+
+
+def test_a_difference_at_one_rho_of_many_needs_more_evidence() -> None:
+    weak = (2_000, 168, 132, 700)  # p = 0.038
+    even = (2_000, 20, 20, 960)
+    one = make_condition({0.0: [weak]})
+    assert one.reject
+    assert one.verdicts == (Verdict.DIFFERS,)
+    many = make_condition({0.0: [weak]} | {rho: [even] for rho in (0.25, 0.5, 0.75, 1.0)})
+    assert many.rhos[0].reject
+    assert not many.reject
+    assert many.verdicts[0] is not Verdict.DIFFERS
+
+
+def test_equivalence_at_some_rho_is_held_to_a_smaller_level_than_at_every_rho() -> None:
+    # p of the equivalence test lies between 0.05 / 2 and 0.05.
+    nearly = (2_000, 41, 27, 932)
+    differs = (2_000, 300, 30, 670)
+    cell = make_cell(PairedCounts(*nearly), 0.0, 0)
+    assert 0.025 < cell.equivalence.p_value < 0.05
+    every = make_condition({0.0: [nearly], 1.0: [nearly]})
+    assert every.verdicts == (Verdict.EQUIVALENT, Verdict.EQUIVALENT)
+    some = make_condition({0.0: [nearly], 1.0: [differs]})
+    assert some.verdicts[0] is not Verdict.EQUIVALENT
+    assert some.rhos[0].verdict is Verdict.EQUIVALENT  # by itself
+
+
+def test_joint_p_values_are_taken_as_they_come() -> None:
+    rhos = make_condition({0.0: [(2_000, 20, 20, 960)], 1.0: [(2_000, 20, 20, 960)]}).rhos
+    condition = ConditionResult.of(
+        rhos, model="model", transformation="phi", p_adjusted=[0.04, 0.6]
+    )
+    assert condition.over_rho.p_adjusted == (0.04, 0.6)
+    assert condition.reject
