@@ -33,7 +33,7 @@ def format_p(p: float, *, threshold: float | None = None) -> str:
     With a threshold there are as many digits as it takes to see on which side of it p lies.
     """
     if p == 0:
-        return "0"
+        return "<1e-300"  # smaller than a double can be, but no p-value is 0
     if p < 0.001:
         return f"{p:.1e}"
     for digits in range(3, 17):
