@@ -212,7 +212,7 @@ def test_infinite_t_and_a_single_classifier_can_be_printed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("p", "text"), [(1.0, "1.000"), (0.0123, "0.012"), (0.0004, "4.0e-04"), (0.0, "0")]
+    ("p", "text"), [(1.0, "1.000"), (0.0123, "0.012"), (0.0004, "4.0e-04"), (0.0, "<1e-300")]
 )
 def test_p_values_for_people(p, text):
     assert format_p(p) == text

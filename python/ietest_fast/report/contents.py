@@ -38,7 +38,13 @@ from ietest_fast.report.hard_cases import (
 )
 from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.ranking import collapsed_table, ranking_table
-from ietest_fast.report.result_tables import across_tables, cell_table, rho_table, runs_table
+from ietest_fast.report.result_tables import (
+    across_tables,
+    cell_table,
+    reworded_table,
+    rho_table,
+    runs_table,
+)
 from ietest_fast.report.runs import make_demo_train
 
 if TYPE_CHECKING:
@@ -241,6 +247,7 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
         ),
         parts=(
             Numbers(table=runs_table(runs)),
+            *(Numbers(table=own) for own in [reworded_table(runs)] if own is not None),
             Heading(text="Accuracy, and how large the difference is"),
             Figures(
                 charts=tuple(chart for i, run in enumerate(drawn, 1) for chart in _of_run(run, i))

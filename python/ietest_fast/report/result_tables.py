@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ietest_fast.report.summary import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
@@ -96,6 +96,65 @@ def rho_table(runs: Sequence[FinishedRun]) -> Table:
         ),
         note=f"{_SPREADS} Power: of one classifier's test at α/M, for a difference of the margin."
         + _say_joint(runs),
+    )
+
+
+def reworded_table(runs: Sequence[FinishedRun]) -> Table | None:
+    """Give what happens on the reworded texts at every rho; None if no run knows which they are."""
+    known = [run for run in runs if all(rho.flip_rate is not None for rho in run.rhos)]
+    if not known:
+        return None
+    return Table(
+        name="reworded",
+        title="The reworded texts at every ρ: means ± standard deviations over the M classifiers",
+        columns=(
+            Column("model"),
+            Column("ρ", "number", -1),
+            Column("reworded", "count"),
+            Column("δ there (points)", "points"),
+            Column("p over all ρ", "p"),
+            Column("changed %", "percent"),
+            Column("churn %", "percent"),
+            Column("excess churn (points)", "points"),
+            Column("interval of it", "points"),
+            Column("p of it over all ρ", "p"),
+            Column("verdict over all ρ", "text"),
+        ),
+        rows=tuple(
+            row
+            for run in known
+            for place in range(len(run.rhos))
+            for row in [_reworded_row(run, place)]
+        ),
+        note=(
+            "Changed: the answer is another one. Churn: two trainings answer the same text of one "
+            "version differently. Excess churn: how much more often they do across the versions, "
+            "with its 95% interval. p over all ρ: of equal accuracy, and of no excess, corrected "
+            "for the number of ρ."
+        ),
+    )
+
+
+def _reworded_row(run: FinishedRun, place: int) -> tuple[Any, ...]:
+    rho, over = run.rhos[place], run.condition.over_rho
+    first = rho.cells[0].reworded
+    assert first is not None  # noqa: S101 - the run knows them
+    assert rho.reworded_delta is not None  # noqa: S101
+    assert rho.flip_rate is not None  # noqa: S101
+    churn, own = over.churn_p_adjusted, rho.churn
+    excess: tuple[Any, ...] = (None, None, None)
+    if own is not None:
+        excess = (own.noise_floor, own.excess, Range(*own.interval))
+    return (
+        run.name,
+        rho.rho,
+        first.n,
+        _mean_sd(rho.reworded_delta),
+        PValue(over.p_adjusted[place], over.alpha),
+        _mean_sd(rho.flip_rate),
+        *excess,
+        None if churn is None else PValue(churn[place], over.alpha),
+        str(run.condition.verdicts[place]),
     )
 
 
