@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.versions import Version
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.stats import Verdict
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
@@ -98,6 +99,26 @@ class EvaluationResult(Result):
         return self.test.confidence_interval(confidence_level)
 
     @property
+    def verdicts(self) -> dict[str, Verdict | None]:
+        """What is shown of each version: alike, differs, ...; None where nothing is judged."""
+        return {
+            test.pairs.version: None if test.invariance is None else test.invariance.verdict
+            for test in self.comparison.tests
+        }
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is shown of the only version.
+
+        Raises
+        ------
+        AttributeError
+            If there are several.
+        """
+        _ = self.test  # of which there has to be one
+        return next(iter(self.verdicts.values()))
+
+    @property
     def reject(self) -> bool:
         """Whether any version differs at alpha, after Holm's correction if there are several."""
         return self.comparison.reject
@@ -140,12 +161,13 @@ class EvaluationResult(Result):
                     for each in self.comparison.cochran
                 ),
             ]
+        own = tests[0].invariance
         changed = self.evaluation.n_changed[tests[0].pairs.version]
-        return [
-            *tests[0].result.rows(),
+        rows = [
             ("texts changed", f"{changed:,}"),
             ("answers changed", f"{tests[0].pairs.n_changed or 0:,}"),
         ]
+        return [*tests[0].result.rows(), *(rows if own is None else own.rows())]
 
     def remarks(self) -> list[str]:
         """Return what is to be known besides: rows left out, warnings, the verdict."""
@@ -166,6 +188,10 @@ class EvaluationResult(Result):
             if differ
             else f"No difference of the accuracies is shown ({level})."
         )
+        for test in tests:
+            if test.invariance is not None:
+                before = f"{test.name}: " if len(tests) > 1 else ""
+                said.append(before + test.invariance.explanation)
         return said
 
     def plot(self, *, ax: Any = None) -> Any:
@@ -218,6 +244,8 @@ def evaluate(
     input_columns: str | Sequence[str] | None = None,
     batch_size: int | None = None,
     alpha: float = 0.05,
+    margin: float | None = None,
+    flip_margin: float | None = None,
     method: Method | None = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
@@ -266,6 +294,9 @@ def evaluate(
         Columns that the classifier sees; None for all columns of texts.
     alpha
         Significance level.
+    margin, flip_margin
+        Losses of accuracy, and shares of changed answers, that do not matter if they are smaller:
+        0.01 and 0.05 where None.
     method, n_resamples, rng, alternative
         As for ``ie.paired_test``.
     n_threads
@@ -317,6 +348,8 @@ def evaluate(
         rng=rng,
         alternative=alternative,
         alpha=alpha,
+        margin=margin,
+        flip_margin=flip_margin,
         n_threads=n_threads,
     )
     return EvaluationResult(evaluation=evaluation, comparison=comparison)

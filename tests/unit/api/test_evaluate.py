@@ -299,3 +299,28 @@ def test_a_checkpoint_by_its_folder_and_as_a_pipeline_of_transformers(tmp_path: 
         assert found.to_frame().loc[0, "n"] == 40
         assert found.predictions.label_names == LABELS
         assert "probabilities" in found.predictions.columns
+
+
+def test_the_verdict_is_on_the_reworded_texts() -> None:
+    texts = [f"{'boy' if i % 2 else 'stone'} {i}" for i in range(4_000)]
+    labels = ["yes" if i % 2 else "no" for i in range(4_000)]
+
+    def classify(given: list[str]) -> list[str]:  # knows boys, and takes a third of lads for stones
+        return [
+            "yes"
+            if text.startswith("boy") or (text.startswith("lad") and int(text[-1]) % 3)
+            else "no"
+            for text in given
+        ]
+
+    def steady(given: list[str]) -> list[str]:
+        return ["no" if text.startswith("stone") else "yes" for text in given]
+
+    data = {"text": texts, "label": labels}
+    rephrased = {"text": [text.replace("boy", "lad") for text in texts], "label": labels}
+    result = ie.evaluate(steady, data, transformed=rephrased)
+    assert result.verdict == "alike within margins"
+    assert "Alike within the margins" in str(result)
+    result = ie.evaluate(classify, data, transformed=rephrased, margin=0.05)
+    assert result.verdict == "differs"
+    assert next(iter(result.verdicts)) == next(iter(result.tests))
