@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ietest_fast.errors import InputError
@@ -51,7 +51,15 @@ def some_laws(draw: st.DrawFn) -> list[tuple[Law, int]]:
     return laws
 
 
+def even(*values: int) -> Law:
+    return dict.fromkeys(values, Fraction(1, len(values)))
+
+
 @given(laws=some_laws())
+# Their transforms are 0 at some frequencies.
+@example(laws=[(even(0, 1, 2), 1)])
+@example(laws=[(even(0, 1, 5), 1)])
+@example(laws=[(even(-1, 1), 1), (even(0, 1, 2), 2)])
 def test_laws_and_tails_are_exact(laws: list[tuple[Law, int]]) -> None:
     expected = convolve(laws)
     offset, masses = law_of_sum(*as_arguments(laws))

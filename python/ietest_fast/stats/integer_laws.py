@@ -483,7 +483,12 @@ def _transform_one(
             angle = (2 * np.pi / length) * (np.outer(places[block], x) % length)
             real[block] = -2 * (np.sin(angle / 2) ** 2 @ mass)
             imaginary[block] = -(np.sin(angle) @ mass)
-    # The transform minus 1 keeps all digits of the logarithm near 1.
+    # The transform minus 1 keeps all digits of the logarithm near 1, and the transform itself near 0.
+    squared = real * (2 + real) + imaginary**2
     with np.errstate(divide="ignore"):  # a transform of 0 has the logarithm -inf
-        log_size = 0.5 * np.log1p(np.maximum(real * (2 + real) + imaginary**2, -1.0))
+        log_size = np.where(
+            squared < -0.5,
+            np.log(np.hypot(1 + real, imaginary)),
+            0.5 * np.log1p(np.maximum(squared, -0.5)),
+        )
     return log_size, np.arctan2(imaginary, 1 + real)
