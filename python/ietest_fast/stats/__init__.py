@@ -6,6 +6,7 @@ from ietest_fast.stats.churn import ChurnResult, excess_churn_test
 from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.costs import check_cost
+from ietest_fast.stats.crossed import AlgorithmTestResult, VarianceComponents, algorithm_test
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
@@ -68,6 +69,7 @@ __all__ = [
     "DEFAULT_N_RESAMPLES",
     "FEW_DISCORDANT",
     "METHODS",
+    "AlgorithmTestResult",
     "ChurnResult",
     "ClusteredTestResult",
     "CochranResult",
@@ -97,7 +99,9 @@ __all__ = [
     "SimulationResult",
     "SymmetryResult",
     "TestSize",
+    "VarianceComponents",
     "Verdict",
+    "algorithm_test",
     "bin_edges",
     "bonferroni",
     "chance_limit",

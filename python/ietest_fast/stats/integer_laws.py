@@ -483,7 +483,7 @@ def _transform_one(
             angle = (2 * np.pi / length) * (np.outer(places[block], x) % length)
             real[block] = -2 * (np.sin(angle / 2) ** 2 @ mass)
             imaginary[block] = -(np.sin(angle) @ mass)
-    # The transform minus 1 keeps all digits of the logarithm near 1, and the transform itself near 0.
+    # Minus 1, the transform keeps all digits of its logarithm near 1; as it is, those near 0.
     squared = real * (2 + real) + imaginary**2
     with np.errstate(divide="ignore"):  # a transform of 0 has the logarithm -inf
         log_size = np.where(

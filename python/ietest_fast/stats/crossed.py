@@ -1,0 +1,435 @@
+"""The algorithm, not these classifiers: crossed random effects of texts and of trainings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.classifiers import read_classifiers
+from ietest_fast.stats.inputs import as_clusters, is_outcomes
+from ietest_fast.stats.intervals import Interval, check_level
+from ietest_fast.stats.matched import format_t
+from ietest_fast.stats.multiple import check_alpha
+from ietest_fast.stats.resampling import (
+    ALTERNATIVES,
+    Alternative,
+    have_no_spread,
+    to_squarable,
+)
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: With fewer classifiers the variance between trainings is known so badly that the test is liberal.
+FEW_CLASSIFIERS = 5
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """What the differences of M classifiers on n texts vary by, in the variance of their mean.
+
+    Attributes
+    ----------
+    items, classifiers, residual
+        V_I, V_C and V_E: estimates of the variance of the mean difference between texts, between
+        trainings, and what is left. Each of the first two contains the third.
+    """
+
+    items: float
+    classifiers: float
+    residual: float
+
+    @property
+    def of_mean(self) -> float:
+        """V, the variance of the mean: ``max(V_I + V_C - V_E, V_I)``."""
+        return self.items + max(self.classifiers - self.residual, 0.0)
+
+    def freedom(self, n_units: int, n_classifiers: int) -> float:
+        """Return Satterthwaite's (1946) degrees of freedom of V; infinite where V is 0."""
+        parts = self.items**2 / (n_units - 1) + self.classifiers**2 / (n_classifiers - 1)
+        return self.of_mean**2 / parts if parts > 0 else math.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlgorithmTestResult(Result):
+    """Whether an algorithm, trained again and again, loses accuracy on rephrased texts.
+
+    Attributes
+    ----------
+    n, n_classifiers, n_clusters
+        Texts, M, and clusters (None without them).
+    deltas
+        Mean of original minus transformed of each classifier.
+    delta
+        Their mean.
+    standard_error, df
+        Of delta over texts and trainings, and its degrees of freedom.
+    t
+        ``delta / standard_error``; 0 if delta is 0, infinite if nothing varies otherwise.
+    p_value
+        Of "the algorithm loses and gains nothing": Student's law of t.
+    alternative
+        ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
+    components
+        V_I, V_C and V_E.
+    sd_items, sd_classifiers, sd_residual
+        Standard deviations of one difference: between texts, between trainings (tau), and the
+        rest. With them :func:`ietest_fast.stats.plan_algorithm` plans how many texts and
+        classifiers to take.
+    p_next_loses
+        Probability that one more classifier, trained in the same way, has a positive delta over
+        all texts of this kind. It takes the deltas of classifiers for normal, and allows for the
+        error of ``delta``.
+    margin, alpha
+        Of the equivalence test; differences below the margin do not matter.
+    p_lower, p_upper
+        One-sided p-values of H0: delta <= -margin and H0: delta >= margin.
+    """
+
+    title = "The algorithm"
+
+    n: int
+    n_classifiers: int
+    n_clusters: int | None
+    deltas: tuple[float, ...]
+    delta: float
+    standard_error: float
+    df: float
+    t: float
+    p_value: float
+    alternative: Alternative
+    components: VarianceComponents
+    sd_items: float
+    sd_classifiers: float
+    sd_residual: float
+    p_next_loses: float
+    margin: float
+    alpha: float
+    p_lower: float
+    p_upper: float
+
+    @property
+    def p_equivalence(self) -> float:
+        """The p-value of "the difference is at least the margin"."""
+        return max(self.p_lower, self.p_upper)
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether delta is shown to be smaller than the margin."""
+        return self.p_equivalence < self.alpha
+
+    @property
+    def differs(self) -> bool:
+        """Whether the test of delta = 0 rejects."""
+        return self.p_value < self.alpha
+
+    @property
+    def statistic(self) -> float:
+        """The statistic t, as SciPy calls it."""
+        return self.t
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of "no difference", as SciPy calls it."""
+        return self.p_value
+
+    @property
+    def warning(self) -> str | None:
+        """What the reader has to know before the p-value is used; None if there is nothing."""
+        if self.n_classifiers >= FEW_CLASSIFIERS:
+            return None
+        return (
+            f"only {self.n_classifiers} classifiers: below {FEW_CLASSIFIERS} the variance between "
+            "trainings is hardly known, and this test is liberal if trainings differ"
+        )
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Return Student's two-sided interval of the algorithm's delta.
+
+        Parameters
+        ----------
+        confidence_level
+            In (0, 1).
+
+        Raises
+        ------
+        InputError
+            If the confidence level is not in (0, 1).
+        """
+        return self._interval(confidence_level, self.standard_error)
+
+    def prediction_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Return the interval for the delta of one more classifier, over all texts of this kind.
+
+        Parameters
+        ----------
+        confidence_level
+            In (0, 1).
+
+        Raises
+        ------
+        InputError
+            If the confidence level is not in (0, 1).
+        """
+        return self._interval(
+            confidence_level, math.hypot(self.standard_error, self.sd_classifiers)
+        )
+
+    def _interval(self, level: float, error: float) -> Interval:
+        check_level(level)
+        half = 0.0 if error == 0 else _quantile(self.df, (1 + level) / 2) * error
+        return Interval(self.delta - half, self.delta + half)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name."""
+        skipped = {"components", "deltas"}
+        fields = {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in skipped
+        }
+        interval, prediction = self.confidence_interval(), self.prediction_interval()
+        return fields | {
+            "deltas": list(self.deltas),
+            "interval": [interval.low, interval.high],
+            "prediction_interval": [prediction.low, prediction.high],
+            "p_equivalence": self.p_equivalence,
+            "equivalent": self.equivalent,
+            "warning": self.warning,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        clusters = "" if self.n_clusters is None else f" in {self.n_clusters:,} clusters"
+        low, high = min(self.deltas), max(self.deltas)
+        return [
+            ("texts", f"{self.n:,}{clusters}"),
+            ("classifiers", f"{self.n_classifiers}, delta {low:+.4g} to {high:+.4g}"),
+            ("delta", f"{self.delta:+.6g}"),
+            ("  95% interval", str(self.confidence_interval())),
+            ("  of one more classifier", str(self.prediction_interval())),
+            ("sd between trainings", f"{self.sd_classifiers:.4g}"),
+            ("sd between texts", f"{self.sd_items:.4g}, residual {self.sd_residual:.4g}"),
+            ("t", f"{format_t(self.t)} (df {self.df:.1f})"),
+            (f"p ({self.alternative})", format_p(self.p_value)),
+            ("P(the next one loses)", f"{self.p_next_loses:.3f}"),
+            (f"p, difference ≥ {self.margin:g}", format_p(self.p_equivalence)),
+        ]
+
+    def remarks(self) -> list[str]:
+        """Return what is shown of the algorithm, and the warning."""
+        said = [self.explanation]
+        return said if self.warning is None else [*said, f"Warning: {self.warning}."]
+
+    @property
+    def explanation(self) -> str:
+        """What is shown of the algorithm in plain words."""
+        p, ends = format_p(self.p_value), self.confidence_interval()
+        lean = f"delta {self.delta:+.4g} {ends}, p = {p}"
+        if self.differs and not self.equivalent:
+            verb = "loses on" if self.delta > 0 else "gains on"
+            return f"The algorithm {verb} rephrased texts: {lean}."
+        if self.equivalent:
+            small = " A difference is there, but a smaller one." if self.differs else ""
+            return (
+                f"The algorithm's difference is below {self.margin:g}: delta {self.delta:+.4g} "
+                f"{ends} (p = {format_p(self.p_equivalence)}).{small}"
+            )
+        return (
+            f"Of the algorithm neither a difference ({lean}) nor one below {self.margin:g} "
+            f"(p = {format_p(self.p_equivalence)}) is shown."
+        )
+
+
+def algorithm_test(
+    original: Any,
+    transformed: Any,
+    *,
+    clusters: Any = None,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.01,
+    alpha: float = 0.05,
+) -> AlgorithmTestResult:
+    r"""Test whether an algorithm loses accuracy on rephrased texts, whichever training it gets.
+
+    The paper's test is about the M classifiers that were trained: with enough texts it finds that
+    one of them is a little better on the originals, another on the rephrased texts. This test is
+    about the algorithm: the classifiers are a sample of all that it could have trained, the texts a
+    sample of all texts. With :math:`d_{im} = A_{im} - B_{im}` and dots for means,
+
+    .. math::
+        V_I = \frac{\sum_i (d_{i\cdot} - \bar d)^2}{n(n-1)}, \quad
+        V_C = \frac{\sum_m (d_{\cdot m} - \bar d)^2}{M(M-1)}, \quad
+        V_E = \frac{\sum_{im} (d_{im} - d_{i\cdot} - d_{\cdot m} + \bar d)^2}{nM(n-1)(M-1)},
+
+    the variance of the mean is estimated by :math:`V = \max(V_I + V_C - V_E, V_I)`, and
+    :math:`t = \bar d / \sqrt V` is held against Student's law with
+    :math:`V^2 / (V_I^2/(n-1) + V_C^2/(M-1))` degrees of freedom (Satterthwaite 1946). Two one-sided
+    tests of the same kind compare delta with the margin.
+
+    With clusters, V_I and V_E are computed from the sums of each cluster's deviations, with
+    C / (C - 1) in the place of n / (n - 1).
+
+    Parameters
+    ----------
+    original, transformed
+        Shape (n, M), outcomes (0 and 1) or scores of M classifiers on both versions of n texts, as
+        for :func:`ietest_fast.stats.joint_test`. M is 2 or more, and the classifiers are retrained
+        ones of the same kind. Take reworded texts only: others dilute delta.
+    clusters
+        Shape (n,), the cluster of each text.
+    alternative
+        ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
+    margin
+        Differences smaller than this do not matter; below 1 for outcomes. Choose it before you look
+        at the data.
+    alpha
+        In (0, 0.5).
+
+    Returns
+    -------
+    AlgorithmTestResult
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two classifiers, texts or clusters, a value is missing or no finite
+        number, shapes differ, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ietest_fast.stats import algorithm_test
+    >>> rng = np.random.default_rng(0)
+    >>> original = rng.random((2_000, 5)) < 0.8
+    >>> swaps = rng.random((2_000, 5)) < 0.1
+    >>> lost = rng.random((2_000, 5)) < np.array([0.02, 0.0, 0.01, 0.03, 0.0])  # of each classifier
+    >>> result = algorithm_test(original, (original ^ swaps) & ~lost)
+    >>> result.n_classifiers, round(result.p_value, 3) < 0.05
+    (5, True)
+    """
+    if alternative not in ALTERNATIVES:
+        raise InputError(
+            f"alternative must be one of {', '.join(ALTERNATIVES)}, not {alternative!r}"
+        )
+    check_alpha(alpha)
+    if alpha >= 0.5:
+        raise InputError(f"equivalence is tested at an alpha below 0.5, not at {alpha}")
+    a, b, _ = read_classifiers(original, transformed)
+    n, m = a.shape
+    if m < 2:
+        raise InputError(
+            "the algorithm is judged by two retrained classifiers or more; test one by paired_test"
+        )
+    are_outcomes = is_outcomes(a) and is_outcomes(b)
+    if not margin > 0 or not math.isfinite(margin) or (are_outcomes and margin >= 1):
+        raise InputError(f"the margin of a difference of accuracies lies between 0 and 1: {margin}")
+    codes, n_clusters = (None, None) if clusters is None else as_clusters(clusters, n)
+    flat, exponent = to_squarable((a - b).ravel())
+    d = flat.reshape(n, m)
+    found = _components(d, codes, n_clusters)
+    n_units = n if n_clusters is None else n_clusters
+    mean = float(d.mean())
+    error, df = math.sqrt(found.of_mean), found.freedom(n_units, m)
+    edge, on_edge = _scale(margin, -exponent), error
+    if are_outcomes:  # where delta is the margin, some answers differ
+        least = math.sqrt(margin * (1 - margin) / _independent_pairs(n, codes))
+        on_edge = max(error, math.ldexp(least, -exponent))
+    lower, upper = (_tail(_ratio(side * mean + edge, on_edge), df) for side in (1, -1))
+    if are_outcomes and not d.any():  # the normal law is too sure of a few hundred texts
+        lower = upper = (1 - margin) ** _independent_pairs(n, codes)
+    t = _ratio(mean, error)
+    residual = found.residual
+    spread = math.sqrt(m * max(found.classifiers - residual, 0.0))
+    scaled = {
+        "delta": mean,
+        "standard_error": error,
+        "sd_items": math.sqrt(n * max(found.items - residual, 0.0)),
+        "sd_classifiers": spread,
+        "sd_residual": math.sqrt(n * m * residual),
+    }
+    return AlgorithmTestResult(
+        n=n,
+        n_classifiers=m,
+        n_clusters=n_clusters,
+        deltas=tuple(np.ldexp(d.mean(axis=0), exponent).tolist()),
+        df=df,
+        t=t,
+        p_value=_p_value(t, df, alternative),
+        alternative=alternative,
+        components=VarianceComponents(
+            *(_scale(part, 2 * exponent) for part in (found.items, found.classifiers, residual))
+        ),
+        p_next_loses=1 - _tail(_ratio(mean, math.hypot(error, spread)), df),
+        margin=margin,
+        alpha=alpha,
+        p_lower=lower,
+        p_upper=upper,
+        **{name: _scale(value, exponent) for name, value in scaled.items()},
+    )
+
+
+def _components(
+    d: NDArray[np.float64], codes: NDArray[np.int64] | None, n_clusters: int | None
+) -> VarianceComponents:
+    n, m = d.shape
+    of_items, of_classifiers, mean = d.mean(axis=1), d.mean(axis=0), d.mean()
+    items = of_items - mean
+    residual = d - of_items[:, None] - (of_classifiers - mean)
+    units = n
+    if codes is not None and n_clusters is not None:
+        units = n_clusters
+        items = np.bincount(codes, weights=items, minlength=units)
+        residual = np.column_stack(
+            [np.bincount(codes, weights=column, minlength=units) for column in residual.T]
+        )
+    unbiased = units / (units - 1) / n**2
+    found = (
+        unbiased * float(np.square(items).sum()),
+        float(np.square(of_classifiers - mean).sum()) / (m * (m - 1)),
+        unbiased * float(np.square(residual).sum()) / (m * (m - 1)),
+    )
+    # Differences that are all the same leave nothing but rounding errors.
+    whole = float(np.square(d).mean())
+    return VarianceComponents(*(0.0 if have_no_spread(v, whole / n) else v for v in found))
+
+
+def _independent_pairs(n: int, codes: NDArray[np.int64] | None) -> float:
+    """Return how many independent texts there are if those of a cluster are all alike."""
+    return n if codes is None else n**2 / float(np.square(np.bincount(codes)).sum())
+
+
+def _scale(value: float, exponent: int) -> float:
+    """Return value * 2**exponent: infinite or 0 where a double does not hold it."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.ldexp(value, exponent))
+
+
+def _ratio(mean: float, error: float) -> float:
+    if mean == 0:
+        return 0.0
+    return mean / error if error > 0 else math.copysign(math.inf, mean)
+
+
+def _p_value(t: float, df: float, alternative: Alternative) -> float:
+    if t == 0 and math.isinf(df):  # nothing varies
+        return 1.0
+    if alternative == "two-sided":
+        return min(1.0, 2 * _tail(abs(t), df))
+    return _tail(t if alternative == "greater" else -t, df)
+
+
+def _tail(t: float, df: float) -> float:
+    """P(T >= t) under Student's law."""
+    from scipy.special import ndtr, stdtr
+
+    return float(ndtr(-t) if math.isinf(df) else stdtr(df, -t))
+
+
+def _quantile(df: float, level: float) -> float:
+    from scipy.special import ndtri, stdtrit
+
+    return float(ndtri(level) if math.isinf(df) else stdtrit(df, level))

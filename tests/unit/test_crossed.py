@@ -1,0 +1,274 @@
+"""The crossed test of an algorithm: components, laws, clusters, and its level."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats import algorithm_test
+from reference import crossed_oracle
+
+
+def outcomes_with(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Outcomes whose differences are d, of values -1, 0 and 1."""
+    return d >= 0, d <= 0
+
+
+def draw_differences(
+    rng: np.random.Generator,
+    *,
+    n: int,
+    m: int,
+    discordance: float = 0.1,
+    correlation: float = 0.5,
+    tau: float = 0.0,
+    delta: float = 0.0,
+) -> np.ndarray:
+    """Differences of outcomes: classifier m has its own delta, and shares draws with the others."""
+    own = rng.normal(delta, tau, size=m)
+    lost = (discordance + own) / 2
+    shared = rng.random((n, m)) < math.sqrt(correlation)
+    u = np.where(shared, rng.random((n, 1)), rng.random((n, m)))
+    return (u < lost).astype(int) - (u > 1 - (discordance - lost))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[list[int]], list[int] | None]:
+    n, m = draw(st.integers(2, 8)), draw(st.integers(2, 4))
+    row = st.lists(st.integers(-1, 1), min_size=m, max_size=m)
+    d = draw(st.lists(row, min_size=n, max_size=n))
+    if draw(st.booleans()):
+        return d, None
+    return d, [0, 1, *draw(st.lists(st.integers(0, 3), min_size=n - 2, max_size=n - 2))]
+
+
+@given(given_table=tables())
+def test_components_are_those_of_the_definition(
+    given_table: tuple[list[list[int]], list[int] | None],
+) -> None:
+    d, units = given_table
+    expected = [float(part) for part in crossed_oracle.components(d, units)]
+    result = algorithm_test(*outcomes_with(np.array(d)), clusters=units)
+    found = result.components
+    assert result.delta == pytest.approx(expected[0], abs=1e-15)
+    assert [found.items, found.classifiers, found.residual] == pytest.approx(
+        expected[1:], rel=1e-9, abs=1e-15
+    )
+    assert result.standard_error == pytest.approx(
+        math.sqrt(max(expected[1] + expected[2] - expected[3], expected[1])), abs=1e-9
+    )
+
+
+def test_the_law_is_students_with_satterthwaites_degrees_of_freedom() -> None:
+    d = draw_differences(np.random.default_rng(0), n=400, m=4, tau=0.03, delta=0.02)
+    mean, *parts = crossed_oracle.components(d.tolist())
+    v_i, v_c, v_e = (float(part) for part in parts)
+    v = max(v_i + v_c - v_e, v_i)
+    df = v**2 / (v_i**2 / 399 + v_c**2 / 3)
+    t = float(mean) / math.sqrt(v)
+    result = algorithm_test(*outcomes_with(d), margin=0.05)
+    assert (result.t, result.df) == pytest.approx((t, df))
+    assert result.p_value == pytest.approx(2 * scipy_stats.t.sf(abs(t), df))
+    low, high = scipy_stats.t.interval(0.9, df, float(mean), math.sqrt(v))
+    found = result.confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx((low, high))
+    # Equivalent at 5% if and only if the 90% interval lies within the margin.
+    assert result.equivalent == (low > -0.05 and high < 0.05)
+    spread = math.sqrt(v + 4 * (v_c - v_e))
+    assert result.p_next_loses == pytest.approx(scipy_stats.t.cdf(float(mean) / spread, df))
+    one_sided = [
+        algorithm_test(*outcomes_with(d), alternative=side).p_value for side in ("greater", "less")
+    ]
+    assert sum(one_sided) == pytest.approx(1)
+    assert min(one_sided) == pytest.approx(result.p_value / 2)
+
+
+def test_the_components_are_unbiased() -> None:
+    """By the mean over many tables: V_I + V_C - V_E is the variance of the mean."""
+    rng = np.random.default_rng(1)
+    n, m, tau = 40, 3, 0.05
+    means, expected = [], []
+    for _ in range(4_000):
+        d = draw_differences(rng, n=n, m=m, discordance=0.4, tau=tau)
+        found = algorithm_test(*outcomes_with(d)).components
+        means.append(d.mean())
+        expected.append(found.items + found.classifiers - found.residual)
+    assert np.mean(expected) == pytest.approx(np.var(means), rel=0.1)
+
+
+def test_frames_and_scores_are_read_as_the_joint_test_reads_them() -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(2)
+    a = rng.normal(0.6, 0.1, size=(50, 3))
+    b = a - rng.normal(0.02, 0.05, size=(50, 3))
+    whole = algorithm_test(a, b)
+    first = pd.DataFrame(a, columns=["x", "y", "z"])
+    second = pd.DataFrame(b, columns=["x", "y", "z"])[["z", "x", "y"]]
+    assert algorithm_test(first, second).t == pytest.approx(whole.t)
+    # The unit of scores is of no account, however large or small.
+    for unit in (1e-200, 1e200):
+        scaled = algorithm_test(a * unit, b * unit, margin=0.01 * unit)
+        assert scaled.p_value == pytest.approx(whole.p_value)
+        assert scaled.p_equivalence == pytest.approx(whole.p_equivalence)
+        assert scaled.sd_classifiers == pytest.approx(whole.sd_classifiers * unit)
+
+
+def test_clusters_of_one_text_change_nothing() -> None:
+    d = draw_differences(np.random.default_rng(3), n=200, m=5)
+    alone = algorithm_test(*outcomes_with(d))
+    single = algorithm_test(*outcomes_with(d), clusters=np.arange(200))
+    assert (single.p_value, single.df) == pytest.approx((alone.p_value, alone.df))
+    assert single.n_clusters == 200
+
+
+def test_whole_clusters_count_once() -> None:
+    d = draw_differences(np.random.default_rng(4), n=200, m=5)
+    alone = algorithm_test(*outcomes_with(d), margin=0.05)
+    thrice = algorithm_test(
+        *outcomes_with(np.repeat(d, 3, axis=0)), clusters=np.repeat(np.arange(200), 3), margin=0.05
+    )
+    assert thrice.p_value == pytest.approx(alone.p_value)
+    assert thrice.p_equivalence == pytest.approx(alone.p_equivalence)
+
+
+def test_without_a_difference_nothing_is_shown_of_few_texts() -> None:
+    ones = np.ones((298, 5), dtype=bool)
+    nothing = algorithm_test(ones, ones)
+    assert (nothing.t, nothing.p_value, nothing.p_next_loses) == (0.0, 1.0, 0.5)
+    assert nothing.p_equivalence == pytest.approx(0.99**298)
+    assert not nothing.equivalent
+    more = np.ones((299, 5), dtype=bool)
+    assert algorithm_test(more, more).equivalent
+    clusters = np.repeat(np.arange(30), 10)
+    many = np.ones((300, 5), dtype=bool)
+    assert algorithm_test(many, many, clusters=clusters).p_equivalence == pytest.approx(0.99**30)
+
+
+def test_a_constant_difference_is_certain() -> None:
+    ones = np.ones((50, 3), dtype=bool)
+    result = algorithm_test(ones, ~ones)
+    assert (result.t, result.p_value, result.df) == (math.inf, 0.0, math.inf)
+    scores = np.full((50, 3), 0.3)
+    assert algorithm_test(scores, scores - 0.1).t == math.inf
+
+
+def test_few_classifiers_are_warned_of() -> None:
+    d = draw_differences(np.random.default_rng(5), n=100, m=6)
+    assert algorithm_test(*outcomes_with(d)).warning is None
+    few = algorithm_test(*outcomes_with(d[:, :4]))
+    assert few.warning is not None
+    assert "only 4 classifiers" in str(few)
+
+
+def test_results_can_be_printed_and_written() -> None:
+    d = draw_differences(np.random.default_rng(6), n=3_000, m=5, delta=0.03)
+    result = algorithm_test(*outcomes_with(d))
+    assert "The algorithm loses on rephrased texts" in str(result)
+    assert result.to_frame()["p_value"][0] == result.pvalue
+    assert '"prediction_interval"' in result.to_json()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"original": [[1], [0]], "transformed": [[1], [0]]}, "two retrained classifiers"),
+        ({"original": [[1, 1]], "transformed": [[1, 0]]}, "at least two"),
+        ({"alternative": "both"}, "alternative must be"),
+        ({"alpha": 0.5}, "below 0.5"),
+        ({"margin": 0}, "margin"),
+        ({"margin": 1.5}, "margin"),
+        ({"clusters": [1, 1, 1]}, "two clusters"),
+        ({"transformed": [[1], [0], [1]]}, "has 2 classifiers"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
+    table = [[1, 1], [0, 1], [1, 0]]
+    with pytest.raises(InputError, match=message):
+        algorithm_test(**{"original": table, "transformed": table} | options)
+
+
+# How often the test rejects at 5%, and how often the 95% interval holds the truth.
+LEVELS = [
+    (n, m, tau, correlation)
+    for n in (500, 3_000)
+    for m in (5, 10)
+    for tau in (0.0, 0.005, 0.02)
+    for correlation in (0.3, 0.7)
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "m", "tau", "correlation"), LEVELS)
+def test_the_level_holds_whatever_trainings_vary_by(
+    n: int, m: int, tau: float, correlation: float
+) -> None:
+    rng = np.random.default_rng(LEVELS.index((n, m, tau, correlation)))
+    n_tables = 2_000
+    rejected = 0
+    for _ in range(n_tables):
+        d = draw_differences(rng, n=n, m=m, tau=tau, correlation=correlation)
+        rejected += algorithm_test(*outcomes_with(d)).differs
+    size = rejected / n_tables
+    print(f"n {n:5} M {m:2} tau {tau:5} correlation {correlation}: size {size:.1%}")
+    assert 0.02 <= size <= 0.07
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tau", [0.0, 0.01])
+def test_the_level_holds_with_clusters_and_at_the_margin(tau: float) -> None:
+    rng = np.random.default_rng(7)
+    clusters = np.repeat(np.arange(400), 3)
+    n_tables = 2_000
+    differs = equivalent = covered = 0
+    for _ in range(n_tables):
+        d = draw_differences(rng, n=400, m=5, tau=tau)
+        d = np.where(rng.random((1_200, 1)) < 0.6, d[clusters], rng.permutation(d)[clusters])
+        result = algorithm_test(*outcomes_with(d), clusters=clusters)
+        differs += result.differs
+        at_margin = draw_differences(rng, n=1_500, m=5, tau=tau, delta=0.02)
+        result = algorithm_test(*outcomes_with(at_margin), margin=0.02)
+        equivalent += result.equivalent
+        covered += 0.02 in result.confidence_interval()
+    sizes = differs / n_tables, equivalent / n_tables, covered / n_tables
+    print(f"tau {tau}: clusters {sizes[0]:.1%}, equivalence {sizes[1]:.1%}, cover {sizes[2]:.1%}")
+    assert 0.02 <= sizes[0] <= 0.07
+    assert sizes[1] <= 0.07
+    assert sizes[2] >= 0.935
+
+
+def test_unlike_t_tests_of_the_classifiers_it_keeps_its_level() -> None:
+    """The reason for the test: Bonferroni over M classifiers rejects where trainings vary."""
+    from ietest_fast.stats import PairedCounts, paired_test
+
+    rng = np.random.default_rng(8)
+    bonferroni = crossed = 0
+    for _ in range(200):
+        d = draw_differences(rng, n=3_000, m=5, tau=0.02)
+        a, b = outcomes_with(d)
+        p_values = [
+            paired_test(PairedCounts.from_outcomes(x, y)).p_value
+            for x, y in zip(a.T, b.T, strict=True)
+        ]
+        bonferroni += min(p_values) < 0.05 / 5
+        crossed += algorithm_test(a, b).differs
+    assert bonferroni > 180
+    assert crossed < 25
+
+
+def test_fractions_are_what_the_oracle_computes() -> None:
+    mean, v_i, v_c, v_e = crossed_oracle.components([[1, 0], [0, 0]])
+    assert (mean, v_i, v_c, v_e) == (
+        Fraction(1, 4),
+        Fraction(1, 16),
+        Fraction(1, 16),
+        Fraction(1, 16),
+    )
