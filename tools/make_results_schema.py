@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ietest_fast.experiment.schema import RunResult
+from ietest_fast.experiment.schema import RESULTS_FORMAT, RunResult
 
 TARGET = Path(__file__).parent.parent / "docs" / "results.schema.json"
 
@@ -18,7 +18,7 @@ def make_schema() -> str:
     schema = RunResult.model_json_schema(mode="serialization")
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Results of a run of ietest-fast (results.json, format 2)",
+        "title": f"Results of a run of ietest-fast (results.json, format {RESULTS_FORMAT})",
     }
     return json.dumps(head | {k: v for k, v in schema.items() if k not in head}, indent=1) + "\n"
 

@@ -10,7 +10,14 @@ import pytest
 
 from ietest_fast.cli.main import main
 from ietest_fast.cli.power import _curve
-from ietest_fast.stats import PowerPlan, detectable_difference, power, sample_size
+from ietest_fast.stats import (
+    PowerPlan,
+    detectable_difference,
+    plan_algorithm,
+    power,
+    sample_size,
+    split_variance,
+)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -166,3 +173,36 @@ def test_options_that_do_not_fit_the_file_are_refused(tmp_path, arguments, compl
     status, out, err = run(capsys, "simulate", path, *arguments)
     assert (status, out) == (2, "")
     assert complaint in err
+
+
+def test_the_test_of_the_algorithm_is_planned(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["power", "--psi", "0.1", "--tau", "0.005", "--delta", "0.01"]
+    items, residual = split_variance(0.1, delta=0.01, correlation=0.5)
+    spread = {"sd_items": items, "sd_classifiers": 0.005, "sd_residual": residual}
+    status, out, _ = run(capsys, *arguments, "--classifiers", "10", "--json")
+    expected = plan_algorithm(delta=0.01, n_classifiers=10, **spread)
+    assert (status, json.loads(out)) == (0, expected.to_dict())
+    _, out, _ = run(capsys, *arguments)
+    assert f"10 classifiers           {expected.n:,}" in out
+    _, out, _ = run(capsys, *arguments, "--n", "5000", "--classifiers", "10")
+    assert "power" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--classifiers", "5", "--n", "100"], "--classifiers is for the test of the algorithm"),
+        (["--tau", "0.01", "--n", "100", "--tests", "5"], "--tests is for the test of single"),
+    ],
+)
+def test_options_of_the_two_plans_are_told_apart(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    status, _, err = run(capsys, "power", "--psi", "0.1", *arguments)
+    assert (status, message in err) == (2, True)
+
+
+def test_too_few_classifiers_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--psi", "0.1", "--tau", "0.02", "--delta", "0.01", "--classifiers", "3"]
+    status, _, err = run(capsys, "power", *arguments)
+    assert (status, "no number of texts shows" in err) == (1, True)

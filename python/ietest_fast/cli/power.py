@@ -12,6 +12,7 @@ from ietest_fast.cli.options import (
     FiniteRange,
     OpenShare,
     SignificanceLevel,
+    is_given,
     print_json,
 )
 
@@ -53,6 +54,22 @@ _MOST_PAIRS = 10**8
     show_default=True,
     help="M classifiers: each test is held to alpha / M.",
 )
+@click.option(
+    "--tau",
+    type=FiniteRange(0, 1),
+    help="Plan the test of the algorithm: standard deviation of delta between trainings.",
+)
+@click.option(
+    "--classifiers",
+    "n_classifiers",
+    type=click.IntRange(2, 10_000),
+    help="With --tau: number of retrained classifiers, M.",
+)
+@click.option(
+    "--correlation",
+    type=FiniteRange(0, 1),
+    help="With --tau: of two classifiers' differences on the same text.  [default: 0.5]",
+)
 @click.option("--curve", type=click.Choice(["n", "delta"]), help="Draw power against this.")
 @click.option(
     "--plot",
@@ -70,6 +87,9 @@ def command(
     curve: str | None,
     plot: str | None,
     as_json: bool,
+    tau: float | None,
+    n_classifiers: int | None,
+    correlation: float | None,
     **common: Any,
 ) -> None:
     """Plan a paired test: power, sample size or detectable difference.
@@ -77,7 +97,32 @@ def command(
     Give two of --n, --delta and --power; the third follows. Power is enumerated from the exact law
     of the test, nothing is simulated. With several classifiers it is the power of one of them at
     alpha / M.
+
+    With --tau it is the test of the algorithm that is planned: give all but one of --n,
+    --classifiers, --delta and --power (80% unless told otherwise), or --delta alone for the pairs
+    of numbers, of classifiers and of texts, that are enough.
     """
+    if tau is not None:
+        _check_not_given(
+            {"n_tests": "tests", "curve": "curve", "plot": "plot"},
+            because="is for the test of single classifiers, without --tau",
+        )
+        _plan_algorithm(
+            n=n,
+            n_classifiers=n_classifiers,
+            delta=delta,
+            power=goal,
+            tau=tau,
+            discordance=discordance,
+            correlation=0.5 if correlation is None else correlation,
+            alpha=common["alpha"],
+            as_json=as_json,
+        )
+        return
+    _check_not_given(
+        {"n_classifiers": "classifiers", "correlation": "correlation"},
+        because="is for the test of the algorithm, with --tau",
+    )
     if n is None and delta is None:
         raise click.UsageError("give --n or --delta, or both")
     if n is not None and delta is not None and goal is not None:
@@ -107,6 +152,33 @@ def command(
     click.echo(str(solved))
     if curve is not None and drawn is not None:
         click.echo("\n" + drawn.as_text())
+
+
+def _check_not_given(options: dict[str, str], *, because: str) -> None:
+    for name, option in options.items():
+        if is_given(name):
+            raise click.UsageError(f"--{option} {because}")
+
+
+def _plan_algorithm(
+    *,
+    tau: float,
+    discordance: float,
+    correlation: float,
+    delta: float | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    from ietest_fast.stats import plan_algorithm, split_variance
+
+    items, residual = split_variance(discordance, delta=delta or 0.0, correlation=correlation)
+    solved = plan_algorithm(
+        delta=delta, sd_items=items, sd_classifiers=tau, sd_residual=residual, **options
+    )
+    if as_json:
+        print_json(solved.to_dict())
+    else:
+        click.echo(str(solved))
 
 
 def _curve(solved: PowerPlan, over: str, *, n_threads: int | None) -> PowerCurve:

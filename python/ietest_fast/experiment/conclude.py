@@ -14,6 +14,7 @@ from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.results import write_results
 from ietest_fast.experiment.schema import (
     AcrossTransformations,
+    AlgorithmRecord,
     CellResult,
     ChangedRows,
     ChurnRecord,
@@ -36,6 +37,7 @@ from ietest_fast.experiment.signature import sign
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.stats import (
     MatchedSample,
+    algorithm_test,
     cochran_q_test,
     combine,
     equivalence_test,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from ietest_fast.evaluation import Predictions
     from ietest_fast.experiment.cells import CellRecord
@@ -172,7 +175,7 @@ class _Judge:
             p_adjusted=self._adjust_jointly([table for _, table in matched], rho),
             sensitivity=_find_sensitivity(config, cells) if independent else None,
             detectable_difference=_find_detectable(config, cells) if independent else None,
-            churn=self._test_churn([table for _, table in matched], rho),
+            **self._test_algorithm([table for _, table in matched], rho),
             signature=self._sign(model, phi, cells, [rho]),
         )
 
@@ -237,27 +240,34 @@ class _Judge:
         )
         return RewordedRecord.of(found)
 
-    def _test_churn(self, matched: Sequence[pa.Table], rho: float) -> ChurnRecord | None:
-        """Test the churn of the classifiers on the reworded texts."""
+    def _test_algorithm(self, matched: Sequence[pa.Table], rho: float) -> dict[str, Any]:
+        """Test churn and accuracy of what all trainings at one rho share, on the reworded texts."""
+        config = self._config
         rows = np.flatnonzero(matched[0]["changed"].to_numpy())
         clusters = None if self._plan.clusters is None else self._plan.clusters[rows]
         if len(matched) < 2 or rows.size < 2:
-            return None
+            return {}
         if clusters is not None and np.unique(clusters).size < 2:
-            return None
-        original, transformed = (
-            np.stack([table[name].to_numpy()[rows] for table in matched], axis=1)
-            for name in ("original", "transformed")
+            return {}
+
+        def columns(name: str) -> NDArray[Any]:
+            return np.stack([table[name].to_numpy()[rows] for table in matched], axis=1)
+
+        churn = excess_churn_test(
+            columns("original"),
+            columns("transformed"),
+            clusters=clusters,
+            rng=bootstrap_seed(config.seed, rho=rho, m=len(matched)),
+            n_threads=config.n_threads,
         )
-        return ChurnRecord.of(
-            excess_churn_test(
-                original,
-                transformed,
-                clusters=clusters,
-                rng=bootstrap_seed(self._config.seed, rho=rho, m=len(matched)),
-                n_threads=self._config.n_threads,
-            )
+        accuracy = algorithm_test(
+            columns("original_correct"),
+            columns("transformed_correct"),
+            clusters=clusters,
+            margin=config.margin,
+            alpha=config.alpha,
         )
+        return {"churn": ChurnRecord.of(churn), "algorithm": AlgorithmRecord.of(accuracy)}
 
     def _adjust_jointly(self, matched: Sequence[pa.Table], rho: float) -> list[float] | None:
         """Adjust p-values by drawing the same rows for all classifiers, if that is asked for."""

@@ -40,6 +40,7 @@ from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.ranking import collapsed_table, ranking_table
 from ietest_fast.report.result_tables import (
     across_tables,
+    algorithm_table,
     cell_table,
     reworded_table,
     rho_table,
@@ -247,7 +248,11 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
         ),
         parts=(
             Numbers(table=runs_table(runs)),
-            *(Numbers(table=own) for own in [reworded_table(runs)] if own is not None),
+            *(
+                Numbers(table=own)
+                for own in (reworded_table(runs), algorithm_table(runs))
+                if own is not None
+            ),
             Heading(text="Accuracy, and how large the difference is"),
             Figures(
                 charts=tuple(chart for i, run in enumerate(drawn, 1) for chart in _of_run(run, i))

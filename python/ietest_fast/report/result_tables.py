@@ -158,6 +158,60 @@ def _reworded_row(run: FinishedRun, place: int) -> tuple[Any, ...]:
     )
 
 
+def algorithm_table(runs: Sequence[FinishedRun]) -> Table | None:
+    """Give what is shown of the algorithm at every rho; None if no run has two classifiers."""
+    known = [run for run in runs if run.condition.over_rho.algorithm_p_adjusted is not None]
+    if not known:
+        return None
+    rows = []
+    for run in known:
+        over = run.condition.over_rho
+        for rho, p in zip(run.rhos, over.algorithm_p_adjusted or (), strict=True):
+            own = rho.algorithm
+            assert own is not None  # noqa: S101 - as the p-values are
+            rows.append(
+                (
+                    run.name,
+                    rho.rho,
+                    len(rho.cells),
+                    own.delta,
+                    Range(*own.interval),
+                    own.t,
+                    own.df,
+                    PValue(p, over.alpha),
+                    own.sd_classifiers,
+                    Range(*own.prediction_interval),
+                    own.p_next_loses,
+                    own.equivalent,
+                )
+            )
+    return Table(
+        name="algorithm",
+        title="The algorithm at every ρ, on the reworded texts",
+        columns=(
+            Column("model"),
+            Column("ρ", "number", -1),
+            Column("M", "count"),
+            Column("δ there (points)", "points"),
+            Column("interval of it", "points"),
+            Column("t", "number", 3),
+            Column("df", "number", 1),
+            Column("p over all ρ", "p"),
+            Column("sd between trainings (points)", "percent"),
+            Column("interval for one more classifier", "points"),
+            Column("one more loses %", "percent"),
+            Column("within the margin", "text"),
+        ),
+        rows=tuple(rows),
+        note=(
+            "Not about the M classifiers that were trained, but about all that the algorithm could "
+            "train, on all texts of this kind: texts and trainings are taken for samples. "
+            "Intervals are at 95%. One more loses: probability that δ of another classifier is "
+            "above 0. Within the margin: δ of the algorithm is shown to be, at each ρ by itself."
+        ),
+    )
+
+
 def cell_table(runs: Sequence[FinishedRun]) -> Table:
     """Give every classifier with its counts, its test and its interval."""
     return Table(

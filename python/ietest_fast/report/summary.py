@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ietest_fast.report.verdict import say_condition
+from ietest_fast.stats.crossed import FEW_CLASSIFIERS
 from ietest_fast.stats.matched import format_t
 
 if TYPE_CHECKING:
@@ -149,6 +150,72 @@ def reworded_lines(condition: ConditionResult) -> list[str]:
     if first.churn is None:
         lines.remove(churn)
     return lines
+
+
+def make_algorithm_table(condition: ConditionResult) -> Table | None:
+    """Make the table of what is shown of the algorithm: one line for each rho; None without it."""
+    from rich import box
+    from rich.table import Table
+
+    over = condition.over_rho.algorithm_p_adjusted
+    if over is None:
+        return None
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    titles = (
+        "ρ",
+        "loss, points",
+        "95% interval",
+        "p",
+        "sd of trainings",
+        "next one",
+        "next loses %",
+    )
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
+    for rho, p in zip(condition.rhos, over, strict=True):
+        own = rho.algorithm
+        assert own is not None  # noqa: S101 - as the p-values are
+        table.add_row(
+            f"{rho.rho:g}",
+            f"{100 * own.delta:+.2f}",
+            _points(own.interval),
+            format_p(p, threshold=condition.over_rho.alpha),
+            f"{100 * own.sd_classifiers:.2f}",
+            _points(own.prediction_interval),
+            _chance(own.p_next_loses),
+        )
+    return table
+
+
+def algorithm_lines(condition: ConditionResult) -> list[str]:
+    """Return what the columns of that table are."""
+    first = condition.rhos[0]
+    m, n_rhos = len(first.cells), len(condition.rhos)
+    about = (
+        f"The p of the first table is about these {m} classifiers. This one is about all that the "
+        "algorithm could train, on all texts of this kind."
+    )
+    columns = (
+        f"p: the algorithm neither loses nor gains, corrected for {n_rhos} ρ. next one: 95% "
+        "interval for the loss of one more classifier."
+    )
+    lines = [about, columns]
+    if m < FEW_CLASSIFIERS:
+        lines.append(
+            f"Warning: with fewer than {FEW_CLASSIFIERS} classifiers this test is liberal if "
+            "trainings differ."
+        )
+    return lines
+
+
+def _chance(p: float) -> str:
+    if p > 0.999:
+        return ">99.9"
+    return "<0.1" if p < 0.001 else f"{100 * p:.1f}"
+
+
+def _points(interval: tuple[float, float]) -> str:
+    return f"{100 * interval[0]:+.2f} to {100 * interval[1]:+.2f}"
 
 
 def _signed(spread: Spread) -> str:
@@ -358,6 +425,12 @@ def print_summary(result: RunResult, console: Console) -> None:
         if reworded is not None:
             console.print(reworded)
             say(reworded_lines(condition))
+        algorithm = make_algorithm_table(condition)
+        if algorithm is not None:
+            say(["", "The algorithm, on the same texts:"])
+            console.print(algorithm)
+            say(algorithm_lines(condition))
+        if reworded is not None:
             say(["", "Over all texts, each ρ by itself, as in the paper:"])
         console.print(make_table(condition))
         say(summary_lines(result, condition))

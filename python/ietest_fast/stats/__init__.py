@@ -7,6 +7,13 @@ from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.crossed import AlgorithmTestResult, VarianceComponents, algorithm_test
+from ietest_fast.stats.crossed_power import (
+    AlgorithmPlan,
+    AlgorithmPlans,
+    algorithm_power,
+    plan_algorithm,
+    split_variance,
+)
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
@@ -69,6 +76,8 @@ __all__ = [
     "DEFAULT_N_RESAMPLES",
     "FEW_DISCORDANT",
     "METHODS",
+    "AlgorithmPlan",
+    "AlgorithmPlans",
     "AlgorithmTestResult",
     "ChurnResult",
     "ClusteredTestResult",
@@ -101,6 +110,7 @@ __all__ = [
     "TestSize",
     "VarianceComponents",
     "Verdict",
+    "algorithm_power",
     "algorithm_test",
     "bin_edges",
     "bonferroni",
@@ -131,12 +141,14 @@ __all__ = [
     "paired_test",
     "pairs_to_decide",
     "plan",
+    "plan_algorithm",
     "power",
     "power_curve",
     "robustness",
     "sample_size",
     "signal_to_noise",
     "simulate",
+    "split_variance",
     "symmetry_test",
     "tango_interval",
     "tango_score",

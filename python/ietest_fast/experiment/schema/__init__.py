@@ -20,6 +20,7 @@ from ietest_fast.experiment.schema.conditions import (
     Sensitivity,
 )
 from ietest_fast.experiment.schema.invariance import (
+    AlgorithmRecord,
     ChurnRecord,
     EquivalenceRecord,
     FlipRecord,
@@ -43,6 +44,7 @@ from ietest_fast.experiment.schema.run_result import RESULTS_FORMAT, RunResult
 __all__ = [
     "RESULTS_FORMAT",
     "AcrossTransformations",
+    "AlgorithmRecord",
     "CellResult",
     "ChangedRows",
     "ChurnRecord",

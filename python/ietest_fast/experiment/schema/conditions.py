@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 from pydantic import Field, computed_field, model_validator
 
 from ietest_fast.experiment.schema.cells import CellResult
-from ietest_fast.experiment.schema.invariance import ChurnRecord, OverRho
+from ietest_fast.experiment.schema.invariance import AlgorithmRecord, ChurnRecord, OverRho
 from ietest_fast.experiment.schema.parts import (
     Correction,
     Count,
@@ -67,6 +67,8 @@ class RhoResult(Part):
     churn
         The excess churn of the M classifiers on the reworded texts; None for fewer than two of
         either, or if it was read from counts.
+    algorithm
+        What is shown of the algorithm that trained them, on the reworded texts; None likewise.
     signature
         How it came about; None if it was read from counts.
     cells
@@ -80,6 +82,7 @@ class RhoResult(Part):
     sensitivity: Sensitivity | None
     detectable_difference: Share | None
     churn: ChurnRecord | None = None
+    algorithm: AlgorithmRecord | None = None
     signature: Text | None
     cells: Annotated[tuple[CellResult, ...], Field(min_length=1)]
 
@@ -106,6 +109,7 @@ class RhoResult(Part):
         sensitivity: Sensitivity | None = None,
         detectable_difference: float | None = None,
         churn: ChurnRecord | None = None,
+        algorithm: AlgorithmRecord | None = None,
         signature: str | None = None,
     ) -> Self:
         """Decide over the classifiers of one rho.
@@ -114,7 +118,7 @@ class RhoResult(Part):
         ----------
         cells
             By m.
-        alpha, correction, sensitivity, detectable_difference, churn, signature
+        alpha, correction, sensitivity, detectable_difference, churn, algorithm, signature
             See the attributes.
         p_adjusted
             Needed for ``"maxt"`` and ``"minp"``; found from the p-values otherwise.
@@ -129,6 +133,7 @@ class RhoResult(Part):
             sensitivity=sensitivity,
             detectable_difference=detectable_difference,
             churn=churn,
+            algorithm=algorithm,
             signature=signature,
             cells=tuple(cells),
         )
@@ -272,11 +277,15 @@ def correct_over_rho(
     """
     p_values = [min(rho.p_adjusted) for rho in rhos]
     churn = [rho.churn.p_value for rho in rhos if rho.churn is not None]
+    algorithm = [rho.algorithm.p_value for rho in rhos if rho.algorithm is not None]
     return OverRho(
         alpha=rhos[0].alpha,
         p_values=tuple(p_values),
         p_adjusted=tuple(adjust(p_values, "holm") if p_adjusted is None else p_adjusted),
         churn_p_adjusted=tuple(adjust(churn, "holm")) if len(churn) == len(rhos) else None,
+        algorithm_p_adjusted=tuple(adjust(algorithm, "holm"))
+        if len(algorithm) == len(rhos)
+        else None,
     )
 
 

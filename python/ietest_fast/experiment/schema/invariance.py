@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, computed_field, model_validator
 
-from ietest_fast.experiment.schema.parts import Count, Level, Part, Share
+from ietest_fast.experiment.schema.parts import Count, Level, Number, Part, Share
 from ietest_fast.stats import FlipVerdict, PairedCounts
 
 if TYPE_CHECKING:
-    from ietest_fast.stats import ChurnResult, EquivalenceResult, FlipResult, InvarianceTestResult
+    from ietest_fast.stats import (
+        AlgorithmTestResult,
+        ChurnResult,
+        EquivalenceResult,
+        FlipResult,
+        InvarianceTestResult,
+    )
 
 
 class EquivalenceRecord(Part):
@@ -228,6 +234,56 @@ n_resamples, seed
         return cls(interval=(interval.low, interval.high), **own)
 
 
+class AlgorithmRecord(Part):
+    """What is shown of the algorithm, whichever training it gets, on the reworded texts.
+
+    Attributes
+    ----------
+    n, delta, standard_error, df, t, p_value, sd_items, sd_classifiers, sd_residual, p_next_loses, \
+margin, alpha, p_equivalence
+        As of :class:`ietest_fast.stats.AlgorithmTestResult`.
+    interval, prediction_interval
+        Ends of the 95% intervals of the algorithm's delta, and of that of one more classifier.
+    """
+
+    n: Annotated[int, Field(ge=2)]
+    delta: float
+    standard_error: Annotated[float, Field(ge=0)]
+    df: Number
+    t: Number
+    p_value: Share
+    interval: tuple[float, float]
+    prediction_interval: tuple[float, float]
+    sd_items: Annotated[float, Field(ge=0)]
+    sd_classifiers: Annotated[float, Field(ge=0)]
+    sd_residual: Annotated[float, Field(ge=0)]
+    p_next_loses: Share
+    margin: Level
+    alpha: Level
+    p_equivalence: Share
+
+    @computed_field
+    @property
+    def equivalent(self) -> bool:
+        """Whether the algorithm's delta is shown to be below the margin."""
+        return self.p_equivalence < self.alpha
+
+    @classmethod
+    def of(cls, result: AlgorithmTestResult) -> Self:
+        """Keep what a test found."""
+        interval, prediction = result.confidence_interval(), result.prediction_interval()
+        own = {
+            name: getattr(result, name)
+            for name in cls.model_fields
+            if not name.endswith("interval")
+        }
+        return cls(
+            interval=(interval.low, interval.high),
+            prediction_interval=(prediction.low, prediction.high),
+            **own,
+        )
+
+
 class OverRho(Part):
     """What holds over all rho of a condition.
 
@@ -242,12 +298,16 @@ class OverRho(Part):
         correction for M is joint.
     churn_p_adjusted
         p-values of the excess churn, corrected by Holm's rule; None without them.
+    algorithm_p_adjusted
+        p-values of "the algorithm loses and gains nothing", corrected by Holm's rule; None without
+        them.
     """
 
     alpha: Level
     p_values: tuple[Share, ...]
     p_adjusted: tuple[Share, ...]
     churn_p_adjusted: tuple[Share, ...] | None
+    algorithm_p_adjusted: tuple[Share, ...] | None
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
