@@ -85,3 +85,24 @@ def bca_levels(
     shifted = z0 + norm.ppf([alpha / 2, 1 - alpha / 2])
     low, high = norm.cdf(z0 + shifted / (1 - acceleration * shifted))
     return float(low), float(high)
+
+
+def exact_equivalence_p(n10: int, n01: int, n: int, margin: float, *, n_shares: int = 300) -> float:
+    """Largest P(Tango's score <= the observed one) over all truths with delta = margin."""
+    tables = [(a, b) for a in range(n + 1) for b in range(n + 1 - a)]
+    observed = tango_score(n10, n01, n, margin)
+    reached = [(a, b) for a, b in tables if tango_score(a, b, n, margin) <= observed + 1e-7]
+    largest = 0.0
+    for place in range(n_shares):
+        p01 = (1 - margin) / 2 * place / (n_shares - 1)
+        p10, p00 = p01 + margin, 1 - 2 * p01 - margin
+        total = 0.0
+        for a, b in reached:
+            c = n - a - b
+            if (p01 == 0 and b) or (p00 <= 0 and c):
+                continue
+            log = math.lgamma(n + 1) - sum(math.lgamma(x + 1) for x in (a, b, c))
+            log += a * math.log(p10) + (b * math.log(p01) if b else 0)
+            total += math.exp(log + (c * math.log(p00) if c else 0))
+        largest = max(largest, total)
+    return largest

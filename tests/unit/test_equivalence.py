@@ -39,8 +39,13 @@ TABLES = [
 @pytest.mark.parametrize("margin", [0.005, 0.01, 0.2])
 def test_p_values_are_tangos_scores_at_the_margins(counts: PairedCounts, margin: float) -> None:
     result = equivalence_test(counts, margin=margin)
-    assert result.p_lower == pytest.approx(scipy_stats.norm.sf(tango_score(counts, -margin)))
-    assert result.p_upper == pytest.approx(scipy_stats.norm.cdf(tango_score(counts, margin)))
+    p_lower = scipy_stats.norm.sf(tango_score(counts, -margin))
+    p_upper = scipy_stats.norm.cdf(tango_score(counts, margin))
+    if counts.k < 25:  # exact, and never below the normal law: test_few_discordant.py
+        assert result.p_lower >= p_lower * (1 - 1e-12)
+        assert result.p_upper >= p_upper * (1 - 1e-12)
+    else:
+        assert (result.p_lower, result.p_upper) == pytest.approx((p_lower, p_upper))
     assert result.p_value == max(result.p_lower, result.p_upper)
     assert result.p_difference == paired_test(counts).p_value
     slow = interval_oracle.tango_score(counts.n10, counts.n01, counts.n, margin)
@@ -89,12 +94,6 @@ def test_undecided_says_what_n_would_decide() -> None:
     result = equivalence_test(TABLES[1])
     assert result.n_to_decide == pairs_to_decide(TABLES[1], margin=0.01, alpha=0.05, power=0.8)
     assert equivalence_test(TABLES[0]).n_to_decide is None
-
-
-def test_without_discordant_pairs_enough_pairs_are_equivalent() -> None:
-    """z = sqrt(n margin / (1 - margin)): 268 pairs for the margin 0.01 at 5%."""
-    assert equivalence_test(PairedCounts(268, 0, 0, 0)).verdict is Verdict.EQUIVALENT
-    assert equivalence_test(PairedCounts(267, 0, 0, 0)).verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -356,7 +355,7 @@ def test_alike_pairs_in_clusters_say_exactly_what_n_would_decide() -> None:
     planned = equivalence_test(np.ones(400), np.ones(400), clusters=codes).n_to_decide
     assert planned is not None
     n_clusters = math.ceil(planned / 10)
-    assert n_clusters > 268  # as single pairs would need
+    assert n_clusters >= 299  # as single pairs would need
     for count, verdict in ((n_clusters, Verdict.EQUIVALENT), (n_clusters - 1, Verdict.UNDECIDED)):
         ones = np.ones(10 * count)
         result = equivalence_test(ones, ones, clusters=np.repeat(np.arange(count), 10))

@@ -14,10 +14,11 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
+from ietest_fast.stats.few_discordant import exact_equivalence_p
 from ietest_fast.stats.inputs import as_scores, check_lengths
 from ietest_fast.stats.intervals import Clustering, Differences, Interval
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, read_pairs
-from ietest_fast.stats.outcomes import outcome_test
+from ietest_fast.stats.outcomes import FEW_DISCORDANT, outcome_test
 from ietest_fast.stats.plans import MAX_PLANNED_PAIRS
 from ietest_fast.stats.resampling import (
     RELATIVE_ROUNDING,
@@ -71,7 +72,8 @@ class EquivalenceResult(Result):
         Level of each test.
     interval
         For delta, at confidence 1 - 2 alpha: Tango's, or Student's for scores. The versions are
-        equivalent if it lies inside (-margin, margin).
+        equivalent if it lies inside (-margin, margin); with fewer than 25 discordant pairs exact
+        p-values decide, which ask for a little more.
     statistic_lower, statistic_upper
         Of H0: delta <= -margin and of H0: delta >= margin; Tango's score, or t for scores.
     p_lower, p_upper
@@ -154,6 +156,9 @@ class EquivalenceResult(Result):
             on_zero = math.sqrt(effect * psi)
             on_margin = math.sqrt(effect * (max(psi, margin) - margin**2))
         units = self.n if self.n_clusters is None else self.n_clusters
+        if self.counts is not None and self.counts.k == 0:
+            effect = self.design_effect or 1.0
+            return math.ceil(effect * math.log(self.alpha) / math.log1p(-margin))
         return _pairs_to_decide(
             delta,
             spread,
@@ -289,7 +294,9 @@ def equivalence_test(
 
     .. math:: p = \max\bigl(1 - \Phi(T(-\epsilon)),\ \Phi(T(\epsilon))\bigr);
 
-    on real-valued scores both are Student's paired t-test with n - 1 degrees of freedom.
+    on real-valued scores both are Student's paired t-test with n - 1 degrees of freedom. With fewer
+    than 25 discordant pairs the normal law is too sure, and the p-values of Tango's test are exact
+    (Chan 1998): the largest that any share of discordant pairs gives.
 
     With C clusters the statistics are divided by the root of the design effect (Rao and Scott
     1992), the variance of delta over clusters against that over independent pairs, and compared
@@ -377,6 +384,12 @@ def _test_counts(
 
     lower, upper = (tango_score(counts, side * margin) / root for side in (-1, 1))
     p_lower, p_upper = tail(lower), tail(-upper)
+    if clustering is None and counts.k < FEW_DISCORDANT:
+        p_lower = exact_equivalence_p(counts.n, counts.n01, counts.n10, margin)
+        p_upper = exact_equivalence_p(counts.n, counts.n10, counts.n01, margin)
+    elif counts.k == 0:  # a cluster's pairs may be alike: as many as there are clusters, or fewer
+        p_none = (1 - margin) ** (counts.n / root**2)
+        p_lower, p_upper = max(p_lower, p_none), max(p_upper, p_none)
     if p_difference is None and clustering is None:
         p_difference = outcome_test(counts).p_value
     elif p_difference is None:

@@ -10,7 +10,9 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import core
+from ietest_fast.stats.few_discordant import largest_equivalent
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.outcomes import FEW_DISCORDANT
 from ietest_fast.stats.plans import (
     DEFAULT_POWER,
     MAX_PLANNED_PAIRS,
@@ -145,6 +147,8 @@ def verdict_probability(
     differs = core.power.critical_differences(size, first, last, level, n_threads=n_threads)
     k = np.arange(first, last + 1)
     equivalent = _largest_equivalent(size, k, margin=margin, z=normal_quantile(alpha))
+    for place in np.flatnonzero(k < FEW_DISCORDANT).tolist():
+        equivalent[place] = largest_equivalent(size, int(k[place]), margin=margin, alpha=alpha)
     # Undecided are the numbers of pairs that favour the original from one end to the other.
     low = np.where(equivalent < 0, k - differs, k + equivalent) // 2
     high = np.maximum((k + differs - 1) // 2, low)
