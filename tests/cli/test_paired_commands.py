@@ -16,7 +16,8 @@ import ietest_fast
 from ietest_fast.cli.main import main
 from ietest_fast.cli.options import COUNTS, LEVELS
 from ietest_fast.cli.options import NAMES as COLUMNS
-from ietest_fast.stats import PairedCounts, paired_test
+from ietest_fast.stats import PairedCounts, detectable_difference, paired_test, wilson_interval
+from ietest_fast.stats.few_discordant import size_given
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -92,6 +93,32 @@ def test_monte_carlo_names_its_form_and_depends_on_the_seed_alone(
     _, other, _ = run(capsys, *arguments, "--json", "--seed", "1")
     assert first == second
     assert json.loads(first)["p_value"] != json.loads(other)["p_value"]
+
+
+def test_a_liberal_test_says_by_how_much(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = PairedCounts(9_743, 20, 11, 50)
+    arguments = ["test", "--counts", "9743,20,11,50"]
+    _, out, _ = run(capsys, *arguments)
+    size = size_given(31, counts.n, 0.05)
+    assert size > 1.35 * 0.05
+    assert (
+        f"Given 31 discordant pairs, this test rejects a true H0 with probability {size:.2%}" in out
+    )
+    given = json.loads(run(capsys, *arguments, "--json")[1])
+    assert given["size_given_k"] == size
+    for other in (["--alpha", "0.1"], ["--alternative", "greater"]):
+        assert json.loads(run(capsys, *arguments, *other, "--json")[1])["size_given_k"] is None
+
+
+def test_the_power_allows_for_an_uncertain_discordance(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, out, _ = run(capsys, "test", "--counts", "7614,614,292,1304")
+    upper = wilson_interval(906, 9_824).high
+    worse = detectable_difference(9_824, upper)
+    assert (
+        f"if 9.22% of the pairs are discordant, as here; of {worse:.4f} if {upper:.2%} are" in out
+    )
 
 
 def test_few_discordant_pairs_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:

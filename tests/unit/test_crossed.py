@@ -223,6 +223,24 @@ def test_the_level_holds_whatever_trainings_vary_by(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("m", "tau", "correlation", "most"),
+    [(2, 0.02, 0.5, 0.14), (3, 0.02, 0.5, 0.11), (5, 0.0, 0.0, 0.04)],
+)
+def test_few_or_unrelated_classifiers(m: int, tau: float, correlation: float, most: float) -> None:
+    """What the page warns of."""
+    rng = np.random.default_rng(10)
+    rejected = sum(
+        algorithm_test(
+            *outcomes_with(draw_differences(rng, n=3_000, m=m, tau=tau, correlation=correlation))
+        ).differs
+        for _ in range(2_000)
+    )
+    print(f"M {m} tau {tau} correlation {correlation}: size {rejected / 2_000:.1%}")
+    assert rejected / 2_000 < most
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("tau", [0.0, 0.01])
 def test_the_level_holds_with_clusters_and_at_the_margin(tau: float) -> None:
     rng = np.random.default_rng(7)

@@ -302,6 +302,38 @@ def test_coverage_of_the_score_interval() -> None:
         assert 0.93 < covered < 0.98
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "p10", "p01"), [(200, 0.05, 0.02), (200, 0.1, 0.1), (1_000, 0.02, 0.01), (1_000, 0.01, 0)]
+)
+def test_coverage_of_all_intervals(n: int, p10: float, p01: float) -> None:
+    """By enumeration: the table of docs/statistics.md."""
+    covered = np.zeros(3)
+    total = 0.0
+    delta = round(p10 - p01, 12)  # 0.05 - 0.02 is more than 0.03 in floating point
+    for n10 in range(n + 1):
+        first = float(scipy_stats.binom.pmf(n10, n, p10))
+        if first < 1e-7:
+            continue
+        others = np.arange(n + 1 - n10)
+        masses = first * scipy_stats.binom.pmf(others, n - n10, p01 / (1 - p10))
+        for n01 in others[masses > 1e-6].tolist():
+            found = estimate(PairedCounts(n - n10 - n01, n10, n01, 0))
+            total += masses[n01]
+            for place, own in enumerate(
+                (found.delta_score, found.delta_percentile, found.delta_bca)
+            ):
+                inside = own is not None and own.low - 1e-12 <= delta <= own.high + 1e-12
+                covered[place] += masses[n01] * inside
+    covered /= total
+    shown = ", ".join(
+        f"{name} {x:.1%}" for name, x in zip(("Tango", "percentile", "BCa"), covered, strict=True)
+    )
+    print(f"n {n} P(+1) {p10} P(-1) {p01}: {shown}")
+    assert total > 0.999
+    assert covered[0] >= 0.935
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [

@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
-from ietest_fast.stats import PairedCounts, Verdict, holm
+from ietest_fast.experiment.schema import (
+    AlgorithmRecord,
+    CellResult,
+    ConditionResult,
+    RhoResult,
+)
+from ietest_fast.stats import PairedCounts, Verdict, algorithm_test, holm
 
 N = 3_000
 
@@ -113,3 +118,28 @@ def test_joint_p_values_are_taken_as_they_come() -> None:
     )
     assert condition.over_rho.p_adjusted == (0.04, 0.6)
     assert condition.reject
+
+
+def test_few_discordant_pairs_are_few_for_the_level_of_one_test() -> None:
+    pairs = (2_000, 13, 12, 975)  # 25: enough for 5%, not for 1%
+    alone, five = make_condition({0.0: [pairs]}), make_condition({0.0: [pairs] * 5})
+    assert alone.rhos[0].liberal == ()
+    assert len(five.rhos[0].liberal) == 5
+
+
+def test_p_values_of_the_algorithm_are_corrected_for_rho() -> None:
+    rng = np.random.default_rng(3)
+    rhos = []
+    for rho in (0.0, 0.5):
+        original = rng.random((400, 3)) < 0.8
+        result = algorithm_test(original, original ^ (rng.random((400, 3)) < 0.05))
+        cells = [make_cell(PairedCounts(2_000, 20, 20, 960), rho, m) for m in range(3)]
+        rhos.append(RhoResult.from_cells(cells, alpha=0.05, algorithm=AlgorithmRecord.of(result)))
+        assert rhos[-1].algorithm is not None
+        assert rhos[-1].algorithm.interval == (
+            result.confidence_interval().low,
+            result.confidence_interval().high,
+        )
+    over = ConditionResult.of(rhos, model="model", transformation="phi").over_rho
+    own = [rho.algorithm.p_value for rho in rhos if rho.algorithm is not None]
+    assert over.algorithm_p_adjusted == pytest.approx(holm(own))

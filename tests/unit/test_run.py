@@ -17,10 +17,17 @@ from ietest_fast.errors import InputError, StoreError, WorkerError
 from ietest_fast.experiment import DataGeneratingProcess, check_config
 from ietest_fast.experiment.identity import bootstrap_seed
 from ietest_fast.experiment.run import run
-from ietest_fast.experiment.schema import ClusteredRecord, EquivalenceRecord
+from ietest_fast.experiment.schema import AlgorithmRecord, ClusteredRecord, EquivalenceRecord
 from ietest_fast.experiment.store import RunStore
-from ietest_fast.report.summary import summary_lines
-from ietest_fast.stats import PairedCounts, equivalence_test, paired_test, power, signal_to_noise
+from ietest_fast.report.summary import algorithm_lines, summary_lines
+from ietest_fast.stats import (
+    PairedCounts,
+    algorithm_test,
+    equivalence_test,
+    paired_test,
+    power,
+    signal_to_noise,
+)
 from ietest_fast.stats.clustered import clustered_test
 from toys import QUICK, Swap, read_matched, toy_splits
 
@@ -95,6 +102,21 @@ def test_results_follow_from_the_matched_samples(finished):
     if len(set(accuracies)) > 1:
         assert condition["robustness"]["snr"] == signal_to_noise(accuracies)
     assert written["reject"]
+
+
+def test_the_algorithm_is_judged_on_the_reworded_texts(finished):
+    for rho in finished.rhos:
+        tables = [read_matched(finished.folder, cell.identity) for cell in rho.cells]
+        reworded = tables[0]["changed"].to_numpy()
+        a, b = (
+            np.column_stack([table[name].to_numpy()[reworded] for table in tables])
+            for name in ("original_correct", "transformed_correct")
+        )
+        assert rho.algorithm == AlgorithmRecord.of(algorithm_test(a, b))
+        assert rho.algorithm.delta == pytest.approx(rho.reworded_delta.mean)
+    lines = algorithm_lines(finished.only)
+    assert "about these 2 classifiers" in lines[0]
+    assert "fewer than 5 classifiers" in lines[-1]
 
 
 def test_every_decision_has_a_verdict_and_what_could_be_found(finished):

@@ -48,6 +48,7 @@ def beside(result: PairedTestResult, *, alpha: float, margin: float | None) -> E
     from ietest_fast.stats import estimate
 
     extra: Extra = {"estimate": _intervals(estimate(result.counts))}
+    extra["size_given_k"] = _liberal(result, alpha=alpha)
     extra["detectable_difference"] = _detectable(result, alpha=alpha)
     if margin is not None or result.alternative == "two-sided":
         extra["equivalence"] = say_equivalence(
@@ -80,6 +81,7 @@ def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None
     """Say which difference a two-sided test shows with 80% power."""
     from ietest_fast.stats.plans import DEFAULT_POWER
     from ietest_fast.stats.power import difference_beside_test
+    from ietest_fast.stats.score_intervals import wilson_interval
 
     counts = result.counts
     if result.alternative != "two-sided":
@@ -87,9 +89,28 @@ def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None
     delta = difference_beside_test(counts.n, counts.discordance_rate, alpha=alpha)
     if delta is None:
         return None, []
-    return delta, [
-        f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more."
-    ]
+    said = f"With {DEFAULT_POWER:.0%} power this test shows differences of {delta:.4f} and more"
+    share = f"if {counts.discordance_rate:.2%} of the pairs are discordant, as here"
+    upper = wilson_interval(counts.k, counts.n).high
+    worse = difference_beside_test(counts.n, upper, alpha=alpha)
+    if worse is not None:
+        share += f"; of {worse:.4f} if {upper:.2%} are, the end of the 95% interval"
+    return delta, [f"{said}, {share}."]
+
+
+def _liberal(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
+    """Say by how much the bootstrap test is liberal, where that is not said of few pairs anyway."""
+    from ietest_fast.stats.few_discordant import is_liberal, size_given
+
+    counts = result.counts
+    if result.alternative != "two-sided" or result.few_discordant:
+        return None, []
+    if not is_liberal(counts.k, counts.n, alpha):
+        return None, []
+    size = size_given(counts.k, counts.n, alpha)
+    said = f"Given {counts.k} discordant pairs, this test rejects a true H0 with probability"
+    exact = f"the conditional exact McNemar p is {result.p_mcnemar_exact:.4g}"
+    return size, [f"{said} {size:.2%} at alpha = {alpha:g}; {exact}."]
 
 
 def sign(
@@ -137,8 +158,12 @@ def say(result: Any, reject: bool, *, are_scores: bool = False) -> str:
         if not which:
             return "No difference is shown for any classifier"
         return f"The versions differ for {', '.join(which)}"
+    if isinstance(result, CochranResult):
+        if reject:
+            return "The versions are not answered alike: their outcomes are not exchangeable"
+        return "No difference between the versions is shown"
     what = "mean scores" if are_scores else "accuracies"
-    if isinstance(result, CochranResult) or result.alternative == "two-sided":
+    if result.alternative == "two-sided":
         return f"The {what} differ" if reject else f"No difference of the {what} is shown"
     more = "higher" if result.alternative == "greater" else "lower"
     what = "mean score" if are_scores else "accuracy"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.report.summary import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
-from ietest_fast.stats import FEW_DISCORDANT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -348,12 +347,15 @@ def _levels(runs: Sequence[FinishedRun]) -> str:
 
 
 def _say_few(runs: Sequence[FinishedRun]) -> str:
-    n_few = sum(cell.has_few_discordant for run in runs for cell in run.cells)
+    few = [
+        cell for run in runs for rho in run.rhos for cell in rho.liberal if cell.clustered is None
+    ]
+    n_few = len(few)
     rest = "rests" if n_few == 1 else "rest"
     if n_few == 0:
         return ""
     return (
-        f" {say_count(n_few, 'test')} {rest} on fewer than {FEW_DISCORDANT} discordant pairs, "
+        f" {say_count(n_few, 'test')} {rest} on few discordant pairs for the level of one test, "
         "where the bootstrap is a little liberal: hold p against McNemar's."
     )
 

@@ -258,15 +258,15 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
             f"Collapsed (one class only, or at chance): {len(condition.collapsed)} of "
             f"{say_count(len(condition.cells), 'classifier')}: {which}."
         )
-    few = [cell for cell in condition.cells if cell.warning is not None]
+    few = [cell for rho in condition.rhos for cell in rho.liberal]
     if few:
         what, beside = ("discordant pairs", "; results.json has the exact McNemar p beside each")
         if few[0].clustered is not None:
             what, beside = ("clusters in which the versions differ", "")
         rest = "rests" if len(few) == 1 else "rest"
         lines.append(
-            f"{say_count(len(few), 'test')} {rest} on few {what}, where the bootstrap is a little "
-            f"liberal{beside}."
+            f"{say_count(len(few), 'test')} {rest} on few {what} for {_the_level(first)}, where "
+            f"the bootstrap is a little liberal{beside}."
         )
     lines += [f"Warning: {message}." for message in phi.warnings]
     lines.append(f"Signature: {condition.signature}")
@@ -276,6 +276,10 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
 def say_count(n: int, noun: str) -> str:
     """Write a number of things, such as ``1 test`` and ``2 tests``."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def _the_level(rho: RhoResult) -> str:
+    return f"a level of {rho.alpha / len(rho.cells):g}"
 
 
 def _level(rho: RhoResult) -> str:
@@ -341,7 +345,8 @@ def _power_line(condition: ConditionResult) -> list[str]:
         return []
     low, high = f"{min(known):.4f}", f"{max(known):.4f}"
     span = low if low == high else f"{low} ({high} at the worst ρ)"
-    return [f"With 80% power one test at α/M shows differences of {span} and more."]
+    said = f"With 80% power one test at α/M shows differences of {span} and more"
+    return [f"{said}, if as many pairs are discordant as here."]
 
 
 def make_across_table(across: Sequence[AcrossTransformations]) -> Table:
@@ -396,8 +401,8 @@ def across_lines(result: RunResult, across: Sequence[AcrossTransformations]) -> 
         said = "rejected" if each.cochran_p_value < each.alpha else "not rejected"
         statistics = ", ".join(f"{own.statistic:.2f}" for own in each.cochran)
         lines.append(
-            f"Cochran's Q at ρ = {each.rho:g}, H0: equal accuracy on all {n_phis + 1} versions: "
-            f"Q = {statistics}; {which} {p}, {said} at α = {each.alpha:g}."
+            f"Cochran's Q at ρ = {each.rho:g}, H0: outcomes exchangeable over {n_phis + 1} "
+            f"versions: Q = {statistics}; {which} {p}, {said} at α = {each.alpha:g}."
         )
     condition = next(own for own in result.conditions if own.model == first.model)
     has_zero = any(each.rho == 0 for each in across)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.runtime import core
+from ietest_fast.stats.outcomes import FEW_DISCORDANT
 from ietest_fast.stats.plans import MAX_PLANNED_PAIRS
 from ietest_fast.stats.score_intervals import tango_scores
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 # Pairs expected to favour the transformed version, at which the supremum is looked for: none, and
 # a few up to so many that the normal law is close.
 _EXPECTED = np.concatenate([[0.0], np.geomspace(0.05, 60, 15)])
+#: Given its discordant pairs, a test is called liberal if it rejects so many times too often.
+LIBERAL = 1.35
 # With so few pairs it is looked for at all shares.
 _FEW_PAIRS = 300
 
@@ -153,3 +156,12 @@ def size_given(k: int, n: int, level: float) -> float:
     (critical,) = core.power.critical_differences(n, k, k, level)
     fewest = (k - int(critical)) // 2  # so few on one side
     return 0.0 if fewest < 0 else min(1.0, 2 * float(bdtr(fewest, k, 0.5)))
+
+
+def is_liberal(k: int, n: int, level: float) -> bool:
+    """Say whether k discordant pairs are too few for the bootstrap test to be trusted at a level.
+
+    They are if there are fewer than :data:`FEW_DISCORDANT`, or if, given k, the test rejects more
+    than :data:`LIBERAL` times as often as it should: at smaller levels that lasts longer.
+    """
+    return 0 < k < FEW_DISCORDANT or size_given(k, n, level) > LIBERAL * level

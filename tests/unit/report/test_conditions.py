@@ -108,7 +108,9 @@ def test_the_summary_ends_with_what_holds_over_transformations(sweep):
         assert "corrected by Holm's rule for 2 transformations, lies below α = 0.05." in after
         (first, *_) = own
         said = " ".join(rows[1])
-        assert said.startswith("Cochran's Q at ρ = 0, H0: equal accuracy on all 3 versions: Q = ")
+        assert said.startswith(
+            "Cochran's Q at ρ = 0, H0: outcomes exchangeable over 3 versions: Q = "
+        )
         assert ", ".join(f"{each.statistic:.2f}" for each in first.cochran) in said
         p = format_p(first.cochran_p_value, threshold=0.05)
         is_rejected = "rejected" if first.cochran_p_value < 0.05 else "not rejected"

@@ -12,7 +12,6 @@ from pydantic import Field, computed_field, model_validator
 from ietest_fast.experiment.schema.invariance import EquivalenceRecord, RewordedRecord
 from ietest_fast.experiment.schema.parts import Count, Number, Part, Share, Text
 from ietest_fast.stats import (
-    FEW_DISCORDANT,
     FlipVerdict,
     Interval,
     PairedCounts,
@@ -20,6 +19,7 @@ from ietest_fast.stats import (
     flip_test,
     paired_test,
 )
+from ietest_fast.stats.few_discordant import is_liberal
 
 if TYPE_CHECKING:
     from ietest_fast.stats import ClusteredTestResult, EquivalenceResult, PairedTestResult
@@ -267,7 +267,8 @@ class CellResult(Part):
         """How many clusters the deciding test drew from; None for independent observations."""
         return None if self.clustered is None else self.clustered.n_clusters
 
-    @property
-    def has_few_discordant(self) -> bool:
-        """Whether the bootstrap test rests on so few pairs that it is a little liberal."""
-        return self.clustered is None and 0 < self.counts.k < FEW_DISCORDANT
+    def is_liberal_at(self, level: float) -> bool:
+        """Whether the deciding test rests on too few discordant pairs, or clusters, for a level."""
+        if self.clustered is not None:
+            return self.clustered.warning is not None
+        return is_liberal(self.counts.k, self.n, level)

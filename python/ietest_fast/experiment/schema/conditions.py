@@ -253,6 +253,12 @@ class RhoResult(Part):
         )
 
     @property
+    def liberal(self) -> tuple[CellResult, ...]:
+        """The classifiers with too few discordant pairs for the level of their tests."""
+        level = self.alpha / len(self.cells)
+        return tuple(cell for cell in self.cells if cell.is_liberal_at(level))
+
+    @property
     def strongest(self) -> CellResult:
         """The classifier with the smallest p-value, and of several the first."""
         return min(self.cells, key=lambda cell: cell.p_value)
@@ -464,7 +470,7 @@ class CochranRecord(Part):
     statistic
         Cochran's Q.
     p_value
-        Of "all versions are answered equally well".
+        Of "the outcomes of a text are exchangeable over all versions".
     method, n_resamples, seed
         As of :class:`ietest_fast.stats.CochranTestResult`.
     """
