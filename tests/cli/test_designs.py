@@ -15,6 +15,7 @@ import pytest
 from ietest_fast.cli.main import main
 from ietest_fast.stats import (
     PairedCounts,
+    algorithm_test,
     cochran_q_test,
     detectable_difference,
     estimate,
@@ -144,6 +145,24 @@ def test_several_versions_are_cochrans(
     assert "|S:10000.multinomial|stat:Q|versions:3|seed:0|" in given["signature"]
     _, out, _ = run(capsys, "test", path, "--versions", "A1,B1,C")
     assert "Cochran's Q" in out
+
+
+def test_several_classifiers_are_also_taken_for_trainings_of_one_algorithm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, data = write(tmp_path, ".csv"), sample()
+    columns = ["--original", "A1,A2", "--transformed", "B1,B2", "--clusters", "premise"]
+    expected = algorithm_test(
+        {"A1": data["A1"], "A2": data["A2"]},
+        {"B1": data["B1"], "B2": data["B2"]},
+        clusters=data["premise"],
+    )
+    given = json.loads(run(capsys, "test", path, *columns, "--json")[1])["algorithm"]
+    assert given["p_value"] == expected.p_value
+    assert given["n_clusters"] == 40
+    _, out, _ = run(capsys, "test", path, *columns)
+    assert f"If these are trainings of one algorithm: {expected.explanation}" in out
+    assert "only 2 classifiers" in out
 
 
 def test_one_sided_and_power_beside_the_test(capsys: pytest.CaptureFixture[str]) -> None:

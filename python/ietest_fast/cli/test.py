@@ -264,6 +264,28 @@ def _check_usage(
         raise click.UsageError("Cochran's Q has no direction: leave --alternative out")
 
 
+def _judge_algorithm(
+    given: Measurements, m: int, *, alpha: float, options: Mapping[str, Any]
+) -> Extra:
+    """Say of outcomes of several classifiers what holds if they are trainings of one algorithm."""
+    from ietest_fast.stats import algorithm_test
+
+    if given.are_scores or alpha >= _MOST_ALPHA:
+        return {}
+    columns = list(given.columns.values())
+    found = algorithm_test(
+        dict(enumerate(columns[:m])),
+        dict(enumerate(columns[m:])),
+        clusters=given.clusters,
+        alternative=options["alternative"],
+        alpha=alpha,
+    )
+    lines = [f"If these are trainings of one algorithm: {found.explanation}"]
+    if found.warning is not None:
+        lines.append(f"Warning: {found.warning}.")
+    return {"algorithm": (found.to_dict(), lines)}
+
+
 def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Options of a test that has resamples only."""
     if options["method"] is not None and options["method"] != "resample":
@@ -334,7 +356,7 @@ def _test_columns(
             alpha=alpha,
             **_monte_carlo(options, "several classifiers"),
         )
-        return result, any(result.reject), {}
+        return result, any(result.reject), _judge_algorithm(given, m, alpha=alpha, options=options)
     a, b = columns
     if given.are_scores:
         result = stats.paired_test(
