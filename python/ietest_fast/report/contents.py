@@ -42,6 +42,7 @@ from ietest_fast.report.result_tables import (
     across_tables,
     algorithm_table,
     cell_table,
+    glance_table,
     reworded_table,
     rho_table,
     runs_table,
@@ -247,6 +248,7 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
             * (len(drawn) < len(runs))
         ),
         parts=(
+            *(Numbers(table=own) for own in [glance_table(runs)] if own is not None),
             Numbers(table=runs_table(runs)),
             *(
                 Numbers(table=own)

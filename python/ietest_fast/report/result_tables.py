@@ -8,7 +8,7 @@ from ietest_fast.report.summary import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ietest_fast.experiment.schema import Spread
     from ietest_fast.report.runs import FinishedRun
@@ -55,6 +55,52 @@ def runs_table(runs: Sequence[FinishedRun]) -> Table:
         ),
         note=_CLUSTERS if any(run.cells[0].n_clusters is not None for run in runs) else "",
     )
+
+
+def glance_table(runs: Sequence[FinishedRun]) -> Table | None:
+    """Give four numbers for each run; None if no run knows which texts were reworded."""
+    known = [run for run in runs if all(rho.flip_rate is not None for rho in run.rhos)]
+    if not known:
+        return None
+    return Table(
+        name="glance",
+        title="At a glance: the reworded texts",
+        columns=(
+            Column("model"),
+            Column("transformation"),
+            Column("loss (points)", "points"),
+            Column("answers changed %", "percent"),
+            Column("excess churn (points)", "points"),
+            Column("p over all ρ", "p"),
+            Column("verdicts", "text"),
+        ),
+        rows=tuple(
+            (
+                run.name,
+                run.transformation,
+                _over_rho(rho.reworded_delta for rho in run.rhos),
+                _over_rho(rho.flip_rate for rho in run.rhos),
+                _range([rho.churn.excess for rho in run.rhos if rho.churn is not None]),
+                PValue(run.condition.over_rho.p_value, run.alpha),
+                ", ".join(dict.fromkeys(str(verdict) for verdict in run.condition.verdicts)),
+            )
+            for run in known
+        ),
+        note=(
+            "From the smallest to the largest over ρ, of means over the classifiers. Loss: "
+            "accuracy on the originals minus accuracy on the rephrased texts. Excess churn: how "
+            "much more often two trainings disagree across the versions than within one. p: equal "
+            "accuracy at every ρ."
+        ),
+    )
+
+
+def _over_rho(spreads: Iterable[Spread | None]) -> Range | None:
+    return _range([own.mean for own in spreads if own is not None and own.mean is not None])
+
+
+def _range(values: Sequence[float]) -> Range | None:
+    return Range(min(values), max(values)) if values else None
 
 
 def rho_table(runs: Sequence[FinishedRun]) -> Table:

@@ -106,8 +106,8 @@ def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     )
     more = ", more than retraining explains" if beyond else ""
     return (
-        f"{_at(rhos, run)} {most}{least}{_percent(max(shares))} of the answers"
-        f"{_to_reworded(rhos)} change{more}, though accuracy is not shown to"
+        f"{most}{least}{_percent(max(shares))} of the answers{_to_reworded(rhos)} change "
+        f"{_at(rhos, run)}{more}, though accuracy is not shown to"
     )
 
 
