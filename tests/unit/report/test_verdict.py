@@ -77,8 +77,8 @@ def test_a_model_that_is_shown_to_be_steady():
 
 def test_answers_that_swap_are_a_change_of_mind_however_equal_the_accuracies():
     assert say_verdict(make_run(SWAPS, EQUAL)) == (
-        "bert changes its mind when sentences are rephrased: at ρ = 0 at least 17.8% of the "
-        "answers change, though accuracy is not shown to; at ρ = 0.5 accuracy is shown to change "
+        "bert changes its mind when sentences are rephrased: at least 17.8% of the answers change "
+        "at ρ = 0, though accuracy is not shown to; at ρ = 0.5 accuracy is shown to change "
         "by less than 1 point; how many answers change is not known."
     )
 
