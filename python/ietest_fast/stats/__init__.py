@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ietest_fast.stats.anytime import AnytimeTestResult, anytime_test
 from ietest_fast.stats.churn import ChurnResult, excess_churn_test
 from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
@@ -79,6 +80,7 @@ __all__ = [
     "AlgorithmPlan",
     "AlgorithmPlans",
     "AlgorithmTestResult",
+    "AnytimeTestResult",
     "ChurnResult",
     "ClusteredTestResult",
     "CochranResult",
@@ -112,6 +114,7 @@ __all__ = [
     "Verdict",
     "algorithm_power",
     "algorithm_test",
+    "anytime_test",
     "bin_edges",
     "bonferroni",
     "chance_limit",
