@@ -19,6 +19,7 @@ from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalenc
 from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
+from ietest_fast.stats.heterogeneity import HeterogeneityResult
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.invariance import (
     DEFAULT_MARGIN,
@@ -67,34 +68,37 @@ from ietest_fast.stats.robustness import (
 from ietest_fast.stats.score_intervals import tango_interval, tango_score, wilson_interval
 from ietest_fast.stats.scores import ScoreTestResult
 from ietest_fast.stats.simulation import SimulationResult, TestSize, simulate
+from ietest_fast.stats.strata import MOST_STRATA, StratifiedResult, StratumResult, stratified_test
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
 
 __all__ = [
-    "CORRECTIONS",
-    "DEFAULT_FLIP_MARGIN",
-    "DEFAULT_MARGIN",
-    "DEFAULT_N_RESAMPLES",
-    "FEW_DISCORDANT",
-    "METHODS",
     "AlgorithmPlan",
     "AlgorithmPlans",
     "AlgorithmTestResult",
     "AnytimeTestResult",
+    "CORRECTIONS",
     "ChurnResult",
     "ClusteredTestResult",
     "CochranResult",
     "Collapse",
     "CombinedResult",
     "Correction",
+    "DEFAULT_FLIP_MARGIN",
+    "DEFAULT_MARGIN",
+    "DEFAULT_N_RESAMPLES",
     "Decision",
     "EquivalenceResult",
     "EstimateResult",
+    "FEW_DISCORDANT",
     "FlipResult",
     "FlipVerdict",
+    "HeterogeneityResult",
     "Interval",
     "InvarianceTestResult",
     "JointTestResult",
+    "METHODS",
+    "MOST_STRATA",
     "MatchedSample",
     "McNemarResult",
     "NullHistogram",
@@ -108,6 +112,8 @@ __all__ = [
     "ScoreTestResult",
     "SignalToNoise",
     "SimulationResult",
+    "StratifiedResult",
+    "StratumResult",
     "SymmetryResult",
     "TestSize",
     "VarianceComponents",
@@ -152,6 +158,7 @@ __all__ = [
     "signal_to_noise",
     "simulate",
     "split_variance",
+    "stratified_test",
     "symmetry_test",
     "tango_interval",
     "tango_score",

@@ -14,6 +14,7 @@ from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_label_kinds
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.strata import StratifiedResult, judge_strata, read_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ DEFAULT_MARGIN = 0.01
 _MOST_LABELS = 20
 
 
-def judge(*, differs: bool, equivalent: bool, flips: FlipVerdict | None) -> Verdict:
+def judge(
+    *, differs: bool, equivalent: bool, flips: FlipVerdict | None, uneven: bool = False
+) -> Verdict:
     """Join what is shown of accuracy and of flips to one verdict.
 
     Parameters
@@ -40,10 +43,13 @@ def judge(*, differs: bool, equivalent: bool, flips: FlipVerdict | None) -> Verd
         Whether their difference is shown to be smaller than the margin.
     flips
         What is shown of the flip rate; None if nothing is known of it.
+    uneven
+        Whether losses and gains are shown to come in another proportion for some label, and not
+        shown to stay within the margin for each: then they may cancel.
     """
     if differs and not equivalent:
         return Verdict.DIFFERS
-    if flips is FlipVerdict.ABOVE:
+    if flips is FlipVerdict.ABOVE or uneven:
         return Verdict.CHANGES
     if not equivalent:
         return Verdict.UNDECIDED
@@ -72,6 +78,9 @@ class InvarianceTestResult(Result):
         How often answers flip on the reworded texts; None likewise.
     symmetry
         Where answers move; None of two labels, of more than 20, or if answers are not known.
+    strata
+        Losses and gains by label; None if the gold labels are not known, or are one or more
+        than 20.
     alpha
         Level of each test.
     """
@@ -86,6 +95,7 @@ class InvarianceTestResult(Result):
     flips: FlipResult | None
     symmetry: SymmetryResult | None
     alpha: float
+    strata: StratifiedResult | None = None
 
     @property
     def delta(self) -> float | None:
@@ -103,6 +113,11 @@ class InvarianceTestResult(Result):
         return self.p_difference < self.alpha
 
     @property
+    def uneven(self) -> bool:
+        """Whether accuracy is shown to change by label, and may change by more than the margin."""
+        return self.strata is not None and self.strata.uneven
+
+    @property
     def verdict(self) -> Verdict:
         """What is shown; see :func:`judge`."""
         if self.equivalence is None:
@@ -110,7 +125,12 @@ class InvarianceTestResult(Result):
         flips = None if self.flips is None else self.flips.verdict
         if self.n_reworded is None and flips is FlipVerdict.BELOW:
             flips = None  # texts that were left alone may hide those that were not
-        return judge(differs=self.differs, equivalent=self.equivalence.equivalent, flips=flips)
+        return judge(
+            differs=self.differs,
+            equivalent=self.equivalence.equivalent,
+            flips=flips,
+            uneven=self.uneven,
+        )
 
     @property
     def statistic(self) -> float | None:
@@ -133,6 +153,7 @@ class InvarianceTestResult(Result):
             "equivalence": None if self.equivalence is None else self.equivalence.to_dict(),
             "flips": None if self.flips is None else self.flips.to_dict(),
             "symmetry": None if self.symmetry is None else self.symmetry.to_dict(),
+            "strata": None if self.strata is None else self.strata.to_dict(),
             "alpha": self.alpha,
             "verdict": str(self.verdict),
             "explanation": self.explanation,
@@ -159,6 +180,10 @@ class InvarianceTestResult(Result):
                 rows.append(("", kinds))
         if self.symmetry is not None:
             rows += [(f"  {name}", value) for name, value in self.symmetry.rows()[-2:]]
+        if self.strata is not None and self.strata.heterogeneity.df:
+            found = self.strata.heterogeneity
+            p = format_p(found.p_value, floor=found.p_floor)
+            rows.append((f"  alike by {self.strata.name}", f"p = {p}"))
         return rows
 
     def remarks(self) -> list[str]:
@@ -186,7 +211,10 @@ class InvarianceTestResult(Result):
                 if self.equivalence.equivalent
                 else f"Accuracy is not shown to differ: delta {delta} {ends} {where} (p = {p})."
             )
-            return f"The classifier changes its mind.{flips} {seen}"
+            by = ""
+            if self.strata is not None and self.uneven:
+                by = f" {self.strata.explanation}"
+            return f"The classifier changes its mind.{by}{flips} {seen}"
         if self.verdict is Verdict.UNDECIDED:
             return (
                 f"Undecided: {where} delta is {delta} {ends}; neither a difference (p = {p}) nor "
@@ -244,6 +272,8 @@ def judge_pairs(
     margin: float = DEFAULT_MARGIN,
     flip_margin: float = DEFAULT_FLIP_MARGIN,
     alpha: float = 0.05,
+    labels: Any = None,
+    rng: Rng = 0,
 ) -> InvarianceTestResult:
     """Judge a matched sample whose paired test is done; see :func:`invariance_test`.
 
@@ -263,6 +293,10 @@ def judge_pairs(
         Shape (n,).
     margin, flip_margin, alpha
         As for :func:`invariance_test`.
+    labels
+        Shape (n,): what losses and gains are told apart by where ``gold`` is not known.
+    rng
+        Of tables and clusters that are drawn.
     """
     if isinstance(sample, PairedCounts):
         return InvarianceTestResult(
@@ -285,21 +319,32 @@ def judge_pairs(
         original_correct=sample.original_correct[rows],
         transformed_correct=sample.transformed_correct[rows],
     )
-    labels = None if clusters is None else clusters[rows]
-    is_enough = rows.size >= 2 and (labels is None or _has_two(labels))
-    equivalence = flips = symmetry = None
+    units = None if clusters is None else clusters[rows]
+    is_enough = rows.size >= 2 and (units is None or _has_two(units))
+    equivalence = flips = symmetry = strata = None
     if is_enough:
         equivalence = equivalence_test(
-            own, clusters=labels, margin=margin, alpha=alpha, p_difference=p_difference
+            own, clusters=units, margin=margin, alpha=alpha, p_difference=p_difference
         )
         if answers is None:
-            flips = flip_test(own, clusters=labels, margin=flip_margin, alpha=alpha)
+            flips = flip_test(own, clusters=units, margin=flip_margin, alpha=alpha)
         else:
             a, b = (column[rows] for column in answers)
             truth = None if gold is None else gold[rows]
-            flips = flip_test(a, b, gold=truth, clusters=labels, margin=flip_margin, alpha=alpha)
+            flips = flip_test(a, b, gold=truth, clusters=units, margin=flip_margin, alpha=alpha)
             if 2 < np.unique(np.concatenate([a, b])).size <= _MOST_LABELS:
-                symmetry = symmetry_test(a, b, clusters=labels)
+                symmetry = symmetry_test(a, b, clusters=units)
+        strata = _judge_labels(
+            own,
+            gold if labels is None else labels,
+            rows,
+            None if answers is None else tuple(column[rows] for column in answers),
+            clusters=units,
+            margin=margin,
+            flip_margin=flip_margin,
+            alpha=alpha,
+            rng=rng,
+        )
     return InvarianceTestResult(
         n=n,
         n_reworded=None if reworded is None else int(rows.size),
@@ -309,7 +354,25 @@ def judge_pairs(
         flips=flips,
         symmetry=symmetry,
         alpha=alpha,
+        strata=strata,
     )
+
+
+def _judge_labels(
+    sample: MatchedSample,
+    labels: Any,
+    rows: NDArray[np.int64],
+    answers: tuple[NDArray[Any], ...] | None,
+    **options: Any,
+) -> StratifiedResult | None:
+    """Tell losses and gains apart by label; None if there is one label, or too many."""
+    if labels is None:
+        return None
+    own = np.asarray(labels)[rows]
+    if not 2 <= np.unique(own).size <= _MOST_LABELS:
+        return None
+    names, codes = read_strata(own, own.size, name="label")
+    return judge_strata(sample, names, codes, answers=answers, name="label", **options)
 
 
 def _has_two(labels: NDArray[Any]) -> bool:
@@ -339,7 +402,8 @@ def invariance_test(
     texts)? Is their difference on the reworded texts smaller than a margin
     (:func:`equivalence_test`)? How many answers flip there (:func:`flip_test`)? The classifier is
     called alike only if both of the latter are shown; if more answers flip than the flip margin
-    allows, it changes its mind however equal the accuracies are.
+    allows, it changes its mind however equal the accuracies are. So it does if a loss on texts with
+    one gold label and a gain on those with another cancel: see :func:`stratified_test`.
 
     Parameters
     ----------
@@ -413,4 +477,5 @@ def invariance_test(
         margin=margin,
         flip_margin=flip_margin,
         alpha=alpha,
+        rng=test.seed if test.seed is not None else 0,
     )

@@ -1,0 +1,207 @@
+"""Whether losses and gains come in the same proportion in every stratum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ietest_fast.stats.fixed_margins import count_heterogeneous, heterogeneity_tail
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeterogeneityResult(Result):
+    """Test of H0: the share of losses among discordant pairs is the same in every stratum.
+
+    Attributes
+    ----------
+    losses, gains
+        For each stratum: pairs that become wrong, and that become right.
+    n_clusters
+        Clusters with a discordant pair; None without clusters.
+    statistic
+        Pearson's chi-square of the table of losses and gains.
+    df
+        Strata with a discordant pair, less one; 0 where there is nothing to compare.
+    p_value
+        Exact or from drawn tables; with clusters from the F law.
+    p_asymptotic
+        From the chi-square law, with clusters that of the corrected statistic.
+    method
+        ``exact``: all tables with these margins. ``resample``: drawn ones, (c+1)/(S+1).
+        ``clusters``: corrected by
+        Rao and Scott, with the F law.
+    n_resamples, seed
+        S and the seed of the tables; None unless they were drawn.
+    """
+
+    title = "Losses and gains over the strata"
+
+    losses: tuple[int, ...]
+    gains: tuple[int, ...]
+    n_clusters: int | None
+    statistic: float
+    df: int
+    p_value: float
+    p_asymptotic: float
+    method: Literal["exact", "resample", "clusters"]
+    n_resamples: int | None
+    seed: int | None
+
+    @property
+    def pvalue(self) -> float:
+        """``p_value``, as SciPy calls it."""
+        return self.p_value
+
+    @property
+    def p_floor(self) -> float | None:
+        """The smallest p-value that the drawn tables allow; None if it is not from such."""
+        return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name."""
+        return {
+            "losses": list(self.losses),
+            "gains": list(self.gains),
+            "n_clusters": self.n_clusters,
+            "statistic": self.statistic,
+            "df": self.df,
+            "p_value": self.p_value,
+            "p_asymptotic": self.p_asymptotic,
+            "method": self.method,
+            "n_resamples": self.n_resamples,
+            "seed": self.seed,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        return [
+            ("losses, gains", f"{sum(self.losses):,}, {sum(self.gains):,}"),
+            ("chi-square", f"{self.statistic:.3f}, df {self.df}"),
+            (f"p ({self.method})", format_p(self.p_value, floor=self.p_floor)),
+        ]
+
+
+def compare_strata(
+    losses: NDArray[np.int64], gains: NDArray[np.int64], *, n_resamples: int, seed: int
+) -> HeterogeneityResult:
+    r"""Test whether losses and gains of independent pairs come in the same proportion.
+
+    With w_s losses among the k_s discordant pairs of stratum s, W of K in all, Pearson's statistic
+    is
+
+    .. math:: X^2 = \frac{K^2}{W (K - W)} \Bigl(\sum_s \frac{w_s^2}{k_s} - \frac{W^2}{K}\Bigr).
+
+    Given W and the k_s, the w_s are multivariate hypergeometric under H0, whatever the common
+    share of losses is.
+
+    Parameters
+    ----------
+    losses, gains
+        Shape (L,).
+    n_resamples
+        Tables to draw if there are too many to enumerate.
+    seed
+        Of the draws.
+    """
+    sizes = losses + gains
+    there = sizes > 0
+    marked, own = losses[there], sizes[there]
+    total, n = int(marked.sum()), int(own.sum())
+    statistic, df = 0.0, max(0, int(there.sum()) - 1)
+    if df and 0 < total < n:
+        expected = own * (total / n)
+        gap = float((np.square(marked - expected) / own).sum())
+        statistic = gap * n * n / (total * (n - total))
+    p = heterogeneity_tail(marked, own) if df else 1.0
+    is_drawn = p is None
+    if p is None:
+        reached = count_heterogeneous(marked, own, n_tables=n_resamples, seed=seed)
+        p = (reached + 1) / (n_resamples + 1)
+    return HeterogeneityResult(
+        losses=tuple(losses.tolist()),
+        gains=tuple(gains.tolist()),
+        n_clusters=None,
+        statistic=statistic,
+        df=df,
+        p_value=p,
+        p_asymptotic=_chi_square_tail(statistic, df),
+        method="resample" if is_drawn else "exact",
+        n_resamples=n_resamples if is_drawn else None,
+        seed=seed if is_drawn else None,
+    )
+
+
+def compare_strata_by_clusters(
+    signs: NDArray[np.int64], strata: NDArray[np.int64], clusters: NDArray[Any], n_strata: int
+) -> HeterogeneityResult:
+    r"""Test the same of pairs that come in clusters, by Pearson's statistic corrected for them.
+
+    With s_i = 1 for a loss and -1 for a gain, and m their mean over all discordant pairs, stratum s
+    has the score U_s, the sum of its s_i - m. It is a sum over clusters of
+    u_cs - (k_s / K) u_c, where u_cs is the sum of s_i - m over the pairs of cluster c in s and u_c
+    that over all of its pairs. So the sum of their squares and products estimates the covariance V
+    of U, whatever the dependence within a cluster, and a cluster may lie in several strata.
+    Pearson's statistic is the sum of U_s² / (k_s (1 - m²)), and a sum of chi-squares weighted by
+    the eigenvalues of V against the covariance of independent pairs. With a the coefficient of
+    variation of these, it is divided by their mean and by 1 + a², and held against the F law with
+    r = (L - 1) / (1 + a²) and r (C - 1) degrees of freedom, C being the clusters with a discordant
+    pair (Rao and Scott 1984, Thomas and Rao 1987).
+
+    Parameters
+    ----------
+    signs
+        Shape (n,): 1 for a loss, -1 for a gain, 0 for a concordant pair.
+    strata
+        Shape (n,): 0 to n_strata - 1.
+    clusters
+        Shape (n,), labels or numbers.
+    n_strata
+        L.
+    """
+    from scipy.special import chdtrc, fdtrc
+
+    there = np.flatnonzero(signs)
+    own, places = signs[there], strata[there]
+    sizes = np.bincount(places, minlength=n_strata)
+    losses = np.bincount(places[own > 0], minlength=n_strata)
+    _, units = np.unique(clusters[there], return_inverse=True)
+    n_units = int(units.max(initial=-1)) + 1
+    df = max(0, int((sizes > 0).sum()) - 1)
+    statistic, p, p_asymptotic = 0.0, 1.0, 1.0
+    if df and 0 < losses.sum() < own.size and n_units > 1:
+        by_cell = np.bincount(
+            units * n_strata + places, weights=own - own.mean(), minlength=n_units * n_strata
+        ).reshape(n_units, n_strata)[:, sizes > 0]
+        size = sizes[sizes > 0]
+        scores = (by_cell - np.outer(by_cell.sum(axis=1), size / own.size)) / np.sqrt(size)
+        statistic = float(np.square(scores.sum(axis=0)).sum()) / (1 - own.mean() ** 2)
+        covariance = scores.T @ scores / (1 - own.mean() ** 2)
+        effect = float(np.trace(covariance)) / df
+        spread = float(np.square(covariance).sum()) / df / effect**2  # 1 + a²
+        freedom = df / spread
+        p = float(fdtrc(freedom, freedom * (n_units - 1), statistic / effect / df))
+        p_asymptotic = float(chdtrc(freedom, statistic / effect / spread))
+    return HeterogeneityResult(
+        losses=tuple(losses.tolist()),
+        gains=tuple((sizes - losses).tolist()),
+        n_clusters=n_units,
+        statistic=statistic,
+        df=df,
+        p_value=p,
+        p_asymptotic=p_asymptotic,
+        method="clusters",
+        n_resamples=None,
+        seed=None,
+    )
+
+
+def _chi_square_tail(statistic: float, df: int) -> float:
+    from scipy.special import chdtrc
+
+    return 1.0 if df == 0 else float(chdtrc(df, statistic))

@@ -1,0 +1,701 @@
+"""The same test in every stratum (label, genre, number of edits), and whether strata differ."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats.equivalence import EquivalenceResult, equivalence_test
+from ietest_fast.stats.fixed_margins import DEFAULT_TABLES
+from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, flip_test
+from ietest_fast.stats.heterogeneity import (
+    HeterogeneityResult,
+    compare_strata,
+    compare_strata_by_clusters,
+)
+from ietest_fast.stats.inputs import (
+    as_clusters,
+    as_column,
+    as_outcomes,
+    check_label_kinds,
+    check_lengths,
+)
+from ietest_fast.stats.joint import joint_test
+from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.mcnemar import classical_p_values
+from ietest_fast.stats.multiple import holm
+from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
+from ietest_fast.stats.result import Result, fit_cells, format_p
+from ietest_fast.stats.seeds import Rng, seed_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+#: More strata than this are refused: a table of them says nothing.
+MOST_STRATA = 100
+
+StrataCorrection = Literal["holm", "minp"]
+
+# p-values that are equal on paper may differ by rounding.
+_SAME = 1 + 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class StratumResult:
+    """One stratum.
+
+    Attributes
+    ----------
+    name
+        The value that its pairs have in common.
+    counts
+        The four counts.
+    n_clusters
+        Clusters with a pair in it; None without clusters.
+    p_value
+        Of "the accuracies are equal"; None of a stratum that is too small for a test: fewer than
+        two pairs, or clusters.
+    p_adjusted
+        The same, corrected for the number of strata.
+    equivalence
+        Delta with its interval, and the test against the margin; None likewise.
+    flips
+        How often answers flip; None likewise, and where only right and wrong are known.
+    p_flips_adjusted
+        p-value of "the flip rate is at most the margin", corrected by Holm's rule.
+    """
+
+    name: str
+    counts: PairedCounts
+    n_clusters: int | None
+    p_value: float | None
+    p_adjusted: float | None
+    equivalence: EquivalenceResult | None
+    flips: FlipResult | None
+    p_flips_adjusted: float | None
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return self.counts.n
+
+    @property
+    def delta(self) -> float:
+        """Accuracy on the originals minus accuracy on the transformed texts."""
+        return self.counts.delta
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        equivalence, flips = self.equivalence, self.flips
+        low, high = (None, None)
+        if equivalence is not None:
+            low, high = equivalence.interval.low, equivalence.interval.high
+        return {
+            "stratum": self.name,
+            "n": self.n,
+            **asdict(self.counts),
+            "n_clusters": self.n_clusters,
+            "delta": self.delta,
+            "delta_low": low,
+            "delta_high": high,
+            "p_value": self.p_value,
+            "p_adjusted": self.p_adjusted,
+            "p_equivalence": None if equivalence is None else equivalence.p_value,
+            "n_flipped": None if flips is None else flips.n_flipped,
+            "flip_rate": None if flips is None else flips.rate,
+            "flip_low": None if flips is None else flips.interval.low,
+            "flip_high": None if flips is None else flips.interval.high,
+            "p_flips_adjusted": self.p_flips_adjusted,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StratifiedResult(Result):
+    """Accuracy and flips in every stratum, and whether losses go with the stratum.
+
+    Attributes
+    ----------
+    name
+        What the strata are: the column's name.
+    strata
+        In the order of their values.
+    heterogeneity
+        H0: the share of losses among discordant pairs is the same in every stratum.
+    correction
+        Of the strata's p-values: ``holm`` or ``minp``.
+    margin, flip_margin, alpha
+        As for :func:`stratified_test`.
+    """
+
+    name: str
+    strata: tuple[StratumResult, ...]
+    heterogeneity: HeterogeneityResult
+    correction: StrataCorrection
+    margin: float
+    flip_margin: float
+    alpha: float
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Heads the rows."""
+        return f"By {self.name}"
+
+    @property
+    def n(self) -> int:
+        """Number of pairs in all strata."""
+        return sum(each.n for each in self.strata)
+
+    @property
+    def n_untested(self) -> int:
+        """Strata that are too small for a test."""
+        return sum(each.p_value is None for each in self.strata)
+
+    @property
+    def statistic(self) -> float:
+        """Of the test whether strata differ."""
+        return self.heterogeneity.statistic
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of "the share of losses is the same in every stratum"."""
+        return self.heterogeneity.p_value
+
+    @property
+    def differs(self) -> bool:
+        """Whether the share of losses is shown to differ between strata."""
+        return self.heterogeneity.p_value < self.alpha
+
+    @property
+    def all_equivalent(self) -> bool:
+        """Whether delta is shown to be below the margin in every stratum."""
+        return all(
+            each.equivalence is not None and each.equivalence.equivalent for each in self.strata
+        )
+
+    @property
+    def uneven(self) -> bool:
+        """Whether strata are shown to differ, and not shown to differ by less than the margin."""
+        return self.differs and not self.all_equivalent
+
+    @property
+    def falling(self) -> tuple[StratumResult, ...]:
+        """Strata in which accuracy is lower on the transformed texts; see :attr:`moving`."""
+        return tuple(each for each in self.moving if each.delta > 0)
+
+    @property
+    def rising(self) -> tuple[StratumResult, ...]:
+        """Strata in which accuracy is higher on the transformed texts; see :attr:`moving`."""
+        return tuple(each for each in self.moving if each.delta < 0)
+
+    @property
+    def moving(self) -> tuple[StratumResult, ...]:
+        """Strata whose adjusted p-value rejects; without any, the one with the smallest."""
+        tested = [each for each in self.strata if each.p_adjusted is not None]
+        found = [each for each in tested if (each.p_adjusted or 0.0) < self.alpha]
+        if not found and tested:
+            found = [min(tested, key=lambda each: each.p_value or 0.0)]
+        return tuple(found)
+
+    @property
+    def movement(self) -> str:
+        """Which strata lose and which gain, in words."""
+        parts = [
+            f"{verb} on {', '.join(_say_stratum(each) for each in own)}"
+            for verb, own in (("falls", self.falling), ("rises", self.rising))
+            if own
+        ]
+        return f"accuracy {' and '.join(parts)}" if parts else "no stratum stands out by itself"
+
+    @property
+    def explanation(self) -> str:
+        """What is shown, in plain words."""
+        found = self.heterogeneity
+        p = format_p(found.p_value, floor=found.p_floor)
+        small = f" {self.n_untested} of {len(self.strata)} are too small for a test." * bool(
+            self.n_untested
+        )
+        if found.df == 0:
+            few = (
+                "no answer changes between right and wrong"
+                if sum(found.losses + found.gains) == 0
+                else "answers change between right and wrong in one of them only"
+            )
+            return f"By {self.name}: {few}, so they cannot be compared.{small}"
+        if not self.differs:
+            return (
+                f"By {self.name}: losses and gains are not shown to come in another proportion "
+                f"anywhere (p = {p}).{small}"
+            )
+        seen = " In each the change is shown to be below the margin." * self.all_equivalent
+        return (
+            f"By {self.name}: losses and gains do not come in the same proportion everywhere "
+            f"(p = {p}): {self.movement}.{seen}{small}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name."""
+        return {
+            "name": self.name,
+            "strata": [each.to_dict() for each in self.strata],
+            "heterogeneity": self.heterogeneity.to_dict(),
+            "correction": self.correction,
+            "margin": self.margin,
+            "flip_margin": self.flip_margin,
+            "alpha": self.alpha,
+            "differs": self.differs,
+            "uneven": self.uneven,
+            "n_untested": self.n_untested,
+            "explanation": self.explanation,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each stratum."""
+        return [fit_cells({"by": self.name} | each.to_dict()) for each in self.strata]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        return [(each.name, _say_row(each, self.correction)) for each in self.strata]
+
+    def remarks(self) -> list[str]:
+        """Return what is shown as a sentence."""
+        return [self.explanation]
+
+
+def _say_stratum(stratum: StratumResult) -> str:
+    p = "" if stratum.p_adjusted is None else f", p = {format_p(stratum.p_adjusted)}"
+    return f"{stratum.name} ({100 * abs(stratum.delta):.2f} points{p})"
+
+
+def _say_row(stratum: StratumResult, correction: str) -> str:
+    said = f"{stratum.n:,} pairs, delta {stratum.delta:+.4f}"
+    if stratum.equivalence is None or stratum.p_value is None or stratum.p_adjusted is None:
+        return f"{said}, too few to test"
+    said += (
+        f" {stratum.equivalence.interval}, p = {format_p(stratum.p_value)}, "
+        f"{correction} {format_p(stratum.p_adjusted)}"
+    )
+    if stratum.flips is not None:
+        said += f", flipped {stratum.flips.rate:.2%} {stratum.flips.interval}"
+    return said
+
+
+def stratified_test(
+    original: Any,
+    transformed: Any = None,
+    strata: Any = None,
+    *,
+    gold: Any = None,
+    clusters: Any = None,
+    reworded: Any = None,
+    name: str = "stratum",
+    correction: StrataCorrection = "holm",
+    margin: float = 0.01,
+    flip_margin: float = DEFAULT_FLIP_MARGIN,
+    alpha: float = 0.05,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    n_threads: int | None = None,
+) -> StratifiedResult:
+    """Test the two versions in every stratum, and whether the strata differ.
+
+    A loss on texts with one label and a gain on those with another cancel in the accuracy of all.
+    Each stratum (a label, a genre, a number of edits) gets the paired test, delta with its interval
+    and the equivalence test, and its flips. The p-values are corrected for the number of strata.
+    Below 25 discordant pairs the p-value of a stratum is McNemar's exact one.
+
+    Whether strata differ is tested by the table of losses and gains by stratum, exactly: given how
+    many discordant pairs each stratum has, and how many losses there are in all. H0 is that the
+    *share of losses among discordant pairs* is the same everywhere. That is another hypothesis than
+    equal deltas: with the same share of losses, a stratum with twice as many discordant pairs has
+    twice the delta. If versions are exchangeable the share is one half in every stratum, so a
+    rejection is evidence against invariance.
+
+    Parameters
+    ----------
+    original, transformed
+        Labels that the classifier gives to both versions, shape (n,), if there is ``gold``.
+        Otherwise outcomes (0 and 1), or one :class:`MatchedSample`.
+    strata
+        Shape (n,): values without gaps. Write a word such as "none" for what is missing.
+    gold
+        Gold labels, shape (n,). Without them flips are not known.
+    clusters
+        Shape (n,), the cluster of each text.
+    reworded
+        Shape (n,), bool: which texts were reworded. Only these are looked at.
+    name
+        What the strata are called.
+    correction
+        ``holm``, or ``minp``: step-down min-p, which takes into account what p-values a small
+        stratum can have. Without clusters its law is computed exactly, as strata are independent;
+        with clusters whole clusters are drawn for all strata at once.
+    margin, flip_margin
+        Differences of accuracy, and flip rates, that do not matter if they are smaller.
+    alpha
+        Level of each test, in (0, 0.5).
+    n_resamples
+        S, where tables or clusters are drawn; None for 10,000.
+    rng, n_threads
+        As for :func:`paired_test`.
+
+    Returns
+    -------
+    StratifiedResult
+
+    Raises
+    ------
+    InputError
+        If a value is missing, columns differ in length or in kind, there are more than 100 strata,
+        no text was reworded, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ietest_fast.stats import stratified_test
+    >>> gold = np.repeat(["yes", "no"], 500)
+    >>> original = np.where(np.arange(1_000) % 10 > 0, gold, "maybe")
+    >>> rephrased = original.copy()
+    >>> rephrased[1:401:10] = "no"  # 40 of "yes" are lost
+    >>> rephrased[500:900:10] = "no"  # and 40 of "no" are won
+    >>> result = stratified_test(original, rephrased, gold, gold=gold, name="label")
+    >>> [round(each.delta, 2) for each in result.strata]
+    [-0.08, 0.08]
+    >>> result.pvalue < 1e-20
+    True
+    >>> print(result.movement)
+    accuracy falls on yes (8.00 points, p = 1.819e-12) and rises on no (8.00 points, p = 1.819e-12)
+    """
+    if not 0 < alpha < 0.5:
+        raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    if correction not in get_args(StrataCorrection):
+        raise InputError(f"correction of strata must be holm or minp, not {correction!r}")
+    if strata is None:
+        raise InputError("strata is missing: a column that says which stratum each text is in")
+    answers = None
+    if isinstance(original, MatchedSample):
+        if transformed is not None or gold is not None:
+            raise InputError("a matched sample is complete: leave transformed and gold out")
+        sample = original
+    elif gold is None:
+        sample = MatchedSample(
+            original_correct=as_outcomes(original, "original"),
+            transformed_correct=as_outcomes(transformed, "transformed"),
+        )
+    else:
+        a, b, truth = check_label_kinds(original=original, transformed=transformed, gold=gold)
+        check_lengths(original=a, transformed=b, gold=truth)
+        sample = MatchedSample(original_correct=a == truth, transformed_correct=b == truth)
+        answers = (a, b, truth)
+    n = len(sample)
+    names, codes = read_strata(strata, n, name=name)
+    labels = None if clusters is None else as_clusters(clusters, n)[0]
+    rows = np.arange(n)
+    if reworded is not None and reworded is not True:
+        mask = as_outcomes(reworded, "reworded")
+        check_lengths(original=sample.original_correct, reworded=mask)
+        rows = np.flatnonzero(mask)
+    if rows.size == 0:
+        raise InputError("no text is reworded, so no stratum holds one")
+    return judge_strata(
+        MatchedSample(
+            original_correct=sample.original_correct[rows],
+            transformed_correct=sample.transformed_correct[rows],
+        ),
+        names,
+        codes[rows],
+        answers=None if answers is None else tuple(column[rows] for column in answers),
+        clusters=None if labels is None else labels[rows],
+        name=name,
+        correction=correction,
+        margin=margin,
+        flip_margin=flip_margin,
+        alpha=alpha,
+        n_resamples=n_resamples,
+        rng=rng,
+        n_threads=n_threads,
+    )
+
+
+def read_strata(strata: Any, n: int, *, name: str) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the names of strata in the order of their values, and the place of each row's.
+
+    Raises
+    ------
+    InputError
+        If a value is missing, there are more than :data:`MOST_STRATA`, or the length is not n.
+    """
+    try:
+        values = as_column(strata, name)
+    except InputError as error:
+        raise InputError(
+            f"{error}; a stratum needs a value in every row: write a word such as 'none' there"
+        ) from None
+    if values.size != n:
+        raise InputError(f"{name} has {values.size} rows, but there are {n} pairs")
+    try:
+        distinct, codes = np.unique(values, return_inverse=True)
+    except TypeError:  # values of several kinds have no order
+        distinct, codes = np.unique(values.astype(str), return_inverse=True)
+    if distinct.size > MOST_STRATA:
+        raise InputError(
+            f"{name} has {distinct.size:,} different values, and strata may be {MOST_STRATA} at "
+            "most; put values together, such as numbers in ranges"
+        )
+    return [str(value) for value in distinct.tolist()], codes.astype(np.int64).reshape(-1)
+
+
+def judge_strata(
+    sample: MatchedSample,
+    names: Sequence[str],
+    codes: NDArray[np.int64],
+    *,
+    answers: tuple[NDArray[Any], ...] | None,
+    clusters: NDArray[Any] | None,
+    name: str,
+    correction: StrataCorrection = "holm",
+    margin: float,
+    flip_margin: float,
+    alpha: float,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    n_threads: int | None = None,
+) -> StratifiedResult:
+    """Test checked columns, of the reworded texts alone; see :func:`stratified_test`.
+
+    Parameters
+    ----------
+    sample
+        Outcomes on both versions, of n pairs.
+    names
+        Of the strata; those without a pair are left out.
+    codes
+        Shape (n,): the stratum of each pair.
+    answers
+        Both answers and the gold labels, shape (n,) each; the latter may be left out.
+    clusters
+        Shape (n,).
+    name, correction, margin, flip_margin, alpha, n_resamples, rng, n_threads
+        As for :func:`stratified_test`.
+    """
+    seed = seed_of(rng)
+    a, b = sample.original_correct, sample.transformed_correct
+    there, codes = np.unique(codes, return_inverse=True)
+    names = [names[place] for place in there.tolist()]
+    parts = [np.flatnonzero(codes == place) for place in range(len(names))]
+    tested = [
+        _test_one(
+            names[place],
+            a[rows],
+            b[rows],
+            None if answers is None else tuple(column[rows] for column in answers),
+            None if clusters is None else clusters[rows],
+            margin=margin,
+            flip_margin=flip_margin,
+            alpha=alpha,
+            resampling={
+                "n_resamples": n_resamples or DEFAULT_N_RESAMPLES,
+                "rng": seed,
+                "n_threads": n_threads,
+            },
+        )
+        for place, rows in enumerate(parts)
+    ]
+    if correction == "minp" and clusters is not None:
+        adjusted = _adjust_jointly(
+            a, b, codes, clusters, tested, n_resamples=n_resamples, seed=seed, n_threads=n_threads
+        )
+    else:
+        adjusted = _adjust(tested, correction)
+    flips = [each.flips.p_above for each in tested if each.flips is not None]
+    flips_adjusted = iter(holm(flips) if flips else [])
+    signs = a.astype(np.int64) - b
+    if clusters is None:
+        heterogeneity = compare_strata(
+            np.bincount(codes[signs > 0], minlength=len(names)),
+            np.bincount(codes[signs < 0], minlength=len(names)),
+            n_resamples=n_resamples or DEFAULT_TABLES,
+            seed=seed,
+        )
+    else:
+        heterogeneity = compare_strata_by_clusters(signs, codes, clusters, len(names))
+    return StratifiedResult(
+        name=name,
+        strata=tuple(
+            StratumResult(
+                name=each.name,
+                counts=each.counts,
+                n_clusters=each.n_clusters,
+                p_value=each.p_value,
+                p_adjusted=p,
+                equivalence=each.equivalence,
+                flips=each.flips,
+                p_flips_adjusted=None if each.flips is None else next(flips_adjusted),
+            )
+            for each, p in zip(tested, adjusted, strict=True)
+        ),
+        heterogeneity=heterogeneity,
+        correction=correction,
+        margin=margin,
+        flip_margin=flip_margin,
+        alpha=alpha,
+    )
+
+
+def _test_one(
+    name: str,
+    a: NDArray[np.bool_],
+    b: NDArray[np.bool_],
+    answers: tuple[NDArray[Any], ...] | None,
+    clusters: NDArray[Any] | None,
+    *,
+    margin: float,
+    flip_margin: float,
+    alpha: float,
+    resampling: dict[str, Any],
+) -> StratumResult:
+    counts = PairedCounts.from_outcomes(a, b)
+    n_clusters = None if clusters is None else int(np.unique(clusters).size)
+    p = equivalence = flips = None
+    if counts.n >= 2 and n_clusters != 1:
+        own = MatchedSample(original_correct=a, transformed_correct=b)
+        if clusters is None:
+            p = paired_p(counts)
+        else:
+            p = clustered_test(a, b, clusters, **resampling).p_value
+        equivalence = equivalence_test(
+            counts if clusters is None else own,
+            clusters=clusters,
+            margin=margin,
+            alpha=alpha,
+            p_difference=p,
+        )
+        if answers is not None:
+            flips = flip_test(
+                answers[0],
+                answers[1],
+                gold=answers[2] if len(answers) > 2 else None,
+                clusters=clusters,
+                margin=flip_margin,
+                alpha=alpha,
+            )
+    return StratumResult(
+        name=name,
+        counts=counts,
+        n_clusters=n_clusters,
+        p_value=p,
+        p_adjusted=None,
+        equivalence=equivalence,
+        flips=flips,
+        p_flips_adjusted=None,
+    )
+
+
+def paired_p(counts: PairedCounts) -> float:
+    """Compute the p-value of a stratum: exact paired test, or of few pairs McNemar's exact one."""
+    if counts.k < FEW_DISCORDANT:
+        return classical_p_values(counts)["p_conditional"]
+    return outcome_test(counts).p_value
+
+
+def _adjust(tested: Sequence[StratumResult], correction: StrataCorrection) -> list[float | None]:
+    own = [(each.p_value, each.counts) for each in tested if each.p_value is not None]
+    if not own:
+        return [None] * len(tested)
+    p_values = [p for p, _ in own]
+    if correction == "holm":
+        found = iter(holm(p_values))
+    else:
+        found = iter(min_p(p_values, [counts for _, counts in own]))
+    return [None if each.p_value is None else next(found) for each in tested]
+
+
+def min_p(p_values: Sequence[float], counts: Sequence[PairedCounts]) -> list[float]:
+    """Adjust p-values of independent strata by step-down min-p, exactly.
+
+    Given the number k of discordant pairs of each stratum, losses are Binomial(k, 1/2) under H0 and
+    independent of those elsewhere. So the smallest p-value of some strata is at most p with
+    probability 1 - Π (1 - F_s(p)), F_s being the law of the p-value of stratum s.
+
+    Parameters
+    ----------
+    p_values
+        One for each stratum, by :func:`paired_p`.
+    counts
+        Of the strata.
+    """
+    laws = [_PValueLaw(each) for each in counts]
+    order = sorted(range(len(laws)), key=p_values.__getitem__)
+    adjusted = [1.0] * len(laws)
+    largest = 0.0
+    for place, index in enumerate(order):
+        none = math.fsum(math.log1p(-laws[s].below(p_values[index])) for s in order[place:])
+        largest = max(largest, -math.expm1(none))
+        adjusted[index] = largest
+        if largest >= 1:
+            break
+    return adjusted
+
+
+class _PValueLaw:
+    """The law of a stratum's p-value under H0, given its discordant pairs."""
+
+    def __init__(self, counts: PairedCounts) -> None:
+        self._k = counts.k
+        self._n = counts.n
+        self._at = functools.lru_cache(maxsize=None)(self._compute)
+
+    def _compute(self, fewer: int) -> float:
+        """Return the p-value where the rarer direction has so many of the k pairs."""
+        k = self._k
+        return paired_p(PairedCounts(self._n - k, k - fewer, fewer, 0))
+
+    def below(self, p: float) -> float:
+        """Return P(p-value <= p), below 1."""
+        from scipy.special import bdtr
+
+        low, high = -1, self._k // 2 + 1  # p-values grow with the number of the rarer direction
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._at(middle) <= p * _SAME:
+                low = middle
+            else:
+                high = middle
+        if low < 0:
+            return 0.0
+        return min(1 - 2**-53, 2 * float(bdtr(low, self._k, 0.5)))
+
+
+def _adjust_jointly(
+    a: NDArray[np.bool_],
+    b: NDArray[np.bool_],
+    codes: NDArray[np.int64],
+    clusters: NDArray[Any],
+    tested: Sequence[StratumResult],
+    *,
+    n_resamples: int | None,
+    seed: int,
+    n_threads: int | None,
+) -> list[float | None]:
+    """Draw whole clusters, with all that they have in any stratum, and adjust by min-p."""
+    places = [place for place, each in enumerate(tested) if each.p_value is not None]
+    if not places:
+        return [None] * len(tested)
+    inside = codes[:, None] == np.array(places)
+    joint = joint_test(
+        (a[:, None] & inside).astype(np.float64),
+        (b[:, None] & inside).astype(np.float64),
+        clusters=clusters,
+        n_resamples=n_resamples or DEFAULT_N_RESAMPLES,
+        rng=seed,
+        n_threads=n_threads,
+    )
+    found = dict(zip(places, joint.p_adjusted, strict=True))
+    return [found.get(place) for place in range(len(tested))]

@@ -1,0 +1,261 @@
+"""Tests in every stratum, and whether strata differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, fisher_exact
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats import (
+    Verdict,
+    equivalence_test,
+    flip_test,
+    holm,
+    invariance_test,
+    paired_test,
+    stratified_test,
+)
+from ietest_fast.stats.heterogeneity import compare_strata, compare_strata_by_clusters
+
+GOLD = np.arange(9_000) % 3
+
+
+def compare(losses: Any, gains: Any, **options: Any) -> Any:
+    return compare_strata(
+        np.array(losses), np.array(gains), **{"n_resamples": 10_000, "seed": 0} | options
+    )
+
+
+def cancel(n: int = 100) -> tuple[Any, Any]:
+    """Answers that lose n texts of label 0 and gain n of label 1."""
+    original = np.where(np.arange(9_000) % 9 < 7, GOLD, (GOLD + 1) % 3)
+    transformed = original.copy()
+    lost = np.flatnonzero((GOLD == 0) & (original == GOLD))[:n]
+    won = np.flatnonzero((GOLD == 1) & (original != GOLD))[:n]
+    transformed[lost] = 1
+    transformed[won] = 1
+    return original, transformed
+
+
+def test_two_strata_are_fishers_table() -> None:
+    found = compare([30, 18], [10, 22])
+    # Two groups of the same size: as far from equal shares is as unlikely.
+    assert found.p_value == pytest.approx(fisher_exact([[30, 10], [18, 22]]).pvalue)
+    assert found.method == "exact"
+
+
+def test_the_statistic_is_pearsons() -> None:
+    table = np.array([[30, 10, 5, 0], [10, 30, 6, 2]])
+    found = compare(*table)
+    expected = chi2_contingency(table, correction=False)
+    assert found.statistic == pytest.approx(expected.statistic)
+    assert found.p_asymptotic == pytest.approx(expected.pvalue)
+    assert found.df == 3
+
+
+def test_large_tables_agree_with_the_chi_square_law() -> None:
+    table = np.array([[1_620, 1_540, 1_580], [1_600, 1_650, 1_570]])
+    found = compare(*table)
+    assert found.method == "exact"
+    assert found.p_value == pytest.approx(found.p_asymptotic, rel=0.01)
+
+
+def test_tables_beyond_enumeration_are_drawn() -> None:
+    losses, gains = np.full(12, 40), np.arange(34, 46)
+    found = compare(losses, gains, n_resamples=20_000)
+    assert (found.method, found.n_resamples) == ("resample", 20_000)
+    assert found.p_value == pytest.approx(found.p_asymptotic, abs=0.02)
+    certain = compare(np.arange(12) % 2 * 100, (np.arange(12) + 1) % 2 * 100)
+    assert certain.p_value == certain.p_floor
+    assert "≤" in str(certain)
+
+
+@pytest.mark.parametrize(
+    "table", [([0, 0], [0, 0]), ([5, 0], [5, 0]), ([5, 3], [0, 0]), ([4], [1])]
+)
+def test_nothing_to_compare_is_no_evidence(table: Any) -> None:
+    assert compare(*table).p_value == 1
+
+
+def test_equal_tables_are_not_told_apart_by_rounding() -> None:
+    sizes = [3, 7, 11, 13]
+    for losses in ([0, 3, 9, 6], [3, 6, 2, 3]):
+        gains = np.array(sizes) - losses
+        p = compare(losses, gains).p_value
+        assert p < 0.9
+        assert compare(gains, losses).p_value == pytest.approx(p, rel=1e-12)
+
+
+def test_parts_are_those_of_the_single_tests() -> None:
+    rng = np.random.default_rng(0)
+    genre = np.where(rng.random(9_000) < 0.2, "fiction", "travel")
+    a = np.where(rng.random(9_000) < 0.8, GOLD, (GOLD + 1) % 3)
+    b = np.where(rng.random(9_000) < 0.9, a, rng.integers(3, size=9_000))
+    result = stratified_test(a, b, genre, gold=GOLD, name="genre", margin=0.02, flip_margin=0.1)
+    assert [each.name for each in result.strata] == ["fiction", "travel"]
+    p_values = []
+    for each in result.strata:
+        rows = genre == each.name
+        right = (a[rows] == GOLD[rows], b[rows] == GOLD[rows])
+        test = paired_test(*right)
+        p_values.append(test.pvalue)
+        assert each.p_value == test.pvalue
+        assert each.equivalence == equivalence_test(
+            test.counts, margin=0.02, p_difference=test.pvalue
+        )
+        assert each.flips == flip_test(a[rows], b[rows], gold=GOLD[rows], margin=0.1)
+    assert [each.p_adjusted for each in result.strata] == pytest.approx(holm(p_values))
+    records = result.records()
+    assert [record["stratum"] for record in records] == ["fiction", "travel"]
+    assert len(result.to_frame()) == 2
+    assert result.to_dict()["heterogeneity"]["p_value"] == result.pvalue
+
+
+def test_outcomes_have_no_flips() -> None:
+    result = stratified_test([1, 1, 0, 0] * 30, [1, 0, 0, 0] * 30, ["a", "b"] * 60)
+    assert all(each.flips is None for each in result.strata)
+    assert result.strata[1].delta == 0.5
+
+
+def test_few_pairs_take_mcnemars_exact_test() -> None:
+    result = stratified_test([1] * 40, [0] * 8 + [1] * 32, ["a"] * 20 + ["b"] * 20)
+    assert result.strata[0].p_value == pytest.approx(2 / 2**8)
+
+
+def test_tiny_strata_are_reported_and_not_tested() -> None:
+    strata = ["a"] * 30 + ["b"] * 30 + ["c", "d"]
+    result = stratified_test([1] * 62, [0, 1] * 31, strata)
+    assert [each.p_value is None for each in result.strata] == [False, False, True, True]
+    assert result.n_untested == 2
+    assert result.n == 62
+    assert "2 of 4 are too small for a test" in result.explanation
+    clusters = np.r_[np.arange(60) // 2, 30, 31]
+    whole = stratified_test([1] * 62, [0, 1] * 31, strata, clusters=clusters)
+    assert whole.n_untested == 2
+
+
+def test_minp_is_never_above_holm_by_much_and_uses_discreteness() -> None:
+    strata = np.repeat(np.arange(20), 20)
+    a = np.ones(400, dtype=bool)
+    b = a.copy()
+    b[:8] = False  # stratum 0 loses 8; all others lose one, which can never reject
+    b[20::20] = False
+    by_holm = stratified_test(a, b, strata).strata[0]
+    by_min_p = stratified_test(a, b, strata, correction="minp").strata[0]
+    assert by_holm.p_adjusted == pytest.approx(20 * 2 / 2**8)
+    assert by_min_p.p_adjusted == pytest.approx(2 / 2**8)
+
+
+def test_minp_of_clusters_is_drawn_jointly() -> None:
+    rng = np.random.default_rng(1)
+    a = np.ones(600, dtype=bool)
+    b = rng.random(600) < np.where(np.arange(600) % 3 == 0, 0.9, 0.97)
+    clusters, strata = np.arange(600) // 3, np.arange(600) % 3
+    found = stratified_test(a, b, strata, clusters=clusters, correction="minp")
+    by_holm = stratified_test(a, b, strata, clusters=clusters)
+    for one, other in zip(found.strata, by_holm.strata, strict=True):
+        assert one.n_clusters == 200
+        assert one.p_adjusted is not None
+        assert other.p_adjusted is not None
+        assert one.p_adjusted <= other.p_adjusted + 0.02
+    for n_threads in (2, 3, 7):
+        again = stratified_test(
+            a, b, strata, clusters=clusters, correction="minp", n_threads=n_threads
+        )
+        assert again.to_dict() == found.to_dict()
+
+
+def test_clusters_of_one_text_are_independent_pairs() -> None:
+    rng = np.random.default_rng(2)
+    signs = rng.choice([-1, 0, 1], p=[0.1, 0.7, 0.2], size=3_000)
+    strata = rng.choice(3, p=[0.6, 0.3, 0.1], size=3_000)
+    single = compare_strata_by_clusters(signs, strata, np.arange(3_000), 3)
+    alone = compare(
+        np.bincount(strata[signs > 0], minlength=3), np.bincount(strata[signs < 0], minlength=3)
+    )
+    assert single.statistic == pytest.approx(alone.statistic)
+    assert single.p_value == pytest.approx(alone.p_value, abs=0.02)
+
+
+def test_copies_of_texts_are_no_evidence_if_they_are_clusters() -> None:
+    rng = np.random.default_rng(3)
+    signs, strata = rng.choice([-1, 1], size=200), rng.choice(3, size=200)
+    once = compare_strata_by_clusters(signs, strata, np.arange(200), 3)
+    copies = compare_strata_by_clusters(
+        np.tile(signs, 5), np.tile(strata, 5), np.tile(np.arange(200), 5), 3
+    )
+    assert copies.p_value == pytest.approx(once.p_value)
+
+
+def test_a_gain_and_a_loss_that_cancel_by_label_change_answers() -> None:
+    a, b = cancel()
+    for reworded in (True, None):
+        result = invariance_test(a, b, GOLD, reworded=reworded)
+        assert result.delta == 0
+        assert result.equivalence is not None
+        assert result.equivalence.equivalent
+        assert result.flips is not None
+        assert result.flips.rate < 0.05
+        assert result.verdict is Verdict.CHANGES
+        assert "accuracy falls on 0 (3.33 points" in result.explanation
+        assert "and rises on 1 (3.33 points" in result.explanation
+    clustered = invariance_test(a, b, GOLD, reworded=True, clusters=np.arange(9_000) // 2)
+    assert clustered.verdict is Verdict.CHANGES
+
+
+def test_only_reworded_texts_count() -> None:
+    a, b = cancel()
+    reworded = np.ones(9_000, dtype=bool)
+    reworded[a != b] = False
+    result = invariance_test(a, b, GOLD, reworded=reworded)
+    assert result.strata is not None
+    assert sum(result.strata.heterogeneity.losses) == 0
+    assert not result.uneven
+    own = stratified_test(a, b, GOLD, gold=GOLD, reworded=reworded)
+    assert own.n == reworded.sum()
+
+
+def test_changes_by_label_that_are_below_the_margin_stay_alike() -> None:
+    a, b = cancel(10)
+    narrow = invariance_test(a, b, GOLD, reworded=True, margin=0.01)
+    assert narrow.strata is not None
+    assert narrow.strata.differs
+    assert narrow.strata.all_equivalent
+    assert narrow.verdict is Verdict.ALIKE
+
+
+def test_a_loss_on_every_label_still_differs() -> None:
+    a, _ = cancel()
+    b = np.where(np.arange(9_000) < 2_000, (GOLD + 1) % 3, a)
+    assert invariance_test(a, b, GOLD, reworded=True).verdict is Verdict.DIFFERS
+
+
+def test_one_label_or_too_many_are_not_compared() -> None:
+    result = invariance_test([1] * 50, [1] * 49 + [2], [1] * 50)
+    assert result.strata is None
+    many = np.arange(900) % 30
+    assert invariance_test(many, many, many).strata is None
+
+
+@pytest.mark.parametrize(
+    ("strata", "options", "message"),
+    [
+        (["a", None, "b"], {}, "write a word such as 'none'"),
+        (["a", "b"], {}, "stratum has 2 rows, but there are 3 pairs"),
+        (["a", "b", "c"], {"reworded": [0, 0, 0]}, "no text is reworded"),
+        (["a", "b", "c"], {"correction": "maxt"}, "must be holm or minp"),
+        (["a", "b", "c"], {"alpha": 0.7}, "alpha must lie"),
+        (None, {}, "strata is missing"),
+    ],
+)
+def test_bad_input_is_named(strata: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        stratified_test([1, 0, 1], [1, 1, 0], strata, **options)
+
+
+def test_too_many_strata_are_refused() -> None:
+    with pytest.raises(InputError, match=r"101 different values.*ranges"):
+        stratified_test([1] * 101, [0] * 101, np.arange(101))

@@ -1,0 +1,152 @@
+"""How often the tests of strata reject where there is nothing to find, and how intervals cover."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ietest_fast.stats import Verdict, invariance_test, stratified_test
+from ietest_fast.stats.heterogeneity import compare_strata, compare_strata_by_clusters
+
+EVEN = (1 / 3, 1 / 3, 1 / 3)
+UNEVEN = (0.85, 0.12, 0.03)
+
+
+def heterogeneity_size(shares: Any, *, k: int, loss: float, n_tables: int, seed: int) -> float:
+    """Size at 5% for k discordant pairs on the average, of which a share are losses."""
+    rng = np.random.default_rng(seed)
+    rejected = 0
+    for table in range(n_tables):
+        sizes = rng.multinomial(rng.poisson(k), shares)
+        losses = rng.binomial(sizes, loss)
+        found = compare_strata(losses, sizes - losses, n_resamples=999, seed=table)
+        rejected += found.p_value <= 0.05
+    return rejected / n_tables
+
+
+def draw_clusters(rng: np.random.Generator, *, n: int, design: str, loss: float) -> Any:
+    """Signs, strata and clusters: texts of a cluster are won and lost together."""
+    size = np.full(n, 3)
+    if design == "uneven sizes":  # stratum 0 has clusters of ten texts
+        size = np.where(np.arange(n) % 3 == 0, 10, 1)
+    clusters = np.repeat(np.arange(n), size)
+    total = clusters.size
+    if design == "across":  # every cluster has a text of each stratum
+        strata = np.arange(total) % 3
+    elif design == "uneven sizes":
+        strata = clusters % 3
+    else:
+        strata = rng.choice(3, size=n, p=UNEVEN if design == "unbalanced" else EVEN)[clusters]
+    together = rng.random(total) < 0.6
+    discordant = np.where(together, (rng.random(n) < 0.15)[clusters], rng.random(total) < 0.15)
+    lost = np.where(together, (rng.random(n) < loss)[clusters], rng.random(total) < loss)
+    return np.where(discordant, np.where(lost, 1, -1), 0), strata, clusters
+
+
+def clustered_size(design: str, *, n: int, loss: float, n_tables: int, seed: int) -> float:
+    rng = np.random.default_rng(seed)
+    rejected = 0
+    for _ in range(n_tables):
+        own = draw_clusters(rng, n=n, design=design, loss=loss)
+        rejected += compare_strata_by_clusters(*own, 3).p_value <= 0.05
+    return rejected / n_tables
+
+
+def draw_answers(rng: np.random.Generator, *, n: int, shares: Any, flips: float) -> Any:
+    """Outcomes on both versions that are exchangeable, and strata."""
+    strata = rng.choice(len(shares), size=n, p=shares)
+    a = rng.random(n) < 0.8
+    return a, np.where(rng.random(n) < flips, rng.random(n) < 0.8, a), strata
+
+
+def family_sizes(
+    shares: Any, *, n: int, clustered: bool, correction: Any, n_tables: int, seed: int
+) -> tuple[float, float]:
+    """How often any stratum's adjusted p-value rejects, and how often all intervals cover 0."""
+    rng = np.random.default_rng(seed)
+    rejected = covered = tested = 0
+    for table in range(n_tables):
+        a, b, strata = draw_answers(rng, n=n, shares=shares, flips=0.3)
+        clusters = None
+        if clustered:
+            places = np.repeat(np.arange(n // 3), 3)
+            a, b = (
+                a[places * 3],
+                np.where(rng.random(places.size) < 0.5, b[places * 3], a[places * 3]),
+            )
+            strata, clusters = strata[: places.size], places
+        result = stratified_test(
+            a, b, strata, clusters=clusters, correction=correction, n_resamples=999, rng=table
+        )
+        rejected += any(p.p_adjusted is not None and p.p_adjusted <= 0.05 for p in result.strata)
+        for each in result.strata:
+            if each.equivalence is not None:
+                tested += 1
+                covered += 0.0 in each.equivalence.interval
+    return rejected / n_tables, covered / tested
+
+
+def verdict_rate(*, n: int, n_tables: int, seed: int) -> float:
+    """How often exchangeable versions are said to change answers by label."""
+    rng = np.random.default_rng(seed)
+    found = 0
+    for _ in range(n_tables):
+        gold = rng.choice(3, size=n, p=UNEVEN)
+        a = np.where(rng.random(n) < 0.8, gold, (gold + 1) % 3)
+        other = np.where(rng.random(n) < 0.8, gold, (gold + 1) % 3)
+        b = np.where(rng.random(n) < 0.05, other, a)
+        found += invariance_test(a, b, gold, reworded=True).verdict is Verdict.CHANGES
+    return found / n_tables
+
+
+def test_levels_are_kept_roughly() -> None:
+    assert heterogeneity_size(UNEVEN, k=100, loss=0.6, n_tables=500, seed=1) < 0.09
+    assert clustered_size("across", n=300, loss=0.6, n_tables=200, seed=1) < 0.1
+    assert (
+        family_sizes(UNEVEN, n=500, clustered=False, correction="minp", n_tables=50, seed=1)[0]
+        < 0.2
+    )
+
+
+@pytest.mark.slow
+def test_level_of_heterogeneity_is_kept() -> None:
+    for (name, shares), k, loss in itertools.product(
+        (("even", EVEN), ("uneven", UNEVEN)), (30, 100, 300, 1_000), (0.5, 0.8)
+    ):
+        size = heterogeneity_size(shares, k=k, loss=loss, n_tables=10_000, seed=3)
+        print(f"{name} strata, k = {k}, losses {loss:.0%}: {size:.1%}")
+        assert size < 0.06
+        if k >= 100:
+            assert size > 0.04
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["across", "within", "unbalanced", "uneven sizes"])
+def test_level_of_heterogeneity_is_kept_by_clusters(design: str) -> None:
+    for n, loss in itertools.product((300, 1_000), (0.5, 0.8)):
+        size = clustered_size(design, n=n, loss=loss, n_tables=4_000, seed=4)
+        print(f"{design}, {n} clusters, losses {loss:.0%}: {size:.1%}")
+        assert size < 0.06
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clustered", [False, True])
+def test_level_over_strata_is_kept(clustered: bool) -> None:
+    for (name, shares), correction in itertools.product(
+        (("even", EVEN), ("uneven", UNEVEN), ("ten tiny", (0.82, *([0.02] * 9)))), ("holm", "minp")
+    ):
+        size, coverage = family_sizes(
+            shares, n=1_500, clustered=clustered, correction=correction, n_tables=4_000, seed=5
+        )
+        print(f"clusters {clustered}, {name}, {correction}: {size:.1%}, 90% cover {coverage:.1%}")
+        assert size < 0.06
+
+
+@pytest.mark.slow
+def test_exchangeable_versions_seldom_change_by_label() -> None:
+    rate = verdict_rate(n=10_000, n_tables=2_000, seed=6)
+    print(f"changes answers: {rate:.1%}")
+    assert rate < 0.06
