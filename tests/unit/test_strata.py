@@ -177,7 +177,7 @@ def test_clusters_of_one_text_are_independent_pairs() -> None:
         np.bincount(strata[signs > 0], minlength=3), np.bincount(strata[signs < 0], minlength=3)
     )
     assert single.statistic == pytest.approx(alone.statistic)
-    assert single.p_value == pytest.approx(alone.p_value, abs=0.02)
+    assert single.p_value == pytest.approx(alone.p_asymptotic, abs=0.01)
 
 
 def test_copies_of_texts_are_no_evidence_if_they_are_clusters() -> None:
@@ -187,7 +187,7 @@ def test_copies_of_texts_are_no_evidence_if_they_are_clusters() -> None:
     copies = compare_strata_by_clusters(
         np.tile(signs, 5), np.tile(strata, 5), np.tile(np.arange(200), 5), 3
     )
-    assert copies.p_value == pytest.approx(once.p_value)
+    assert copies.p_value == pytest.approx(once.p_value, abs=0.02)
 
 
 def test_a_gain_and_a_loss_that_cancel_by_label_change_answers() -> None:

@@ -34,7 +34,7 @@ def draw_clusters(rng: np.random.Generator, *, n: int, design: str, loss: float)
         size = np.where(np.arange(n) % 3 == 0, 10, 1)
     clusters = np.repeat(np.arange(n), size)
     total = clusters.size
-    if design == "across":  # every cluster has a text of each stratum
+    if design in {"across", "opposed"}:  # every cluster has a text of each stratum
         strata = np.arange(total) % 3
     elif design == "uneven sizes":
         strata = clusters % 3
@@ -43,6 +43,8 @@ def draw_clusters(rng: np.random.Generator, *, n: int, design: str, loss: float)
     together = rng.random(total) < 0.6
     discordant = np.where(together, (rng.random(n) < 0.15)[clusters], rng.random(total) < 0.15)
     lost = np.where(together, (rng.random(n) < loss)[clusters], rng.random(total) < loss)
+    if design == "opposed":  # what one stratum loses another gains
+        lost = np.where(strata == 1, ~lost, lost) if loss == 0.5 else lost
     return np.where(discordant, np.where(lost, 1, -1), 0), strata, clusters
 
 
@@ -124,7 +126,7 @@ def test_level_of_heterogeneity_is_kept() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("design", ["across", "within", "unbalanced", "uneven sizes"])
+@pytest.mark.parametrize("design", ["across", "opposed", "within", "unbalanced", "uneven sizes"])
 def test_level_of_heterogeneity_is_kept_by_clusters(design: str) -> None:
     for n, loss in itertools.product((300, 1_000), (0.5, 0.8)):
         size = clustered_size(design, n=n, loss=loss, n_tables=4_000, seed=4)

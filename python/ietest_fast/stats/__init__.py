@@ -15,6 +15,7 @@ from ietest_fast.stats.crossed_power import (
     plan_algorithm,
     split_variance,
 )
+from ietest_fast.stats.dose import DoseResponseResult, Slope, TrendResult, dose_response_test
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
@@ -88,6 +89,7 @@ __all__ = [
     "DEFAULT_MARGIN",
     "DEFAULT_N_RESAMPLES",
     "Decision",
+    "DoseResponseResult",
     "EquivalenceResult",
     "EstimateResult",
     "FEW_DISCORDANT",
@@ -112,10 +114,12 @@ __all__ = [
     "ScoreTestResult",
     "SignalToNoise",
     "SimulationResult",
+    "Slope",
     "StratifiedResult",
     "StratumResult",
     "SymmetryResult",
     "TestSize",
+    "TrendResult",
     "VarianceComponents",
     "Verdict",
     "algorithm_power",
@@ -130,6 +134,7 @@ __all__ = [
     "count_replicates",
     "decide",
     "detectable_difference",
+    "dose_response_test",
     "draw_null_differences",
     "draw_null_scores",
     "draw_t_replicates",

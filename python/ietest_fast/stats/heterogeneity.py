@@ -25,17 +25,16 @@ class HeterogeneityResult(Result):
     n_clusters
         Clusters with a discordant pair; None without clusters.
     statistic
-        Pearson's chi-square of the table of losses and gains.
+        Pearson's chi-square of the table of losses and gains; with clusters the score statistic.
     df
         Strata with a discordant pair, less one; 0 where there is nothing to compare.
     p_value
         Exact or from drawn tables; with clusters from the F law.
     p_asymptotic
-        From the chi-square law, with clusters that of the corrected statistic.
+        From the chi-square law with ``df`` degrees of freedom.
     method
         ``exact``: all tables with these margins. ``resample``: drawn ones, (c+1)/(S+1).
-        ``clusters``: corrected by
-        Rao and Scott, with the F law.
+        ``clusters``: the F law.
     n_resamples, seed
         S and the seed of the tables; None unless they were drawn.
     """
@@ -140,18 +139,20 @@ def compare_strata(
 def compare_strata_by_clusters(
     signs: NDArray[np.int64], strata: NDArray[np.int64], clusters: NDArray[Any], n_strata: int
 ) -> HeterogeneityResult:
-    r"""Test the same of pairs that come in clusters, by Pearson's statistic corrected for them.
+    r"""Test the same of pairs that come in clusters, by a score with a correlation within them.
 
-    With s_i = 1 for a loss and -1 for a gain, and m their mean over all discordant pairs, stratum s
-    has the score U_s, the sum of its s_i - m. It is a sum over clusters of
-    u_cs - (k_s / K) u_c, where u_cs is the sum of s_i - m over the pairs of cluster c in s and u_c
-    that over all of its pairs. So the sum of their squares and products estimates the covariance V
-    of U, whatever the dependence within a cluster, and a cluster may lie in several strata.
-    Pearson's statistic is the sum of U_s² / (k_s (1 - m²)), and a sum of chi-squares weighted by
-    the eigenvalues of V against the covariance of independent pairs. With a the coefficient of
-    variation of these, it is divided by their mean and by 1 + a², and held against the F law with
-    r = (L - 1) / (1 + a²) and r (C - 1) degrees of freedom, C being the clusters with a discordant
-    pair (Rao and Scott 1984, Thomas and Rao 1987).
+    With r_i = s_i - m, s_i being 1 for a loss and -1 for a gain, and m their mean over all K
+    discordant pairs, stratum s has the score U_s, the sum of its r_i. Two discordant pairs of a
+    cluster have the correlation a if they are in the same stratum, and b otherwise; both are
+    estimated from the products r_i r_j of all such pairs. With k_cs the discordant pairs of cluster
+    c in stratum s, this gives the covariance of U before the mean is taken away,
+
+    .. math:: (1 - m^2)\bigl(k_s + a \sum_c k_{cs} (k_{cs} - 1)\bigr)
+              \quad\text{and}\quad (1 - m^2)\, b \sum_c k_{cs} k_{ct},
+
+    and U' V⁻ U is held against the F law with L - 1 and C - 1 degrees of freedom, C being the
+    clusters with a discordant pair. A variance of each stratum by itself would assume less, and be
+    too uncertain where a stratum has few clusters.
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ def compare_strata_by_clusters(
     n_strata
         L.
     """
-    from scipy.special import chdtrc, fdtrc
+    from scipy.special import fdtrc
 
     there = np.flatnonzero(signs)
     own, places = signs[there], strata[there]
@@ -172,21 +173,10 @@ def compare_strata_by_clusters(
     losses = np.bincount(places[own > 0], minlength=n_strata)
     _, units = np.unique(clusters[there], return_inverse=True)
     n_units = int(units.max(initial=-1)) + 1
-    df = max(0, int((sizes > 0).sum()) - 1)
-    statistic, p, p_asymptotic = 0.0, 1.0, 1.0
+    statistic, df, p = 0.0, max(0, int((sizes > 0).sum()) - 1), 1.0
     if df and 0 < losses.sum() < own.size and n_units > 1:
-        by_cell = np.bincount(
-            units * n_strata + places, weights=own - own.mean(), minlength=n_units * n_strata
-        ).reshape(n_units, n_strata)[:, sizes > 0]
-        size = sizes[sizes > 0]
-        scores = (by_cell - np.outer(by_cell.sum(axis=1), size / own.size)) / np.sqrt(size)
-        statistic = float(np.square(scores.sum(axis=0)).sum()) / (1 - own.mean() ** 2)
-        covariance = scores.T @ scores / (1 - own.mean() ** 2)
-        effect = float(np.trace(covariance)) / df
-        spread = float(np.square(covariance).sum()) / df / effect**2  # 1 + a²
-        freedom = df / spread
-        p = float(fdtrc(freedom, freedom * (n_units - 1), statistic / effect / df))
-        p_asymptotic = float(chdtrc(freedom, statistic / effect / spread))
+        statistic = _score(own - own.mean(), places, units, 1 - float(own.mean()) ** 2)
+        p = float(fdtrc(df, n_units - 1, statistic / df))
     return HeterogeneityResult(
         losses=tuple(losses.tolist()),
         gains=tuple((sizes - losses).tolist()),
@@ -194,11 +184,47 @@ def compare_strata_by_clusters(
         statistic=statistic,
         df=df,
         p_value=p,
-        p_asymptotic=p_asymptotic,
+        p_asymptotic=_chi_square_tail(statistic, df),
         method="clusters",
         n_resamples=None,
         seed=None,
     )
+
+
+def _score(
+    residuals: NDArray[np.float64],
+    strata: NDArray[np.int64],
+    units: NDArray[np.int64],
+    variance: float,
+) -> float:
+    """Return U' V⁻ U of discordant pairs; see :func:`compare_strata_by_clusters`."""
+    _, strata = np.unique(strata, return_inverse=True)
+    n_units, n_strata = int(units.max()) + 1, int(strata.max()) + 1
+    cells, n_cells = units * n_strata + strata, n_units * n_strata
+
+    def add(weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        sums = np.bincount(cells, weights=weights, minlength=n_cells)
+        return sums.reshape(n_units, n_strata).astype(np.float64)
+
+    counts, sums = add(None), add(residuals)
+    square = float(np.square(residuals).sum())
+    pairs_within = float((counts * (counts - 1)).sum())
+    pairs_across = float(np.square(counts.sum(axis=1)).sum() - np.square(counts).sum())
+    product_within = float(np.square(sums).sum()) - square
+    product_across = float(np.square(sums.sum(axis=1)).sum() - np.square(sums).sum())
+    within = across = 0.0
+    if pairs_within:
+        within = max(0.0, product_within / pairs_within / variance)
+    if pairs_across:
+        across = max(-1 / (n_strata - 1), product_across / pairs_across / variance)
+    covariance = across * (counts.T @ counts)
+    sizes = counts.sum(axis=0)
+    np.fill_diagonal(covariance, sizes + within * (np.square(counts).sum(axis=0) - sizes))
+    centre = np.eye(n_strata) - np.outer(sizes / sizes.sum(), np.ones(n_strata))
+    covariance = variance * centre @ covariance @ centre.T
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > 1e-9 * values.max()
+    return float((np.square(sums.sum(axis=0) @ vectors[:, kept]) / values[kept]).sum())
 
 
 def _chi_square_tail(statistic: float, df: int) -> float:

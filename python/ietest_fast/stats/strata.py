@@ -379,21 +379,7 @@ def stratified_test(
         raise InputError(f"correction of strata must be holm or minp, not {correction!r}")
     if strata is None:
         raise InputError("strata is missing: a column that says which stratum each text is in")
-    answers = None
-    if isinstance(original, MatchedSample):
-        if transformed is not None or gold is not None:
-            raise InputError("a matched sample is complete: leave transformed and gold out")
-        sample = original
-    elif gold is None:
-        sample = MatchedSample(
-            original_correct=as_outcomes(original, "original"),
-            transformed_correct=as_outcomes(transformed, "transformed"),
-        )
-    else:
-        a, b, truth = check_label_kinds(original=original, transformed=transformed, gold=gold)
-        check_lengths(original=a, transformed=b, gold=truth)
-        sample = MatchedSample(original_correct=a == truth, transformed_correct=b == truth)
-        answers = (a, b, truth)
+    sample, answers = read_sample(original, transformed, gold)
     n = len(sample)
     names, codes = read_strata(strata, n, name=name)
     labels = None if clusters is None else as_clusters(clusters, n)[0]
@@ -422,6 +408,34 @@ def stratified_test(
         rng=rng,
         n_threads=n_threads,
     )
+
+
+def read_sample(
+    original: Any, transformed: Any, gold: Any
+) -> tuple[MatchedSample, tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None]:
+    """Return outcomes, and the answers and gold labels if they are known.
+
+    Raises
+    ------
+    InputError
+        If a value is missing, or columns differ in length or in kind.
+    """
+    if isinstance(original, MatchedSample):
+        if transformed is not None or gold is not None:
+            raise InputError("a matched sample is complete: leave transformed and gold out")
+        return original, None
+    if transformed is None:
+        raise InputError("the second column is missing: this needs a MatchedSample or two columns")
+    if gold is None:
+        sample = MatchedSample(
+            original_correct=as_outcomes(original, "original"),
+            transformed_correct=as_outcomes(transformed, "transformed"),
+        )
+        return sample, None
+    a, b, truth = check_label_kinds(original=original, transformed=transformed, gold=gold)
+    check_lengths(original=a, transformed=b, gold=truth)
+    right = MatchedSample(original_correct=a == truth, transformed_correct=b == truth)
+    return right, (a, b, truth)
 
 
 def read_strata(strata: Any, n: int, *, name: str) -> tuple[list[str], NDArray[np.int64]]:

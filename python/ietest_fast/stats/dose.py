@@ -1,0 +1,549 @@
+"""Whether losses and flips grow with a number that each text has, such as its number of edits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.fixed_margins import DEFAULT_TABLES, draw_tables, tails_given_total
+from ietest_fast.stats.inputs import as_clusters, as_outcomes, as_scores, check_lengths
+from ietest_fast.stats.integer_laws import tails_of_sum
+from ietest_fast.stats.intervals import Interval
+from ietest_fast.stats.resampling import Alternative, check_options, monte_carlo_p
+from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.seeds import Rng, seed_of
+from ietest_fast.stats.strata import read_sample
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The largest dose: beyond, the exact laws have too many values.
+LARGEST_DOSE = 10**6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slope:
+    """How a mean changes with the dose.
+
+    Attributes
+    ----------
+    value
+        Change for each unit of the dose, by least squares.
+    interval
+        At 95%, by inverting the test; infinite where a single text or cluster decides.
+    t, df
+        Studentised score at a slope of 0, and its degrees of freedom.
+    p_value
+        Of "the slope is 0".
+    """
+
+    value: float
+    interval: Interval
+    t: float
+    df: int
+    p_value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrendResult:
+    """Test whether marks (losses, flips) go with the dose, given how many there are.
+
+    Attributes
+    ----------
+    statistic
+        Sum of the doses of the marked pairs.
+    p_value
+        Exact or from drawn tables.
+    p_asymptotic
+        From the normal law; for flips this is the test of Cochran and Armitage.
+    method
+        ``exact``, ``resample``, or ``clusters``: a score test, studentised by clusters.
+    n_resamples
+        S; None unless tables were drawn.
+    """
+
+    statistic: int
+    p_value: float
+    p_asymptotic: float
+    method: Literal["exact", "resample", "clusters"]
+    n_resamples: int | None
+
+    @property
+    def p_floor(self) -> float | None:
+        """The smallest p-value that the drawn tables allow; None if it is not from such."""
+        return None if self.n_resamples is None else 2 / (self.n_resamples + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoseResponseResult(Result):
+    """Whether losses and flips grow with the dose.
+
+    Attributes
+    ----------
+    name
+        What the dose is called.
+    n
+        Number of pairs.
+    n_clusters
+        None without clusters.
+    doses, sizes, losses, gains, flipped
+        The doses that occur, and for each its pairs, those that become wrong and right, and the
+        answers that flip; the last is None where only right and wrong are known.
+    slope
+        Of the loss, A - B, over the dose. Its test answers "does the loss grow with the dose?".
+        None if all doses are the same.
+    direction
+        H0: among discordant pairs the share of losses does not depend on the dose. None likewise.
+    weighted_sum
+        T, the sum of doses over losses minus that over gains.
+    p_weighted
+        Of H0: a discordant pair is as likely a loss as a gain, whatever its dose. The exact law of
+        T under coins. Any loss counts as evidence, also one that does not depend on the dose.
+    flip_slope, flip_trend
+        Of the flip rate over the dose, and the test of Cochran and Armitage; None where flips are
+        not known, or all doses are the same.
+    alternative
+        ``greater``: the loss grows, and flips do.
+    seed
+        Of tables that are drawn.
+    """
+
+    title = "Dose and response"
+
+    name: str
+    n: int
+    n_clusters: int | None
+    doses: tuple[int, ...]
+    sizes: tuple[int, ...]
+    losses: tuple[int, ...]
+    gains: tuple[int, ...]
+    flipped: tuple[int, ...] | None
+    slope: Slope | None
+    direction: TrendResult | None
+    weighted_sum: int
+    p_weighted: float
+    flip_slope: Slope | None
+    flip_trend: TrendResult | None
+    alternative: Alternative
+    seed: int
+
+    @property
+    def statistic(self) -> float:
+        """The slope of the loss; 0 if all doses are the same."""
+        return 0.0 if self.slope is None else self.slope.value
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of "the loss does not grow with the dose"; 1 if all are the same."""
+        return 1.0 if self.slope is None else self.slope.p_value
+
+    def confidence_interval(self) -> Interval | None:
+        """Return the 95% interval of the slope of the loss."""
+        return None if self.slope is None else self.slope.interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name."""
+        return {
+            "name": self.name,
+            "n": self.n,
+            "n_clusters": self.n_clusters,
+            "doses": list(self.doses),
+            "sizes": list(self.sizes),
+            "losses": list(self.losses),
+            "gains": list(self.gains),
+            "flipped": None if self.flipped is None else list(self.flipped),
+            **_flat("slope", self.slope),
+            "p_value": self.pvalue,
+            **_flat_trend("direction", self.direction),
+            "weighted_sum": self.weighted_sum,
+            "p_weighted": self.p_weighted,
+            **_flat("flip_slope", self.flip_slope),
+            "p_flip_slope": None if self.flip_slope is None else self.flip_slope.p_value,
+            **_flat_trend("flip_trend", self.flip_trend),
+            "alternative": self.alternative,
+            "seed": self.seed,
+            "explanation": self.explanation,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        rows = [("pairs", f"{self.n:,}, {self.name} from {self.doses[0]} to {self.doses[-1]}")]
+        if self.slope is not None and self.direction is not None:
+            rows += [
+                ("loss for each unit", _say_slope(self.slope)),
+                ("  share of losses", _say_trend(self.direction)),
+            ]
+        rows.append(
+            ("  weighted sum T", f"{self.weighted_sum:+,}, p = {format_p(self.p_weighted)}")
+        )
+        if self.flip_slope is not None and self.flip_trend is not None:
+            rows += [
+                ("flips for each unit", _say_slope(self.flip_slope)),
+                ("  Cochran–Armitage", _say_trend(self.flip_trend)),
+            ]
+        return rows
+
+    def remarks(self) -> list[str]:
+        """Return what is shown as a sentence."""
+        return [self.explanation]
+
+    @property
+    def explanation(self) -> str:
+        """What is shown, in plain words."""
+        if self.slope is None:
+            return f"By {self.name}: all texts have {self.doses[0]}, so nothing can grow with it."
+        said = [f"the loss of accuracy {_say_growth(self.slope)}"]
+        if self.flip_slope is not None and self.flip_trend is not None:
+            p = self.flip_trend.p_value
+            said.append(f"the share of changed answers {_say_growth(self.flip_slope, p)}")
+        return f"With {self.name}, {'; '.join(said)}."
+
+
+def _say_growth(slope: Slope, p: float | None = None) -> str:
+    p = slope.p_value if p is None else p
+    if p >= 0.05:
+        return f"is not shown to grow or shrink (p = {format_p(p)})"
+    verb = "grows" if slope.value > 0 else "shrinks"
+    return f"{verb} by {100 * abs(slope.value):.2f} points for each one more (p = {format_p(p)})"
+
+
+def _say_slope(slope: Slope) -> str:
+    return f"{slope.value:+.4f} {slope.interval}, p = {format_p(slope.p_value)}"
+
+
+def _say_trend(trend: TrendResult) -> str:
+    return f"p = {format_p(trend.p_value, floor=trend.p_floor)} ({trend.method})"
+
+
+def _flat(name: str, slope: Slope | None) -> dict[str, Any]:
+    if slope is None:
+        return {name: None, f"{name}_interval": None}
+    return {name: slope.value, f"{name}_interval": [slope.interval.low, slope.interval.high]}
+
+
+def _flat_trend(name: str, trend: TrendResult | None) -> dict[str, Any]:
+    if trend is None:
+        return {f"p_{name}": None, f"{name}_method": None}
+    return {
+        f"p_{name}": trend.p_value,
+        f"p_{name}_asymptotic": trend.p_asymptotic,
+        f"{name}_method": trend.method,
+    }
+
+
+def dose_response_test(
+    original: Any,
+    transformed: Any = None,
+    dose: Any = None,
+    *,
+    gold: Any = None,
+    clusters: Any = None,
+    reworded: Any = None,
+    name: str = "dose",
+    alternative: Alternative = "two-sided",
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+) -> DoseResponseResult:
+    r"""Test whether losses and flips grow with the dose, such as the number of edits.
+
+    Four questions, the first of which is answered by ``pvalue``:
+
+    - *Does the loss grow with the dose?* The slope of A - B over the dose by least squares, with a
+      test that is studentised by texts (or clusters), so that the number of discordant pairs may
+      depend on the dose.
+    - *Are discordant pairs with a large dose more often losses?* The sum of the doses of the
+      losses, given how many losses there are: every choice of the W losses among the K discordant
+      pairs is equally likely under H0. Exact. A loss that grows because more answers change, by the
+      same share of losses, does not show here.
+    - *Is there any loss, counted by the dose?* T = Σ e_i s_i over discordant pairs, s_i being 1 for
+      a loss and -1 for a gain. Its exact law under coins is a convolution. It is a paired test that
+      gives pairs with a large dose more weight: it rejects also where the loss is the same at every
+      dose.
+    - *Do flips grow with the dose?* The test of Cochran (1954) and Armitage (1955), exact given the
+      number of flips.
+
+    Parameters
+    ----------
+    original, transformed
+        Labels that the classifier gives to both versions, shape (n,), if there is ``gold``.
+        Otherwise outcomes (0 and 1), or one :class:`MatchedSample`.
+    dose
+        Shape (n,): whole numbers from 0 to a million.
+    gold
+        Gold labels, shape (n,). Without them flips are not known.
+    clusters
+        Shape (n,), the cluster of each text.
+    reworded
+        Shape (n,), bool: which texts were reworded. Only these are looked at.
+    name
+        What the dose is called.
+    alternative
+        ``two-sided``; ``greater``: losses and flips grow with the dose; ``less``: they shrink. T:
+        losses outweigh gains, or gains losses.
+    n_resamples
+        S of tables that are too many to enumerate; None for 10,000.
+    rng
+        As for :func:`paired_test`.
+
+    Returns
+    -------
+    DoseResponseResult
+
+    Raises
+    ------
+    InputError
+        If a value is missing, columns differ in length or in kind, a dose is no whole number from
+        0 to a million, or fewer than two texts were reworded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ietest_fast.stats import dose_response_test
+    >>> edits = np.arange(1_000) % 5 + 1
+    >>> original = np.ones(1_000, dtype=bool)
+    >>> rephrased = np.arange(1_000) // 5 % 40 >= edits  # 2.5% more are lost for each edit
+    >>> result = dose_response_test(original, rephrased, edits, name="edits")
+    >>> round(result.slope.value, 3), result.pvalue < 0.001
+    (0.025, True)
+    """
+    check_options(alternative=alternative, n_resamples=n_resamples or DEFAULT_TABLES)
+    if dose is None:
+        raise InputError("dose is missing: a column with the number of each text")
+    sample, answers = read_sample(original, transformed, gold)
+    n = len(sample)
+    amounts = _as_doses(dose, name)
+    check_lengths(original=sample.original_correct, **{name: amounts})
+    units = None if clusters is None else as_clusters(clusters, n)[0]
+    rows = np.arange(n)
+    if reworded is not None and reworded is not True:
+        mask = as_outcomes(reworded, "reworded")
+        check_lengths(original=sample.original_correct, reworded=mask)
+        rows = np.flatnonzero(mask)
+    if rows.size < 2:
+        raise InputError(f"only {rows.size} texts are reworded: a dose needs two or more")
+    signs = sample.original_correct[rows].astype(np.int64) - sample.transformed_correct[rows]
+    flips = None if answers is None else np.asarray(answers[0] != answers[1])[rows]
+    return _respond(
+        amounts[rows],
+        signs,
+        flips,
+        None if units is None else np.unique(units[rows], return_inverse=True)[1],
+        name=name,
+        alternative=alternative,
+        n_resamples=n_resamples or DEFAULT_TABLES,
+        seed=seed_of(rng),
+    )
+
+
+def _as_doses(dose: Any, name: str) -> NDArray[np.int64]:
+    values = as_scores(dose, name)
+    wrong = np.flatnonzero((values != np.rint(values)) | (values < 0) | (values > LARGEST_DOSE))
+    if wrong.size:
+        raise InputError(
+            f"{name} must hold whole numbers from 0 to {LARGEST_DOSE:,}, not "
+            f"{values[wrong[0]]:g}; multiply shares by 100 and round them",
+            row=f"row {int(wrong[0])}",
+        )
+    return values.astype(np.int64)
+
+
+def _respond(
+    dose: NDArray[np.int64],
+    signs: NDArray[np.int64],
+    flips: NDArray[np.bool_] | None,
+    units: NDArray[np.int64] | None,
+    *,
+    name: str,
+    alternative: Alternative,
+    n_resamples: int,
+    seed: int,
+) -> DoseResponseResult:
+    doses, places = np.unique(dose, return_inverse=True)
+    counted = {
+        mark: np.bincount(places[own], minlength=doses.size)
+        for mark, own in (("all", np.arange(dose.size)), ("lost", signs > 0), ("won", signs < 0))
+    }
+    flipped = None if flips is None else np.bincount(places[flips], minlength=doses.size)
+    drawing: dict[str, Any] = {"alternative": alternative, "n_resamples": n_resamples, "seed": seed}
+    slope = flip_slope = direction = flip_trend = None
+    if doses.size > 1:
+        slope = _fit(dose, signs.astype(np.float64), units, alternative)
+        discordant = np.flatnonzero(signs)
+        sizes = counted["lost"] + counted["won"]
+        if units is None:
+            direction = _trend(doses, counted["lost"], sizes, **drawing)
+        else:
+            direction = _trend_by_clusters(
+                dose[discordant], signs[discordant] > 0, units[discordant], alternative
+            )
+        if flips is not None and flipped is not None:
+            flip_slope = _fit(dose, flips.astype(np.float64), units, alternative)
+            if units is None:
+                flip_trend = _trend(doses, flipped, counted["all"], **drawing)
+            else:
+                flip_trend = _trend_by_clusters(dose, flips, units, alternative)
+    weighted = dose * signs
+    return DoseResponseResult(
+        name=name,
+        n=dose.size,
+        n_clusters=None if units is None else int(units.max()) + 1,
+        doses=tuple(doses.tolist()),
+        sizes=tuple(counted["all"].tolist()),
+        losses=tuple(counted["lost"].tolist()),
+        gains=tuple(counted["won"].tolist()),
+        flipped=None if flipped is None else tuple(flipped.tolist()),
+        slope=slope,
+        direction=direction,
+        weighted_sum=int(weighted.sum()),
+        p_weighted=_p_of_signs(weighted, units, alternative),
+        flip_slope=flip_slope,
+        flip_trend=flip_trend,
+        alternative=alternative,
+        seed=seed,
+    )
+
+
+def _side(alternative: Alternative, at_most: float, at_least: float) -> float:
+    if alternative == "greater":
+        return at_least
+    if alternative == "less":
+        return at_most
+    return min(1.0, 2 * min(at_most, at_least))
+
+
+def _p_of_signs(
+    weighted: NDArray[np.int64], units: NDArray[np.int64] | None, alternative: Alternative
+) -> float:
+    """Compute the p-value of the sum if a coin decides on the sign of each pair, or cluster."""
+    values = weighted
+    if units is not None:
+        values = np.rint(np.bincount(units, weights=weighted)).astype(np.int64)
+    total = int(values.sum())
+    sizes, counts = np.unique(np.abs(values[values != 0]), return_counts=True)
+    if sizes.size == 0:
+        return 1.0
+    supports = [[-size, size] for size in sizes.tolist()]
+    tails = tails_of_sum(supports, [[0.5, 0.5]] * sizes.size, counts, total)
+    return _side(alternative, *tails)
+
+
+def _trend(
+    doses: NDArray[np.int64],
+    marked: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    *,
+    alternative: Alternative,
+    n_resamples: int,
+    seed: int,
+) -> TrendResult:
+    """Test whether marks go with the dose: given their number they fall on any pairs alike."""
+    there = sizes > 0
+    own, marks, k = doses[there], marked[there], sizes[there]
+    n, total = int(k.sum()), int(marks.sum())
+    observed = int((own * marks).sum())
+    z = 0.0
+    if n > 1 and 0 < total < n:
+        mean = float((own * k).sum()) / n
+        spread = float((np.square(own - mean) * k).sum()) / n
+        variance = total * (n - total) / (n - 1) * spread
+        z = (observed - total * mean) / math.sqrt(variance) if variance > 0 else 0.0
+    tails = tails_given_total(
+        k, total, [e * np.arange(s + 1) for e, s in zip(own, k, strict=True)], observed
+    )
+    if tails is None:
+        at_most = at_least = 0
+        for tables in draw_tables(k, total, n_resamples, seed):
+            values = tables @ own
+            at_most += int((values <= observed).sum())
+            at_least += int((values >= observed).sum())
+        p = monte_carlo_p(alternative, at_most, at_least, n_resamples)
+    else:
+        p = _side(alternative, *tails)
+    upper = 0.5 * math.erfc(z / math.sqrt(2))
+    return TrendResult(
+        statistic=observed,
+        p_value=p,
+        p_asymptotic=_side(alternative, 0.5 * math.erfc(-z / math.sqrt(2)), upper),
+        method="exact" if tails is not None else "resample",
+        n_resamples=None if tails is not None else n_resamples,
+    )
+
+
+def _trend_by_clusters(
+    dose: NDArray[np.int64],
+    marked: NDArray[np.bool_],
+    units: NDArray[np.int64],
+    alternative: Alternative,
+) -> TrendResult:
+    p = 1.0
+    if dose.size > 1 and np.ptp(dose) > 0:
+        p = _fit(dose, marked.astype(np.float64), units, alternative).p_value
+    return TrendResult(
+        statistic=int(dose[marked].sum()),
+        p_value=p,
+        p_asymptotic=p,
+        method="clusters",
+        n_resamples=None,
+    )
+
+
+def _fit(
+    dose: NDArray[np.int64],
+    response: NDArray[np.float64],
+    units: NDArray[np.int64] | None,
+    alternative: Alternative,
+) -> Slope:
+    r"""Fit a slope, and test it by a score that is studentised by units.
+
+    With x and y the centred dose and response, z_c(b) is the sum over unit c of x (y - b x), and b
+    is in the interval if the t of these sums, (Σ z) / sqrt((Σ z² - (Σ z)² / C) C / (C - 1)), is no
+    larger than Student's quantile with C - 1 degrees of freedom: a quadratic inequality in b. C
+    counts the units with a response that differs from the commonest one, which carry the evidence.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    x = dose - dose.mean()
+    y = response - response.mean()
+    places = np.arange(x.size) if units is None else units
+    slopes = np.bincount(places, weights=x * x)
+    scores = np.bincount(places, weights=x * y)
+    sxx, sxy = float(slopes.sum()), float(scores.sum())
+    values, counts = np.unique(response, return_counts=True)
+    telling = np.unique(places[response != values[np.argmax(counts)]]).size
+    df = telling - 1
+    if df < 1:
+        whole = Interval(-math.inf, math.inf)
+        return Slope(value=sxy / sxx, interval=whole, t=0.0, df=max(df, 0), p_value=1.0)
+    square = float(np.square(scores).sum())
+    left = (square - sxy**2 / telling) * telling / df
+    t = math.copysign(math.inf, sxy) if left <= 0 and sxy else 0.0
+    if left > 0:
+        t = sxy / math.sqrt(left)
+    lower, upper = float(stdtr(df, t)), float(stdtr(df, -t))
+    quantile = float(stdtrit(df, 0.975)) ** 2
+    # (Σ z)² <= bound · Σ z² is the same as |t| <= quantile.
+    bound = quantile * telling / (df + quantile)
+    return Slope(
+        value=sxy / sxx,
+        interval=_invert(
+            sxx**2 - bound * float(np.square(slopes).sum()),
+            sxx * sxy - bound * float((slopes * scores).sum()),
+            sxy**2 - bound * square,
+        ),
+        t=t,
+        df=df,
+        p_value=_side(alternative, lower, upper),
+    )
+
+
+def _invert(square: float, half: float, constant: float) -> Interval:
+    """Return where square·b² - 2·half·b + constant <= 0, if that is an interval."""
+    inside = half * half - square * constant
+    if square <= 0 or inside < 0:
+        return Interval(-math.inf, math.inf)
+    root = math.sqrt(inside)
+    return Interval((half - root) / square, (half + root) / square)
