@@ -33,6 +33,9 @@ def make(kind: str) -> tuple[Any, Any, Any]:
         return RIGHT, np.where(np.arange(N) % 1_000 == 0, (GOLD + 2) % 3, RIGHT), everything
     if kind == "swaps":  # as often to right as to wrong
         return RIGHT, np.roll(RIGHT, 1_998), everything
+    if kind == "cancels by label":  # a loss on one label, a gain on another
+        lost, won = (GOLD == 0) & (np.arange(N) < 300), (GOLD == 1) & (np.arange(N) >= N - 300)
+        return RIGHT, np.where(lost | won, 1, RIGHT), everything
     if kind == "wrong to wrong":
         return RIGHT, np.where(np.arange(N) < 7_300, RIGHT, (GOLD + 2) % 3), everything
     assert kind == "diluted"  # 15 points on 5% of the rows
@@ -82,6 +85,7 @@ EXPECTED = {
     "swaps": "changes answers",
     "wrong to wrong": "changes answers",
     "diluted": "differs",
+    "cancels by label": "changes answers",
 }
 
 

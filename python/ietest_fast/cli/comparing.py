@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ietest_fast.cli.closer import print_closer
 from ietest_fast.cli.options import (
     check_resamples,
     choose_reworded,
@@ -44,7 +45,8 @@ def compare_logs(
         The predictions, and what there is to say about them.
     options
         Of the test: ``method``, ``n_resamples``, ``seed``, ``alternative``, ``n_threads``,
-        ``clusters``, ``reworded``, ``all_reworded``, ``flip_margin``, ``fail_unless_alike``.
+        ``clusters``, ``reworded``, ``all_reworded``, ``flip_margin``, ``fail_unless_alike``,
+        ``strata``, ``strata_correction``, ``dose``.
     margin
         Of the equivalence test; None for its default.
     alpha, as_json, fail_on_reject
@@ -76,6 +78,9 @@ def compare_logs(
         margin=margin,
         flip_margin=options["flip_margin"],
         reworded=choose_reworded(options),
+        strata=options["strata"],
+        strata_correction=options["strata_correction"],
+        dose=options["dose"],
         n_threads=options["n_threads"],
     )
     if len(found.tests) == 1:
@@ -151,6 +156,7 @@ def _print_one(
         signature=signature,
         invariance=test.invariance,
     )
+    print_closer(test.strata, test.dose)
     _print_changes(found, test)
 
 
@@ -258,6 +264,7 @@ def _print_several(
         else f"No difference from {reference} is shown."
     )
     for test in found.tests:
+        print_closer(test.strata, test.dose, name=test.name)
         _print_changes(found, test, name=test.name)
     click.echo(signature)
 

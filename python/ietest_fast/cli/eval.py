@@ -19,6 +19,7 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_resamples,
     invariance_options,
+    strata_options,
     test_options,
 )
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)
+
+#: What strata and doses may be that no column of the test file says.
+MADE_HERE = ("label", "edits")
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -207,6 +211,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Smaller differences count as equivalent.  [default: 0.01]",
 )
 @invariance_options
+@strata_options
 @test_options
 def command(
     *,
@@ -326,7 +331,10 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     id_column, clusters = options["id_column"], options["clusters"]
     texts = options["text_columns"]
     texts = None if texts is None else [name.strip() for name in texts.split(",")]
-    kept = list(dict.fromkeys([*options["keep_columns"], *([clusters] if clusters else [])]))
+    grouped = [*options["strata"], *([options["dose"]] if options["dose"] else [])]
+    grouped = [name for name in grouped if name not in MADE_HERE]
+    kept = [*options["keep_columns"], *([clusters] if clusters else []), *grouped]
+    kept = list(dict.fromkeys(kept))
     ids = [] if id_column is None else [id_column]
     corpus = read_corpus(test, text_columns=texts, keep_columns=list(dict.fromkeys([*ids, *kept])))
     if len(corpus) < 2:

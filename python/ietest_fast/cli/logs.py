@@ -95,7 +95,8 @@ def read(logs: tuple[str, ...], options: Mapping[str, Any]) -> ReadLogs:
         columns = sides
     if columns is not None and options["correct_columns"] is not None:
         raise click.UsageError("--correct-columns takes the place of columns of predictions")
-    clusters = options["clusters"]
+    strata = [name for name in options["strata"] if name != "label"]  # the gold label
+    kept = [options["clusters"], options["reworded"], *strata, options["dose"]]
     return read_logs(
         logs,
         reader=options["reader"],
@@ -106,9 +107,7 @@ def read(logs: tuple[str, ...], options: Mapping[str, Any]) -> ReadLogs:
         correct_columns=options["correct_columns"],
         id_column=options["id_column"],
         filter=options["filter"],
-        keep_columns=tuple(
-            dict.fromkeys(name for name in (clusters, options["reworded"]) if name is not None)
-        ),
+        keep_columns=tuple(dict.fromkeys(name for name in kept if name is not None)),
         label_names=None if labels is None else [name.strip() for name in labels.split(",")],
         unparsed=options["unparsed"],
     )

@@ -201,6 +201,35 @@ def invariance_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def strata_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says by which columns the reworded texts are told apart."""
+    options = [
+        click.option(
+            "--strata",
+            metavar="COLUMN",
+            multiple=True,
+            help="Also test the texts of each value of this column by themselves, and whether they "
+            "differ: label (the gold label), edits, a genre. May be given several times.",
+        ),
+        click.option(
+            "--strata-correction",
+            type=click.Choice(["holm", "minp"]),
+            default="holm",
+            show_default=True,
+            help="Of the p-values of a column's strata.",
+        ),
+        click.option(
+            "--dose",
+            metavar="COLUMN",
+            help="Also test whether losses and changed answers grow with this column, such as "
+            "edits.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def choose_reworded(options: Mapping[str, Any]) -> str | Literal[True] | None:
     """Return the column that says which texts are reworded, True for all, None for the default."""
     if not options["all_reworded"]:
@@ -245,7 +274,7 @@ def check_margin(margin: float | None, *, alpha: float, are_scores: bool = False
 
 def check_alike(options: Mapping[str, Any], *, alpha: float) -> None:
     """Refuse to look for a likeness that is not tested at this level."""
-    for name in ("flip_margin", "fail_unless_alike"):
+    for name in ("flip_margin", "fail_unless_alike", "strata"):
         if options[name] and alpha >= 0.5:
             raise click.UsageError(
                 f"--{name.replace('_', '-')} needs an --alpha below 0.5, not {alpha:g}"

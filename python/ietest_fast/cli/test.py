@@ -21,6 +21,7 @@ from ietest_fast.cli.options import (
     invariance_options,
     is_given,
     print_json,
+    strata_options,
     test_options,
 )
 from ietest_fast.cli.verdicts import (
@@ -37,7 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.models.measurements import Measurements
-    from ietest_fast.stats import InvarianceTestResult, PairedCounts
+    from ietest_fast.stats import (
+        DoseResponseResult,
+        InvarianceTestResult,
+        PairedCounts,
+        StratifiedResult,
+    )
     from ietest_fast.stats.result import Result
 
 
@@ -73,6 +79,7 @@ if TYPE_CHECKING:
 @click.option("--quantiles", type=LEVELS, default=(), help="Of t*, for scores.")
 @log_options
 @invariance_options
+@strata_options
 @test_options
 def command(
     *,
@@ -140,6 +147,7 @@ def command(
             clusters=options["clusters"],
             reworded=options["reworded"],
             scores=True if options["scores"] else False if versions else None,
+            beside=_list_beside(file, (*original, *transformed), options),
         )
         tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
@@ -147,12 +155,17 @@ def command(
     if invariance is None:
         for name in ("reworded", "all-reworded", "flip-margin", "fail-unless-alike"):
             check_not_given(name, because="is for two columns of outcomes, or counts")
+        for name in ("strata", "dose"):
+            check_not_given(name, because="is for two columns of outcomes")
+    strata, dose = _look_closer(invariance, given, alpha=alpha, options=options)
     signature = sign(result, alpha=alpha, n_classifiers=len(original))
     if as_json:
         print_json(
             result.to_dict()
             | {name: value for name, (value, _) in extra.items()}
             | {"invariance": None if invariance is None else invariance.to_dict()}
+            | {"strata": [each.to_dict() for each in strata]}
+            | {"dose": None if dose is None else dose.to_dict()}
             | {"alpha": alpha, "reject": reject, "signature": signature}
         )
     else:
@@ -165,6 +178,9 @@ def command(
             signature=signature,
             invariance=invariance,
         )
+        from ietest_fast.cli.closer import print_closer
+
+        print_closer(strata, dose)
     return exit_status(
         reject=reject,
         fail_on_reject=fail_on_reject,
@@ -193,14 +209,87 @@ def _judge(
         p_difference=result.p_value,
         reworded=True if chosen is True else None if given is None else given.reworded,
         clusters=None if given is None else given.clusters,
+        labels=None if given is None else _find_labels(given),
         margin=stats.DEFAULT_MARGIN if margin is None else margin,
         flip_margin=stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
         alpha=alpha,
     )
 
 
+def _list_beside(
+    file: str, compared: tuple[str, ...], options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return the columns of strata and doses, and one of gold labels if there is one."""
+    wanted = [*options["strata"], *([options["dose"]] if options["dose"] else [])]
+    from ietest_fast.evaluation.readers.tables import list_columns
+
+    there = list_columns(file)
+    found = [name for name in _LABELS if name in there and name not in compared]
+    return tuple(dict.fromkeys([*wanted, *found[:1]]))
+
+
+def _find_labels(given: Measurements) -> Any:
+    """Return the gold labels of the texts; None if no column holds one for each."""
+    import numpy as np
+
+    for name in _LABELS:
+        column = given.beside.get(name)
+        if column is not None and column.null_count == 0:
+            return np.asarray(column.to_pylist())
+    return None
+
+
+def _look_closer(
+    invariance: InvarianceTestResult | None,
+    given: Measurements | None,
+    *,
+    alpha: float,
+    options: Mapping[str, Any],
+) -> tuple[list[StratifiedResult], DoseResponseResult | None]:
+    """Test strata and doses of two columns of outcomes, on the reworded texts."""
+    if invariance is None or given is None or not (options["strata"] or options["dose"]):
+        return [], None
+    from ietest_fast import stats
+
+    a, b = given.columns.values()
+    common = {"clusters": given.clusters, "reworded": given.reworded, "rng": options["seed"]}
+    margin, flip_margin = options["margin"], options["flip_margin"]
+    strata = [
+        stats.stratified_test(
+            a,
+            b,
+            given.beside[name],
+            name=name,
+            correction=options["strata_correction"],
+            margin=stats.DEFAULT_MARGIN if margin is None else margin,
+            flip_margin=stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+            alpha=alpha,
+            n_resamples=options["n_resamples"],
+            n_threads=options["n_threads"],
+            **common,
+        )
+        for name in options["strata"]
+    ]
+    dose = options["dose"]
+    if dose is None:
+        return strata, None
+    from ietest_fast.models.measurements import as_numbers
+
+    return strata, stats.dose_response_test(
+        a,
+        b,
+        as_numbers(given.beside[dose]),
+        name=dose,
+        n_resamples=options["n_resamples"],
+        **common,
+    )
+
+
 # Equivalence is tested below this level.
 _MOST_ALPHA = 0.5
+
+# What a column of gold labels beside outcomes is usually called.
+_LABELS = ("label", "gold", "gold_label")
 
 _OUTCOMES = ("original_correct", "transformed_correct")
 
@@ -238,7 +327,7 @@ def _check_usage(
     options: Mapping[str, Any],
 ) -> None:
     if counts is not None:
-        for name in ("clusters", "scores", "quantiles", "reworded"):
+        for name in ("clusters", "scores", "quantiles", "reworded", "strata", "dose"):
             if options[name]:
                 raise click.UsageError(f"--{name} needs a file; counts are of independent pairs")
         if versions is not None:

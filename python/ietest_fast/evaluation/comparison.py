@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.evaluation.strata import comparable_answers, look_closer
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
     DEFAULT_MARGIN,
@@ -24,14 +25,21 @@ from ietest_fast.stats import (
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from ietest_fast.evaluation.predictions import Pairs, Predictions
     from ietest_fast.stats import (
         ClusteredTestResult,
         CochranResult,
+        DoseResponseResult,
         InvarianceTestResult,
         PairedTestResult,
+        StratifiedResult,
     )
     from ietest_fast.stats.outcomes import Method
+    from ietest_fast.stats.strata_result import StrataCorrection
 
 # With more different right answers than this they are no classes that a model could collapse to.
 _MOST_CLASSES = 127
@@ -64,6 +72,10 @@ class VersionTest:
     invariance
         Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted``.
         None where classifiers are compared, and at an alpha of 0.5 or more.
+    strata
+        By column that was asked for, the tests of its strata, on the reworded texts.
+    dose
+        Whether losses and flips grow with a column; None if that was not asked for.
     """
 
     group: dict[str, Any]
@@ -74,6 +86,8 @@ class VersionTest:
     reject: bool
     collapsed: bool | None
     invariance: InvarianceTestResult | None = None
+    strata: tuple[StratifiedResult, ...] = ()
+    dose: DoseResponseResult | None = None
 
     @property
     def name(self) -> str:
@@ -97,6 +111,8 @@ class VersionTest:
             "p_adjusted": self.p_adjusted,
             "reject": self.reject,
             "invariance": None if self.invariance is None else self.invariance.to_dict(),
+            "strata": [each.to_dict() for each in self.strata],
+            "dose": None if self.dose is None else self.dose.to_dict(),
         }
 
 
@@ -192,6 +208,9 @@ def compare_versions(
     margin: float | None = None,
     flip_margin: float | None = None,
     reworded: str | Literal[True] | None = None,
+    strata: Sequence[str] = (),
+    strata_correction: StrataCorrection = "holm",
+    dose: str | None = None,
     n_threads: int | None = None,
 ) -> Comparison:
     """Test each version of the items against the reference, for each classifier.
@@ -219,6 +238,15 @@ def compare_versions(
     reworded
         The column that says which texts of a version are reworded, if it has another name than
         ``changed``; True: all are.
+    strata
+        Columns by whose values the reworded texts are also tested one by one, see
+        :func:`ietest_fast.stats.stratified_test`; ``label`` is the gold label. They do not change
+        the verdict, which looks at the gold labels in any case.
+    strata_correction
+        ``holm`` or ``minp``, over the strata of a column.
+    dose
+        A column of numbers with which losses and flips may grow; see
+        :func:`ietest_fast.stats.dose_response_test`.
 
     Returns
     -------
@@ -280,6 +308,26 @@ def compare_versions(
                 )
                 for test in family
             ]
+        family = [
+            replace(
+                test,
+                **look_closer(
+                    test.pairs,
+                    test.clusters,
+                    strata,
+                    dose,
+                    reworded=reworded,
+                    options={
+                        "correction": strata_correction,
+                        "margin": DEFAULT_MARGIN if margin is None else margin,
+                        "flip_margin": DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+                        "alpha": alpha,
+                        **{name: options[name] for name in ("n_resamples", "rng", "n_threads")},
+                    },
+                ),
+            )
+            for test in family
+        ]
         tests += family
         outcomes = _outcomes(family)
         if outcomes is not None:
@@ -347,22 +395,23 @@ def _judge(
 ) -> InvarianceTestResult:
     """Judge a version on the texts that are reworded in it."""
     pairs = test.pairs
-    answers = None
+    answers = comparable_answers(pairs)
     gold = pairs.gold
-    columns = pairs.predictions.columns
-    # Free texts that a log has marked may differ in wording alone: only the marks are compared.
-    are_labels = pairs.predictions.label_names is not None or "correct" not in columns
-    if "predicted" in columns and are_labels:
-        answers = (pairs.original, pairs.transformed)
+    is_known = bool((gold >= 0).all())
     return judge_pairs(
         pairs.sample,
         p_difference=test.p_adjusted,
         answers=answers,
-        gold=gold if answers is not None and (gold >= 0).all() else None,
+        gold=gold if answers is not None and is_known else None,
         reworded=True if reworded is True else pairs.reworded(reworded),
         clusters=test.clusters,
+        labels=_name_labels(pairs) if is_known and len(np.unique(gold)) <= _MOST_CLASSES else None,
         **options,
     )
+
+
+def _name_labels(pairs: Pairs) -> NDArray[Any]:
+    return np.asarray(pairs.column("gold").to_pylist())
 
 
 def _outcomes(family: list[VersionTest]) -> dict[str, Any] | None:

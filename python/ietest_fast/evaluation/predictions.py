@@ -36,6 +36,9 @@ ORIGINAL = "original"
 CHANGED = "changed"
 """Column that says which texts of a version a transformation changed."""
 
+EDITS = "edits"
+"""Column with the number of edits that a transformation made in each row of a version."""
+
 """The version that all others are compared with."""
 
 _FORMAT = 1
@@ -525,8 +528,15 @@ class Pairs:
             )
         return np.asarray(right, dtype=np.bool_)
 
-    def column(self, name: str) -> pa.Array:
+    def column(self, name: str, *, of_version: bool = False) -> pa.Array:
         """Return a column's values in the reference.
+
+        Parameters
+        ----------
+        name
+            Of the column.
+        of_version
+            Return its values in the version instead; those of the reference where it has none.
 
         Raises
         ------
@@ -542,7 +552,10 @@ class Pairs:
         values = self.predictions.table[name].combine_chunks()
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
-        return values.take(pa.array(self.reference_rows))
+        before = values.take(pa.array(self.reference_rows))
+        if not of_version:
+            return before
+        return pc.coalesce(values.take(pa.array(self.version_rows)), before)
 
 
 def _chunks(values: pa.Array | pa.ChunkedArray) -> list[pa.Array]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL, Predictions
+from ietest_fast.evaluation.predictions import CHANGED, EDITS, ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.evaluation.versions import as_versions
 from ietest_fast.models.label_map import check_against_data, match_labels
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.versions import Version
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import Scores
     from ietest_fast.models.label_map import LabelMap
@@ -115,7 +116,8 @@ class Evaluation:
     Attributes
     ----------
     predictions
-        The long table, with texts, ``changed`` and the columns that the corpus has kept. Where
+        The long table, with texts, ``changed``, the number of ``edits`` where the transformations
+        tell, and the columns that the corpus has kept. Where
         several of the model's labels are one class, the prediction is the class of its likeliest
         label, and probabilities are sums.
     n_changed
@@ -197,7 +199,7 @@ def evaluate(
     mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
     columns = tuple(text_columns or corpus.text_columns)
     kept = [name for name in keep_columns if not name == id_column == "item"]
-    check_kept((*corpus.text_columns, *kept), corpus.source, made=(CHANGED,))
+    check_kept((*corpus.text_columns, *kept), corpus.source, made=(CHANGED, EDITS))
     versions = as_versions(phi, corpus, learn_from=learn_from, n_threads=n_threads)
     changed = {version.name: version.find_changed(corpus, columns) for version in versions}
     tables = {ORIGINAL: corpus.table} | {version.name: version.table for version in versions}
@@ -213,6 +215,7 @@ def evaluate(
             gold,
             scores.versions[ORIGINAL],
             np.zeros(len(corpus), dtype=bool),
+            np.zeros(len(corpus), dtype=np.int64),
             everything,
             corpus,
             mapping,
@@ -233,12 +236,15 @@ def evaluate(
                 labels,
                 scores.versions[version.name],
                 changed[version.name],
+                _count_edits(version, columns),
                 version.source_row,
                 corpus,
                 mapping,
                 keep_columns,
             )
         )
+    if all(version.edits is None for version in versions):
+        parts[0] = parts[0].drop_columns([EDITS])
     predicted = mapping.of_model[scores.versions[ORIGINAL].predicted]
     return Evaluation(
         predictions=_join(parts, mapping, dropped, corpus),
@@ -256,6 +262,14 @@ def evaluate(
     )
 
 
+def _count_edits(version: Version, columns: Sequence[str]) -> NDArray[np.int64] | None:
+    """Count the edits in the columns that the model sees."""
+    if version.edits is None:
+        return None
+    edits: NDArray[np.int64] = np.sum([version.edits[name] for name in columns], axis=0)
+    return edits
+
+
 def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
     import pyarrow as pa
 
@@ -271,6 +285,7 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     gold: NDArray[np.int8],
     scores: Scores,
     changed: NDArray[np.bool_],
+    edits: NDArray[np.int64] | None,
     source_row: NDArray[np.int64],
     corpus: Corpus,
     mapping: LabelMap,
@@ -293,6 +308,8 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
         offsets = np.arange(len(summed) + 1, dtype=np.int32) * summed.shape[1]
         columns["probabilities"] = pa.ListArray.from_arrays(offsets, pa.array(summed.reshape(-1)))
     columns[CHANGED] = pa.array(changed)
+    if edits is not None:
+        columns[EDITS] = pa.array(edits)
     if len(np.unique(source_row)) < len(source_row):
         columns["copy"] = pa.array(_number_copies(source_row))
     columns |= {text: texts[text] for text in corpus.text_columns}

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.row_ids import match_ids
+from ietest_fast.transform.edits import count_by_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,6 +40,9 @@ class Version:
         int8, shape (n,): the right answers, indices into the corpus' labels; -1 where nobody knows.
     warnings
         Sentences of the transformation about what is seldom wanted.
+    edits
+        By column of texts, int64, shape (n,): how many edits were made in each row, those left out
+        that reword nothing. None if it is not known.
     """
 
     name: str
@@ -47,6 +51,7 @@ class Version:
     source_row: NDArray[np.int64]
     labels: NDArray[np.int8]
     warnings: tuple[str, ...] = ()
+    edits: Mapping[str, NDArray[np.int64]] | None = None
 
     def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Say in which rows texts differ from the corpus', bool, shape (n,).
@@ -105,7 +110,7 @@ def transform_corpus(
     with plan(phi) as planned:
         made = planned.build(replace(material, on_warning=tell))
         found = made.transform(
-            corpus.table, corpus.text_columns, with_edits=False, n_threads=n_threads
+            corpus.table, corpus.text_columns, with_edits=True, n_threads=n_threads
         )
         name, fingerprint, keeps_labels = made.name, made.fingerprint, made.keeps_labels
     labels = corpus.labels[found.source_row]
@@ -123,6 +128,12 @@ def transform_corpus(
         source_row=found.source_row,
         labels=labels,
         warnings=tuple(told),
+        edits=None
+        if found.edits is None
+        else {
+            column: count_by_row(found.edits, column, n=found.table.num_rows)
+            for column in corpus.text_columns
+        },
     )
 
 

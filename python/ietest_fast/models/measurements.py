@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,12 +41,15 @@ class Measurements:
         Shape (n,), labels; None without a column of clusters.
     reworded
         Shape (n,): which texts are reworded; None without a column that says it.
+    beside
+        Further columns as the file has them, each of shape (n,).
     """
 
     columns: dict[str, NDArray[np.bool_] | NDArray[np.float64]]
     are_scores: bool
     clusters: NDArray[Any] | None
     reworded: NDArray[np.bool_] | None = None
+    beside: dict[str, pa.ChunkedArray] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -61,6 +64,7 @@ def read_measurements(
     clusters: str | None = None,
     reworded: str | None = None,
     scores: bool | None = None,
+    beside: Sequence[str] = (),
 ) -> Measurements:
     """Read the columns of outcomes or scores that a paired test compares.
 
@@ -77,6 +81,8 @@ def read_measurements(
     scores
         True to take all columns for scores, False for outcomes, None to find out: a column with a
         number that is neither 0 nor 1 holds scores.
+    beside
+        Further columns, such as strata.
 
     Raises
     ------
@@ -90,16 +96,16 @@ def read_measurements(
             raise InputError(
                 "this column stands for two versions; two are expected", path=path, column=name
             )
-    beside = {"clusters": clusters, "which texts are reworded": reworded}
-    for what, column in beside.items():
+    roles = {"clusters": clusters, "which texts are reworded": reworded}
+    for what, column in roles.items():
         if column is not None and column in names:
             raise InputError(
                 f"this column holds what is compared; {what} must stand in one of its own",
                 path=path,
                 column=column,
             )
-    extra = [column for column in beside.values() if column is not None]
-    wanted = list(dict.fromkeys([*names, *extra]))
+    extra = [column for column in roles.values() if column is not None]
+    wanted = list(dict.fromkeys([*names, *extra, *beside]))
     table = read_columns(path, wanted)
     if table.num_rows < 2:
         raise InputError(f"a paired test needs at least two rows, not {table.num_rows}", path=path)
@@ -113,6 +119,7 @@ def read_measurements(
         are_scores=scores,
         clusters=None if clusters is None else _as_labels(table, clusters, path),
         reworded=None if reworded is None else _as_outcomes(table, reworded, path),
+        beside={name: table.column(name) for name in beside},
     )
 
 
@@ -149,7 +156,7 @@ def _are_scores(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 
     if pa.types.is_boolean(column.type):
         return np.zeros(len(column), dtype=np.bool_)
-    values = _as_numbers(column)
+    values = as_numbers(column)
     return np.asarray(np.isfinite(values) & (values != 0) & (values != 1))
 
 
@@ -165,7 +172,7 @@ def _as_words(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     return None
 
 
-def _as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     """Give every value as a number; NaN for what is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -220,12 +227,12 @@ def _may_be_rounded(column: pa.ChunkedArray) -> bool:
     if not pa.types.is_float64(column.type):
         return False
     with np.errstate(invalid="ignore"):
-        return bool((np.abs(_as_numbers(column)) >= MAX_INTEGER).any())
+        return bool((np.abs(as_numbers(column)) >= MAX_INTEGER).any())
 
 
 def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float64]:
     column = table.column(name)
-    values = _as_numbers(column)
+    values = as_numbers(column)
     large = _are_large_integers(column)
     bad = np.flatnonzero(~is_score(values) | large)
     if bad.size:
@@ -313,7 +320,7 @@ def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[n
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     # The last is for what is missing; 1.00 and 0e0 are outcomes, too.
     distinct = pa.array([*encoded.dictionary.to_pylist(), None], pa.string())
-    numbers = _as_numbers(pa.chunked_array([distinct]))
+    numbers = as_numbers(pa.chunked_array([distinct]))
     said = distinct.to_pylist()
     right = (numbers == 1) | np.array([word in _TRUE for word in said], dtype=np.bool_)
     wrong = (numbers == 0) | np.array([word in _FALSE for word in said], dtype=np.bool_)

@@ -16,6 +16,8 @@ from ietest_fast.stats.crossed_power import (
     split_variance,
 )
 from ietest_fast.stats.dose import DoseResponseResult, Slope, TrendResult, dose_response_test
+from ietest_fast.stats.dose import dose_response_test
+from ietest_fast.stats.dose_result import DoseResponseResult, Slope, TrendResult
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
@@ -69,7 +71,8 @@ from ietest_fast.stats.robustness import (
 from ietest_fast.stats.score_intervals import tango_interval, tango_score, wilson_interval
 from ietest_fast.stats.scores import ScoreTestResult
 from ietest_fast.stats.simulation import SimulationResult, TestSize, simulate
-from ietest_fast.stats.strata import MOST_STRATA, StratifiedResult, StratumResult, stratified_test
+from ietest_fast.stats.strata import MOST_STRATA, stratified_test
+from ietest_fast.stats.strata_result import StratifiedResult, StratumResult
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
 

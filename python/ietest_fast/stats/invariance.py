@@ -14,7 +14,7 @@ from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_label_kinds
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
-from ietest_fast.stats.strata import StratifiedResult, judge_strata, read_strata
+from ietest_fast.stats.strata import judge_strata, read_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
     from ietest_fast.stats.seeds import Rng
+    from ietest_fast.stats.strata_result import StratifiedResult
 
 DEFAULT_MARGIN = 0.01
 
@@ -183,7 +184,7 @@ class InvarianceTestResult(Result):
         if self.strata is not None and self.strata.heterogeneity.df:
             found = self.strata.heterogeneity
             p = format_p(found.p_value, floor=found.p_floor)
-            rows.append((f"  alike by {self.strata.name}", f"p = {p}"))
+            rows.append((f"  same by {self.strata.name}", f"p = {p}"))
         return rows
 
     def remarks(self) -> list[str]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.clustered import clustered_test
-from ietest_fast.stats.equivalence import EquivalenceResult, equivalence_test
+from ietest_fast.stats.equivalence import equivalence_test
 from ietest_fast.stats.fixed_margins import DEFAULT_TABLES
-from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, flip_test
+from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, flip_test
 from ietest_fast.stats.heterogeneity import (
-    HeterogeneityResult,
     compare_strata,
     compare_strata_by_clusters,
 )
@@ -31,8 +29,8 @@ from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
-from ietest_fast.stats.result import Result, fit_cells, format_p
 from ietest_fast.stats.seeds import Rng, seed_of
+from ietest_fast.stats.strata_result import StrataCorrection, StratifiedResult, StratumResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,249 +40,9 @@ if TYPE_CHECKING:
 #: More strata than this are refused: a table of them says nothing.
 MOST_STRATA = 100
 
-StrataCorrection = Literal["holm", "minp"]
 
 # p-values that are equal on paper may differ by rounding.
 _SAME = 1 + 1e-9
-
-
-@dataclass(frozen=True, kw_only=True)
-class StratumResult:
-    """One stratum.
-
-    Attributes
-    ----------
-    name
-        The value that its pairs have in common.
-    counts
-        The four counts.
-    n_clusters
-        Clusters with a pair in it; None without clusters.
-    p_value
-        Of "the accuracies are equal"; None of a stratum that is too small for a test: fewer than
-        two pairs, or clusters.
-    p_adjusted
-        The same, corrected for the number of strata.
-    equivalence
-        Delta with its interval, and the test against the margin; None likewise.
-    flips
-        How often answers flip; None likewise, and where only right and wrong are known.
-    p_flips_adjusted
-        p-value of "the flip rate is at most the margin", corrected by Holm's rule.
-    """
-
-    name: str
-    counts: PairedCounts
-    n_clusters: int | None
-    p_value: float | None
-    p_adjusted: float | None
-    equivalence: EquivalenceResult | None
-    flips: FlipResult | None
-    p_flips_adjusted: float | None
-
-    @property
-    def n(self) -> int:
-        """Number of pairs."""
-        return self.counts.n
-
-    @property
-    def delta(self) -> float:
-        """Accuracy on the originals minus accuracy on the transformed texts."""
-        return self.counts.delta
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number by name."""
-        equivalence, flips = self.equivalence, self.flips
-        low, high = (None, None)
-        if equivalence is not None:
-            low, high = equivalence.interval.low, equivalence.interval.high
-        return {
-            "stratum": self.name,
-            "n": self.n,
-            **asdict(self.counts),
-            "n_clusters": self.n_clusters,
-            "delta": self.delta,
-            "delta_low": low,
-            "delta_high": high,
-            "p_value": self.p_value,
-            "p_adjusted": self.p_adjusted,
-            "p_equivalence": None if equivalence is None else equivalence.p_value,
-            "n_flipped": None if flips is None else flips.n_flipped,
-            "flip_rate": None if flips is None else flips.rate,
-            "flip_low": None if flips is None else flips.interval.low,
-            "flip_high": None if flips is None else flips.interval.high,
-            "p_flips_adjusted": self.p_flips_adjusted,
-        }
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StratifiedResult(Result):
-    """Accuracy and flips in every stratum, and whether losses go with the stratum.
-
-    Attributes
-    ----------
-    name
-        What the strata are: the column's name.
-    strata
-        In the order of their values.
-    heterogeneity
-        H0: the share of losses among discordant pairs is the same in every stratum.
-    correction
-        Of the strata's p-values: ``holm`` or ``minp``.
-    margin, flip_margin, alpha
-        As for :func:`stratified_test`.
-    """
-
-    name: str
-    strata: tuple[StratumResult, ...]
-    heterogeneity: HeterogeneityResult
-    correction: StrataCorrection
-    margin: float
-    flip_margin: float
-    alpha: float
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """Heads the rows."""
-        return f"By {self.name}"
-
-    @property
-    def n(self) -> int:
-        """Number of pairs in all strata."""
-        return sum(each.n for each in self.strata)
-
-    @property
-    def n_untested(self) -> int:
-        """Strata that are too small for a test."""
-        return sum(each.p_value is None for each in self.strata)
-
-    @property
-    def statistic(self) -> float:
-        """Of the test whether strata differ."""
-        return self.heterogeneity.statistic
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value of "the share of losses is the same in every stratum"."""
-        return self.heterogeneity.p_value
-
-    @property
-    def differs(self) -> bool:
-        """Whether the share of losses is shown to differ between strata."""
-        return self.heterogeneity.p_value < self.alpha
-
-    @property
-    def all_equivalent(self) -> bool:
-        """Whether delta is shown to be below the margin in every stratum."""
-        return all(
-            each.equivalence is not None and each.equivalence.equivalent for each in self.strata
-        )
-
-    @property
-    def uneven(self) -> bool:
-        """Whether strata are shown to differ, and not shown to differ by less than the margin."""
-        return self.differs and not self.all_equivalent
-
-    @property
-    def falling(self) -> tuple[StratumResult, ...]:
-        """Strata in which accuracy is lower on the transformed texts; see :attr:`moving`."""
-        return tuple(each for each in self.moving if each.delta > 0)
-
-    @property
-    def rising(self) -> tuple[StratumResult, ...]:
-        """Strata in which accuracy is higher on the transformed texts; see :attr:`moving`."""
-        return tuple(each for each in self.moving if each.delta < 0)
-
-    @property
-    def moving(self) -> tuple[StratumResult, ...]:
-        """Strata whose adjusted p-value rejects; without any, the one with the smallest."""
-        tested = [each for each in self.strata if each.p_adjusted is not None]
-        found = [each for each in tested if (each.p_adjusted or 0.0) < self.alpha]
-        if not found and tested:
-            found = [min(tested, key=lambda each: each.p_value or 0.0)]
-        return tuple(found)
-
-    @property
-    def movement(self) -> str:
-        """Which strata lose and which gain, in words."""
-        parts = [
-            f"{verb} on {', '.join(_say_stratum(each) for each in own)}"
-            for verb, own in (("falls", self.falling), ("rises", self.rising))
-            if own
-        ]
-        return f"accuracy {' and '.join(parts)}" if parts else "no stratum stands out by itself"
-
-    @property
-    def explanation(self) -> str:
-        """What is shown, in plain words."""
-        found = self.heterogeneity
-        p = format_p(found.p_value, floor=found.p_floor)
-        small = f" {self.n_untested} of {len(self.strata)} are too small for a test." * bool(
-            self.n_untested
-        )
-        if found.df == 0:
-            few = (
-                "no answer changes between right and wrong"
-                if sum(found.losses + found.gains) == 0
-                else "answers change between right and wrong in one of them only"
-            )
-            return f"By {self.name}: {few}, so they cannot be compared.{small}"
-        if not self.differs:
-            return (
-                f"By {self.name}: losses and gains are not shown to come in another proportion "
-                f"anywhere (p = {p}).{small}"
-            )
-        seen = " In each the change is shown to be below the margin." * self.all_equivalent
-        return (
-            f"By {self.name}: losses and gains do not come in the same proportion everywhere "
-            f"(p = {p}): {self.movement}.{seen}{small}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number of the result by name."""
-        return {
-            "name": self.name,
-            "strata": [each.to_dict() for each in self.strata],
-            "heterogeneity": self.heterogeneity.to_dict(),
-            "correction": self.correction,
-            "margin": self.margin,
-            "flip_margin": self.flip_margin,
-            "alpha": self.alpha,
-            "differs": self.differs,
-            "uneven": self.uneven,
-            "n_untested": self.n_untested,
-            "explanation": self.explanation,
-        }
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return a row for each stratum."""
-        return [fit_cells({"by": self.name} | each.to_dict()) for each in self.strata]
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Return names and formatted values in reading order."""
-        return [(each.name, _say_row(each, self.correction)) for each in self.strata]
-
-    def remarks(self) -> list[str]:
-        """Return what is shown as a sentence."""
-        return [self.explanation]
-
-
-def _say_stratum(stratum: StratumResult) -> str:
-    p = "" if stratum.p_adjusted is None else f", p = {format_p(stratum.p_adjusted)}"
-    return f"{stratum.name} ({100 * abs(stratum.delta):.2f} points{p})"
-
-
-def _say_row(stratum: StratumResult, correction: str) -> str:
-    said = f"{stratum.n:,} pairs, delta {stratum.delta:+.4f}"
-    if stratum.equivalence is None or stratum.p_value is None or stratum.p_adjusted is None:
-        return f"{said}, too few to test"
-    said += (
-        f" {stratum.equivalence.interval}, p = {format_p(stratum.p_value)}, "
-        f"{correction} {format_p(stratum.p_adjusted)}"
-    )
-    if stratum.flips is not None:
-        said += f", flipped {stratum.flips.rate:.2%} {stratum.flips.interval}"
-    return said
 
 
 def stratified_test(
@@ -463,7 +221,14 @@ def read_strata(strata: Any, n: int, *, name: str) -> tuple[list[str], NDArray[n
             f"{name} has {distinct.size:,} different values, and strata may be {MOST_STRATA} at "
             "most; put values together, such as numbers in ranges"
         )
-    return [str(value) for value in distinct.tolist()], codes.astype(np.int64).reshape(-1)
+    names = [str(value) for value in distinct.tolist()]
+    codes = codes.astype(np.int64).reshape(-1)
+    try:
+        order = np.argsort([float(each) for each in names], kind="stable")
+    except ValueError:
+        return names, codes
+    # Numbers that a file has as texts: 10 comes behind 2.
+    return [names[place] for place in order.tolist()], np.argsort(order)[codes]
 
 
 def judge_strata(

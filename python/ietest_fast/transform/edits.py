@@ -177,6 +177,17 @@ def count_rules(edits: pa.Table) -> dict[str, int]:
     return dict(sorted((item["values"], item["counts"]) for item in counts))
 
 
+def count_by_row(edits: pa.Table, column: str, *, n: int) -> npt.NDArray[np.int64]:
+    """Count the edits of each row in one column, shape (n,), those left out that reword nothing."""
+    companions = pa.array(COMPANION_RULES, pa.string())
+    counted = pc.and_(
+        pc.equal(edits["column"].cast(pa.string()), column),
+        pc.invert(pc.is_in(edits["rule"].cast(pa.string()), value_set=companions)),
+    )
+    rows = edits["row"].filter(counted).to_numpy()
+    return np.bincount(rows, minlength=n).astype(np.int64)
+
+
 def move_rows(edits: pa.Table, source_row: npt.NDArray[np.int64], n_before: int) -> pa.Table:
     """Renumber edits when rows are left out, repeated or put in another order.
 

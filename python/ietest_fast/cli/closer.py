@@ -1,0 +1,36 @@
+"""What ``eval`` and ``test`` print of strata, and of what grows with a column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ietest_fast.cli.options import print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.stats import DoseResponseResult, StratifiedResult
+
+
+def print_closer(
+    strata: Sequence[StratifiedResult], dose: DoseResponseResult | None, *, name: str | None = None
+) -> None:
+    """Print a table for each column of strata, and the rows of the dose.
+
+    Parameters
+    ----------
+    strata, dose
+        What was found; nothing is printed of what was not asked for.
+    name
+        Of the version, where there are several.
+    """
+    from ietest_fast.report.strata import strata_table
+
+    for each in strata:
+        click.echo()
+        print_table(strata_table(each, whose=name))
+        click.echo(each.explanation)
+    if dose is not None:
+        click.echo(f"\n{dose if name is None else f'{name}: {dose}'}")

@@ -1,0 +1,79 @@
+"""Tables of strata: accuracy and flips by label, genre or number of edits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ietest_fast.report.tables import Column, PValue, Range, Table
+from ietest_fast.stats.result import format_p
+
+if TYPE_CHECKING:
+    from ietest_fast.stats import StratifiedResult
+
+
+def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
+    """Return a line for each stratum.
+
+    Parameters
+    ----------
+    found
+        The tests of one column's strata.
+    whose
+        The version, or the model and the version, for the title.
+    """
+    knows_flips = any(each.flips is not None for each in found.strata)
+    level = f"{100 * (1 - 2 * found.alpha):g}%"
+    heterogeneity = found.heterogeneity
+    p = format_p(heterogeneity.p_value, floor=heterogeneity.p_floor)
+    flips = (Column("flipped %", "percent"), Column("interval of flips %", "percent"))
+    return Table(
+        name=f"strata-{_as_file_name(found.name)}",
+        title=f"By {found.name}" + ("" if whose is None else f": {whose}"),
+        columns=(
+            Column(found.name),
+            Column("pairs", "count"),
+            Column("losses", "count"),
+            Column("gains", "count"),
+            Column("δ (points)", "points"),
+            Column("interval of δ", "points"),
+            Column("p", "p"),
+            Column(f"p, {found.correction}", "p"),
+            Column("p, |δ| ≥ margin", "p"),
+            *(flips if knows_flips else ()),
+        ),
+        rows=tuple(
+            (
+                each.name,
+                each.n,
+                each.counts.n10,
+                each.counts.n01,
+                each.delta,
+                None
+                if each.equivalence is None
+                else Range(each.equivalence.interval.low, each.equivalence.interval.high),
+                each.p_value,
+                None if each.p_adjusted is None else PValue(each.p_adjusted, found.alpha),
+                None if each.equivalence is None else each.equivalence.p_value,
+                *(
+                    ()
+                    if not knows_flips
+                    else (None, None)
+                    if each.flips is None
+                    else (
+                        each.flips.rate,
+                        Range(each.flips.interval.low, each.flips.interval.high),
+                    )
+                ),
+            )
+            for each in found.strata
+        ),
+        note=(
+            f"Losses become wrong, gains right. Intervals at {level}. The same share of losses in "
+            f"every stratum: p = {p}."
+        ),
+    )
+
+
+def _as_file_name(name: str) -> str:
+    kept = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name.lower())
+    return kept.strip("-") or "column"

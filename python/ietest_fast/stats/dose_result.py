@@ -1,0 +1,223 @@
+"""What is found of growth with a dose: words and numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ietest_fast.stats.result import Result, format_p
+
+if TYPE_CHECKING:
+    from ietest_fast.stats.intervals import Interval
+    from ietest_fast.stats.resampling import Alternative
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slope:
+    """How a mean changes with the dose.
+
+    Attributes
+    ----------
+    value
+        Change for each unit of the dose, by least squares.
+    interval
+        At 95%, by inverting the test; infinite where a single text or cluster decides.
+    t, df
+        Studentised score at a slope of 0, and its degrees of freedom.
+    p_value
+        Of "the slope is 0".
+    """
+
+    value: float
+    interval: Interval
+    t: float
+    df: int
+    p_value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrendResult:
+    """Test whether marks (losses, flips) go with the dose, given how many there are.
+
+    Attributes
+    ----------
+    statistic
+        Sum of the doses of the marked pairs.
+    p_value
+        Exact or from drawn tables.
+    p_asymptotic
+        From the normal law; for flips this is the test of Cochran and Armitage.
+    method
+        ``exact``, ``resample``, or ``clusters``: a score test with a correlation
+        within clusters.
+    n_resamples
+        S; None unless tables were drawn.
+    """
+
+    statistic: int
+    p_value: float
+    p_asymptotic: float
+    method: Literal["exact", "resample", "clusters"]
+    n_resamples: int | None
+
+    @property
+    def p_floor(self) -> float | None:
+        """The smallest p-value that the drawn tables allow; None if it is not from such."""
+        return None if self.n_resamples is None else 2 / (self.n_resamples + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoseResponseResult(Result):
+    """Whether losses and flips grow with the dose.
+
+    Attributes
+    ----------
+    name
+        What the dose is called.
+    n
+        Number of pairs.
+    n_clusters
+        None without clusters.
+    doses, sizes, losses, gains, flipped
+        The doses that occur, and for each its pairs, those that become wrong and right, and the
+        answers that flip; the last is None where only right and wrong are known.
+    slope
+        Of the loss, A - B, over the dose. Its test answers "does the loss grow with the dose?".
+        None if all doses are the same.
+    direction
+        H0: among discordant pairs the share of losses does not depend on the dose. None likewise.
+    weighted_sum
+        T, the sum of doses over losses minus that over gains.
+    p_weighted
+        Of H0: a discordant pair is as likely a loss as a gain, whatever its dose. The exact law of
+        T under coins. Any loss counts as evidence, also one that does not depend on the dose.
+    flip_slope, flip_trend
+        Of the flip rate over the dose, and the test of Cochran and Armitage; None where flips are
+        not known, or all doses are the same.
+    alternative
+        ``greater``: the loss grows, and flips do.
+    seed
+        Of tables that are drawn.
+    """
+
+    title = "Dose and response"
+
+    name: str
+    n: int
+    n_clusters: int | None
+    doses: tuple[int, ...]
+    sizes: tuple[int, ...]
+    losses: tuple[int, ...]
+    gains: tuple[int, ...]
+    flipped: tuple[int, ...] | None
+    slope: Slope | None
+    direction: TrendResult | None
+    weighted_sum: int
+    p_weighted: float
+    flip_slope: Slope | None
+    flip_trend: TrendResult | None
+    alternative: Alternative
+    seed: int
+
+    @property
+    def statistic(self) -> float:
+        """The slope of the loss; 0 if all doses are the same."""
+        return 0.0 if self.slope is None else self.slope.value
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of "the loss does not grow with the dose"; 1 if all are the same."""
+        return 1.0 if self.slope is None else self.slope.p_value
+
+    def confidence_interval(self) -> Interval | None:
+        """Return the 95% interval of the slope of the loss."""
+        return None if self.slope is None else self.slope.interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name."""
+        return {
+            "name": self.name,
+            "n": self.n,
+            "n_clusters": self.n_clusters,
+            "doses": list(self.doses),
+            "sizes": list(self.sizes),
+            "losses": list(self.losses),
+            "gains": list(self.gains),
+            "flipped": None if self.flipped is None else list(self.flipped),
+            **_flat("slope", self.slope),
+            "p_value": self.pvalue,
+            **_flat_trend("direction", self.direction),
+            "weighted_sum": self.weighted_sum,
+            "p_weighted": self.p_weighted,
+            **_flat("flip_slope", self.flip_slope),
+            "p_flip_slope": None if self.flip_slope is None else self.flip_slope.p_value,
+            **_flat_trend("flip_trend", self.flip_trend),
+            "alternative": self.alternative,
+            "seed": self.seed,
+            "explanation": self.explanation,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        rows = [("pairs", f"{self.n:,}, {self.name} from {self.doses[0]} to {self.doses[-1]}")]
+        if self.slope is not None and self.direction is not None:
+            rows += [
+                ("loss for each unit", _say_slope(self.slope)),
+                ("  share of losses", _say_trend(self.direction)),
+            ]
+        rows.append(
+            ("  weighted sum T", f"{self.weighted_sum:+,}, p = {format_p(self.p_weighted)}")
+        )
+        if self.flip_slope is not None and self.flip_trend is not None:
+            rows += [
+                ("flips for each unit", _say_slope(self.flip_slope)),
+                ("  Cochran–Armitage", _say_trend(self.flip_trend)),
+            ]
+        return rows
+
+    def remarks(self) -> list[str]:
+        """Return what is shown as a sentence."""
+        return [self.explanation]
+
+    @property
+    def explanation(self) -> str:
+        """What is shown, in plain words."""
+        if self.slope is None:
+            return f"By {self.name}: all texts have {self.doses[0]}, so nothing can grow with it."
+        said = [f"the loss of accuracy {_say_growth(self.slope)}"]
+        if self.flip_slope is not None and self.flip_trend is not None:
+            p = self.flip_trend.p_value
+            said.append(f"the share of changed answers {_say_growth(self.flip_slope, p)}")
+        return f"With {self.name}, {'; '.join(said)}."
+
+
+def _say_growth(slope: Slope, p: float | None = None) -> str:
+    p = slope.p_value if p is None else p
+    if p >= 0.05:
+        return f"is not shown to grow or shrink (p = {format_p(p)})"
+    verb = "grows" if slope.value > 0 else "shrinks"
+    return f"{verb} by {100 * abs(slope.value):.2f} points for each one more (p = {format_p(p)})"
+
+
+def _say_slope(slope: Slope) -> str:
+    return f"{slope.value:+.4f} {slope.interval}, p = {format_p(slope.p_value)}"
+
+
+def _say_trend(trend: TrendResult) -> str:
+    return f"p = {format_p(trend.p_value, floor=trend.p_floor)} ({trend.method})"
+
+
+def _flat(name: str, slope: Slope | None) -> dict[str, Any]:
+    if slope is None:
+        return {name: None, f"{name}_interval": None}
+    return {name: slope.value, f"{name}_interval": [slope.interval.low, slope.interval.high]}
+
+
+def _flat_trend(name: str, trend: TrendResult | None) -> dict[str, Any]:
+    if trend is None:
+        return {f"p_{name}": None, f"{name}_method": None}
+    return {
+        f"p_{name}": trend.p_value,
+        f"p_{name}_asymptotic": trend.p_asymptotic,
+        f"{name}_method": trend.method,
+    }

@@ -1,0 +1,124 @@
+"""``--strata`` and ``--dose`` of ``test`` and ``eval``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ietest_fast.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N = 3_000
+NAMES = np.array(["no", "perhaps", "yes"])
+GOLD = np.arange(N) % 3
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def write(folder: Path) -> str:
+    """A table whose losses grow with the number of edits, on texts of one genre."""
+    edits = np.arange(N) % 12 + 1
+    genre = np.where(np.arange(N) % 10 < 7, "travel", "fiction")
+    lost = (genre == "fiction") & (np.arange(N) // 12 % 40 < edits)
+    answers = np.where(lost, (GOLD + 1) % 3, GOLD)
+    path = folder / "wide.csv"
+    pd.DataFrame(
+        {
+            "label": NAMES[GOLD],
+            "original": NAMES[GOLD],
+            "transformed": NAMES[answers],
+            "A": 1,
+            "B": (answers == GOLD).astype(int),
+            "reworded": 1,
+            "genre": genre,
+            "edits": edits,
+        }
+    ).to_csv(path, index=False)
+    return str(path)
+
+
+ANSWERS = ["-P", "original,transformed"]
+
+
+@pytest.mark.parametrize("kind", [["eval", *ANSWERS], ["test", *ANSWERS], ["test"]])
+def test_strata_and_dose(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: Any) -> None:
+    command, *columns = kind
+    arguments = [command, write(tmp_path), *columns, "--reworded", "reworded"]
+    arguments += ["--strata", "genre", "--strata", "label", "--strata", "edits", "--dose", "edits"]
+    status, out, err = run(capsys, *arguments)
+    assert status == 0, err
+    assert "By genre" in out
+    assert "With edits, the loss of accuracy grows by" in out
+    found = json.loads(run(capsys, *arguments, "--json")[1])
+    genre, label, edits = found["strata"]
+    assert [each["stratum"] for each in genre["strata"]] == ["fiction", "travel"]
+    assert genre["strata"][0]["delta"] > 0.1
+    assert genre["strata"][1]["delta"] == 0
+    assert (genre["strata"][0]["flip_rate"] is None) == (not columns)
+    assert [each["stratum"] for each in label["strata"]] == NAMES.tolist()
+    assert [each["stratum"] for each in edits["strata"]] == [str(i) for i in range(1, 13)]
+    assert found["dose"]["slope"] > 0
+    assert found["dose"]["p_value"] < 0.001
+    by_min_p = json.loads(run(capsys, *arguments, "--json", "--strata-correction", "minp")[1])
+    for one, other in zip(by_min_p["strata"][2]["strata"], edits["strata"], strict=True):
+        assert one["p_adjusted"] <= other["p_adjusted"] * (1 + 1e-9)
+
+
+def test_clusters_and_several_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path)
+    frame = pd.read_csv(path)
+    frame["premise"], frame["again"] = np.arange(N) // 3, frame["transformed"]
+    frame.to_csv(path, index=False)
+    arguments = ["eval", path, "-P", "original,transformed,again", "--clusters", "premise"]
+    status, out, err = run(capsys, *arguments, "--strata", "genre", "--dose", "edits")
+    assert status == 0, err
+    assert "By genre: transformed" in out
+    assert "By genre: again" in out
+    assert "again: Dose and response" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--strata", "nothing"], 1, "nothing"),
+        (["--dose", "genre"], 1, "genre has 3000 missing values"),
+        (["--strata", "genre", "--alpha", "0.6"], 2, "--strata needs an --alpha below 0.5"),
+        (["--strata", "row"], 1, "3,000 different values"),
+        (["--strata", "gap"], 1, "write a word such as 'none' there"),
+    ],
+)
+def test_bad_columns_are_named(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    status: int,
+    message: str,
+) -> None:
+    path = write(tmp_path)
+    frame = pd.read_csv(path)
+    frame["row"], frame["gap"] = np.arange(N), np.where(np.arange(N) % 2, "x", None)
+    frame.to_csv(path, index=False)
+    for start in (["eval", path, *ANSWERS], ["test", path]):
+        found, _, err = run(capsys, *start, *arguments)
+        assert (found, message in err) == (status, True), err
+
+
+def test_what_has_no_texts_has_no_strata(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    status, _, err = run(capsys, "test", "--counts", "9,1,1,9", "--strata", "genre")
+    assert (status, "--strata needs a file" in err) == (2, True)
+    scores = ["test", write(tmp_path), "--original", "edits", "--transformed", "reworded"]
+    status, _, err = run(capsys, *scores, "--scores", "--dose", "edits")
+    assert status != 0
