@@ -28,7 +28,12 @@ from ietest_fast.report.effects import (
     length_table,
     spread_table,
 )
-from ietest_fast.report.evaluations import changed_table, joint_table, version_table
+from ietest_fast.report.evaluations import (
+    changed_table,
+    joint_table,
+    strata_tables,
+    version_table,
+)
 from ietest_fast.report.examples import TestSetAnswers, gather_answers
 from ietest_fast.report.hard_cases import (
     DEFAULT_QUANTIFIER,
@@ -219,6 +224,7 @@ def _versions(evaluations: Sequence[Evaluation]) -> Section:
     outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
     joint = joint_table(evaluations)
     changed = [table for each in outcomes[:_OWN_FIGURES] if (table := changed_table(each))]
+    strata = [table for each in outcomes[:_OWN_FIGURES] for table in strata_tables(each)]
     return Section(
         id="versions",
         title="Every version of the texts",
@@ -229,6 +235,8 @@ def _versions(evaluations: Sequence[Evaluation]) -> Section:
         parts=(
             Numbers(table=version_table(evaluations)),
             *([] if joint is None else [Numbers(table=joint)]),
+            *([Heading(text="By label and number of edits")] if strata else []),
+            *(Numbers(table=table) for table in strata),
             *([Heading(text="Where the answers part")] if changed else []),
             *(Numbers(table=table, folded=table.title) for table in changed),
         ),

@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.comparison import compare_versions
-from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.predictions import EDITS, Predictions
 from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.experiment.results import RESULTS
+from ietest_fast.report.strata import strata_table
 from ietest_fast.report.tables import Column, PValue, Range, Table
 from ietest_fast.stats import Verdict, equivalence_test
 
@@ -28,6 +29,8 @@ N_EXAMPLES = 200
 """Rows of a table of changed answers."""
 
 _CLUSTER = "cluster"
+
+_MOST_NUMBERS_OF_EDITS = 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -162,7 +165,8 @@ def evaluate_predictions(
             path=source,
         )
     clusters = _CLUSTER if _CLUSTER in predictions.columns else None
-    comparison = compare_versions(predictions, clusters=clusters, alpha=alpha)
+    strata = (EDITS,) if _has_edits(predictions) else ()
+    comparison = compare_versions(predictions, clusters=clusters, alpha=alpha, strata=strata)
     alone = _name(predictions.groups[0]) if len(predictions.groups) == 1 else ""
     return Evaluation(
         name=source.name,
@@ -179,6 +183,14 @@ def evaluate_predictions(
             for test in comparison.tests
         ),
     )
+
+
+def _has_edits(predictions: Predictions) -> bool:
+    """Whether the numbers of edits are so few that each may be shown by itself."""
+    if EDITS not in predictions.columns:
+        return False
+    column = predictions.table[EDITS]
+    return column.null_count == 0 and len(pc.unique(column)) <= _MOST_NUMBERS_OF_EDITS
 
 
 def _name(group: dict[str, Any]) -> str:
@@ -236,6 +248,8 @@ def _say_change(outcome: VersionOutcome) -> str:
 def _say_flips(outcome: VersionOutcome) -> str:
     own = outcome.tested.invariance
     assert own is not None  # noqa: S101 - or there were no such verdict
+    if own.strata is not None and own.uneven:
+        return f"on {outcome.version} {own.strata.movement}"
     assert own.flips is not None  # noqa: S101
     least = "at least " if own.flips.is_lower_bound else ""
     where = "" if own.n_reworded is None else " to reworded texts"
@@ -321,6 +335,14 @@ def _say_clusters(outcomes: Sequence[VersionOutcome]) -> str:
 def _say_unmatched(outcomes: Sequence[VersionOutcome]) -> str:
     n = max(each.tested.pairs.n_unmatched for each in outcomes)
     return f" Up to {n:,} items lack one of the versions." if n else ""
+
+
+def strata_tables(outcome: VersionOutcome) -> list[Table]:
+    """Return what is found by label and by number of edits, where these are known."""
+    own = outcome.tested.invariance
+    found = [] if own is None or own.strata is None else [own.strata]
+    whose = f"{outcome.classifier}, {outcome.version}"
+    return [strata_table(each, whose=whose) for each in (*found, *outcome.tested.strata)]
 
 
 def joint_table(evaluations: Sequence[Evaluation]) -> Table | None:
