@@ -15,7 +15,6 @@ from ietest_fast.stats.crossed_power import (
     plan_algorithm,
     split_variance,
 )
-from ietest_fast.stats.dose import DoseResponseResult, Slope, TrendResult, dose_response_test
 from ietest_fast.stats.dose import dose_response_test
 from ietest_fast.stats.dose_result import DoseResponseResult, Slope, TrendResult
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
@@ -77,6 +76,13 @@ from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
 
 __all__ = [
+    "CORRECTIONS",
+    "DEFAULT_FLIP_MARGIN",
+    "DEFAULT_MARGIN",
+    "DEFAULT_N_RESAMPLES",
+    "FEW_DISCORDANT",
+    "METHODS",
+    "MOST_STRATA",
     "AlgorithmPlan",
     "AlgorithmPlans",
     "AlgorithmTestResult",
@@ -88,22 +94,16 @@ __all__ = [
     "Collapse",
     "CombinedResult",
     "Correction",
-    "DEFAULT_FLIP_MARGIN",
-    "DEFAULT_MARGIN",
-    "DEFAULT_N_RESAMPLES",
     "Decision",
     "DoseResponseResult",
     "EquivalenceResult",
     "EstimateResult",
-    "FEW_DISCORDANT",
     "FlipResult",
     "FlipVerdict",
     "HeterogeneityResult",
     "Interval",
     "InvarianceTestResult",
     "JointTestResult",
-    "METHODS",
-    "MOST_STRATA",
     "MatchedSample",
     "McNemarResult",
     "NullHistogram",
