@@ -11,6 +11,8 @@ from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table,
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions
 from ietest_fast.evaluation import evaluate as answer_versions
+from ietest_fast.evaluation.predictions import EDITS
+from ietest_fast.evaluation.strata import LABEL
 from ietest_fast.evaluation.versions import read_version
 from ietest_fast.models import as_classifier
 from ietest_fast.stats.result import Result, format_p
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
     from ietest_fast.stats.seeds import Rng
+    from ietest_fast.stats.strata_result import StrataCorrection
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -246,6 +249,9 @@ def evaluate(
     alpha: float = 0.05,
     margin: float | None = None,
     flip_margin: float | None = None,
+    strata: Sequence[str] = (),
+    strata_correction: StrataCorrection = "holm",
+    dose: str | None = None,
     method: Method | None = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
@@ -297,6 +303,13 @@ def evaluate(
     margin, flip_margin
         Losses of accuracy, and shares of changed answers, that do not matter if they are smaller:
         0.01 and 0.05 where None.
+    strata
+        Columns by whose values the reworded texts are also tested one by one, such as ``"genre"``;
+        ``"label"`` is the gold label, ``"edits"`` the number of edits.
+    strata_correction
+        ``"holm"`` or ``"minp"``, for the values of a column.
+    dose
+        A column of numbers with which losses and changed answers may grow, such as ``"edits"``.
     method, n_resamples, rng, alternative
         As for ``ie.paired_test``.
     n_threads
@@ -312,7 +325,10 @@ def evaluate(
         If something does not fit: columns, labels, rows of `transformed`, a transformation that
         changes no text.
     """
-    kept = list(dict.fromkeys(x for x in (*keep_columns, clusters, id_column) if x is not None))
+    grouped = [name for name in (*strata, dose) if name not in {LABEL, EDITS}]
+    kept = list(
+        dict.fromkeys(x for x in (*keep_columns, clusters, id_column, *grouped) if x is not None)
+    )
     texts = (text_columns,) if isinstance(text_columns, str) else text_columns
     seen = (input_columns,) if isinstance(input_columns, str) else input_columns
     found = as_labelled(
@@ -350,6 +366,9 @@ def evaluate(
         alpha=alpha,
         margin=margin,
         flip_margin=flip_margin,
+        strata=strata,
+        strata_correction=strata_correction,
+        dose=dose,
         n_threads=n_threads,
     )
     return EvaluationResult(evaluation=evaluation, comparison=comparison)

@@ -237,6 +237,7 @@ def run(
     correction: str | None = None,
     margin: float | None = None,
     flip_margin: float | None = None,
+    strata: Sequence[str] = (),
     method: str | None = None,
     n_resamples: int | None = None,
     seed: int | None = None,
@@ -283,7 +284,7 @@ def run(
     model_options, params, search, search_per_resample, n_voters
         Of the models: see :class:`ietest_fast.experiment.RunConfig`. `params` of an estimator are
         set by ``set_params``.
-    alpha, correction, margin, flip_margin, method, n_resamples, seed, n_jobs, n_threads, \
+    alpha, correction, margin, flip_margin, strata, method, n_resamples, seed, n_jobs, n_threads, \
 keep_models
         See :class:`ietest_fast.experiment.RunConfig`, whose defaults hold where None.
     progress
@@ -305,7 +306,11 @@ keep_models
         text_columns=(text_columns,) if isinstance(text_columns, str) else text_columns,
         label_column=label_column,
         label_names=label_names,
-        clusters=clusters,
+        keep_columns=[
+            name
+            for name in dict.fromkeys((*strata, *([clusters] if clusters else [])))
+            if name not in {"label", "edits"}
+        ],
     )
     own = {
         "options": model_options,
@@ -326,6 +331,7 @@ keep_models
             correction=correction,
             margin=margin,
             flip_margin=flip_margin,
+            strata=list(strata) or None,
             method=method,
             n_resamples=n_resamples,
             seed=seed,
@@ -362,7 +368,7 @@ def _make_splits(
     text_columns: Sequence[str] | None,
     label_column: str | None,
     label_names: Sequence[str] | None,
-    clusters: str | None,
+    keep_columns: Sequence[str],
 ) -> Splits:
     corpora = {}
     for name, table in tables.items():
@@ -371,7 +377,7 @@ def _make_splits(
             text_columns=text_columns,
             label_column=label_column,
             label_names=label_names,
-            keep_columns=() if clusters is None or name != "test" else (clusters,),
+            keep_columns=keep_columns if name == "test" else (),
             source=name,
         )
         corpora[name] = found.corpus

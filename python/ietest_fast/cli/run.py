@@ -197,6 +197,13 @@ def _progress_bar() -> Iterator[Progress]:
     type=OpenShare(),
     help="A smaller share of changed answers does not matter.  [default: 0.05]",
 )
+@click.option(
+    "--strata",
+    metavar="COLUMN",
+    multiple=True,
+    help="Also test the reworded texts of each value of this column of the test set, or of edits, "
+    "their number; label is tested in any case. May be given several times.",
+)
 @click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
 @click.option(
     "--method",
@@ -411,6 +418,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                     "n_threads",
                 )
             },
+            "strata": options["strata"] or None,
             "keep_models": options["keep_models"] or None,
         }
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 import ietest_fast
+from ietest_fast.errors import InputError
 from ietest_fast.experiment.cells import match
 from ietest_fast.experiment.identity import bootstrap_seed, canonical_json, identify
 from ietest_fast.experiment.resample import Resample
@@ -46,6 +47,7 @@ from ietest_fast.stats import (
     judge_pairs,
     paired_test,
     power,
+    stratified_test,
 )
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.search import Search, Searches
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
+    from ietest_fast.stats import StratifiedResult
 
 # The laws of larger test sets take too long to enumerate for a remark.
 _MOST_PAIRS_FOR_POWER = 10**6
@@ -166,7 +169,7 @@ class _Judge:
         matched: Sequence[tuple[CellRecord, pa.Table]],
     ) -> RhoResult:
         config = self._config
-        cells = [self._test_cell(record, table) for record, table in matched]
+        cells = [self._test_cell(record, table, phi) for record, table in matched]
         independent = self._plan.clusters is None
         return RhoResult.from_cells(
             cells,
@@ -188,7 +191,7 @@ class _Judge:
     def _read(self, record: CellRecord) -> Predictions:
         return self._store.read_cell(record)
 
-    def _test_cell(self, record: CellRecord, matched: pa.Table) -> CellResult:
+    def _test_cell(self, record: CellRecord, matched: pa.Table, phi: PlannedPhi) -> CellResult:
         config, clusters = self._config, self._plan.clusters
         # Beside clusters this test is for comparison alone, and its exact law costs nothing.
         method = config.used_method if clusters is None else "exact"
@@ -219,12 +222,14 @@ class _Judge:
             equivalence=equivalence_test(
                 sample, clusters=clusters, margin=config.margin, alpha=config.alpha
             ),
-            reworded=self._judge_reworded(matched),
+            reworded=self._judge_reworded(matched, phi, seed),
             collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
             **record.metrics,
         )
 
-    def _judge_reworded(self, matched: pa.Table) -> RewordedRecord | None:
+    def _judge_reworded(
+        self, matched: pa.Table, phi: PlannedPhi, seed: int
+    ) -> RewordedRecord | None:
         """Judge a classifier on the texts that were reworded."""
         config = self._config
         found = judge_pairs(
@@ -237,8 +242,40 @@ class _Judge:
             margin=config.margin,
             flip_margin=config.flip_margin,
             alpha=config.alpha,
+            labels=np.asarray(self._plan.splits.test.label_names)[matched["gold"].to_numpy()],
+            rng=seed,
         )
-        return RewordedRecord.of(found)
+        if found.equivalence is None:
+            return None
+        return RewordedRecord.of(found, self._test_strata(matched, phi, seed))
+
+    def _test_strata(
+        self, matched: pa.Table, phi: PlannedPhi, seed: int
+    ) -> Iterator[StratifiedResult]:
+        """Test the reworded texts by the columns that were asked for."""
+        config = self._config
+        for name in config.strata:
+            if name == "label":
+                continue  # is tested in any case
+            values: Any = self._plan.strata.get(name)
+            if name == "edits":
+                values = self._work.texts[phi.key].n_edits
+                if values is None:
+                    raise InputError(f"strata: the transformation {phi.key} tells no edits")
+            yield stratified_test(
+                matched["original"].to_numpy(),
+                matched["transformed"].to_numpy(),
+                values,
+                gold=matched["gold"].to_numpy(),
+                reworded=matched["changed"].to_numpy(),
+                clusters=self._plan.clusters,
+                name=name,
+                margin=config.margin,
+                flip_margin=config.flip_margin,
+                alpha=config.alpha,
+                rng=seed,
+                n_threads=config.n_threads,
+            )
 
     def _test_algorithm(self, matched: Sequence[pa.Table], rho: float) -> dict[str, Any]:
         """Test churn and accuracy of what all trainings at one rho share, on the reworded texts."""

@@ -314,6 +314,9 @@ class RunConfig(Section):
         and power is that of finding it.
     flip_margin
         Shares of changed answers below it do not matter.
+    strata
+        Columns of the test set by whose values the reworded texts are also tested: a genre, or
+        ``"edits"``, their number. Gold labels are looked at in any case.
     method
         ``"exact"``, ``"multinomial"`` or ``"resample"``; exact where absent, unless the data have
         clusters, which are resampled.
@@ -340,6 +343,7 @@ class RunConfig(Section):
     seed: Annotated[int, Field(ge=0)] = 0
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.01
     flip_margin: Annotated[float, Field(gt=0, lt=1)] = DEFAULT_FLIP_MARGIN
+    strata: Names = ()
     method: Literal["exact", "multinomial", "resample"] | None = None
     n_resamples: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
     n_jobs: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
@@ -458,6 +462,7 @@ class RunConfig(Section):
             "flip_margin": self.flip_margin,
             "method": self.used_method,
             "n_resamples": self.used_resamples,
+            **({"strata": list(self.strata)} if self.strata else {}),
         }
 
 

@@ -17,7 +17,7 @@ from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.transform import Material
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -89,8 +89,15 @@ class Splits:
         return len(self.train.label_names)
 
 
-def read_splits(config: DataConfig) -> Splits:
+def read_splits(config: DataConfig, *, keep: Sequence[str] = ()) -> Splits:
     """Read or make the three splits; :class:`Splits` checks that they fit together.
+
+    Parameters
+    ----------
+    config
+        Where they come from.
+    keep
+        More columns of the test set to keep.
 
     Raises
     ------
@@ -120,7 +127,9 @@ def read_splits(config: DataConfig) -> Splits:
         missing_text=config.missing_text,
         quoted=config.quoted,
         # The last file is the one to split, or the test set.
-        keep_in_last=[name for name in (config.cluster, grouping) if name is not None],
+        keep_in_last=list(
+            dict.fromkeys(name for name in (config.cluster, grouping, *keep) if name is not None)
+        ),
     )
     if config.split is not None:
         own_train = [] if config.split.n_train is None else [config.split.n_train]
@@ -162,6 +171,29 @@ def number_clusters(config: DataConfig, test: Corpus) -> NDArray[np.int64] | Non
     return codes
 
 
+def read_strata_columns(names: Sequence[str], test: Corpus) -> dict[str, NDArray[Any]]:
+    """Return columns of the test set that are to be strata, each of shape (n,).
+
+    Raises
+    ------
+    InputError
+        If there is no such column, a value is missing, or there are too many different ones.
+    """
+    from ietest_fast.stats.strata import read_strata
+
+    found = {}
+    for name in names:
+        if name not in test.table.column_names:
+            raise InputError(
+                f"there is no such column; there are {', '.join(test.table.column_names)}",
+                path=test.source,
+                column=name,
+            )
+        distinct, codes = read_strata(test.table.column(name), len(test), name=name)
+        found[name] = np.asarray(distinct)[codes]
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class TransformedSplits:
     """Both versions of the three splits.
@@ -180,6 +212,9 @@ class TransformedSplits:
         Number of test observations with an edit that is more than a normalisation.
     warnings
         Whole sentences about the transformation's options and material.
+    n_edits
+        Edits of each test observation, those left out that reword nothing, shape (n,); None if the
+        transformation does not tell.
     """
 
     texts: dict[str, SplitTexts]
@@ -189,6 +224,7 @@ class TransformedSplits:
     test_edits: dict[str, int]
     n_test_reworded: int
     warnings: tuple[str, ...] = ()
+    n_edits: NDArray[np.int64] | None = None
 
 
 def kept_folder(folder: Path, fingerprints: Mapping[str, str], transformation: str) -> Path:
@@ -356,4 +392,18 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
         test_edits=summary["test_edits"],
         n_test_reworded=summary["n_test_reworded"],
         warnings=tuple(summary["warnings"]),
+        n_edits=_count_edits(kept / "test.edits.parquet", splits.test),
     )
+
+
+def _count_edits(path: Path, test: Corpus) -> NDArray[np.int64] | None:
+    import pyarrow.parquet as pq
+
+    from ietest_fast.transform.edits import count_by_row
+
+    if not path.is_file():
+        return None
+    edits = pq.read_table(path)
+    counts = [count_by_row(edits, column, n=len(test)) for column in test.text_columns]
+    summed: NDArray[np.int64] = np.sum(counts, axis=0)
+    return summed

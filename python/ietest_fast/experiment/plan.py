@@ -20,6 +20,7 @@ from ietest_fast.experiment.data import (
     check_equivalence,
     number_clusters,
     read_splits,
+    read_strata_columns,
 )
 from ietest_fast.experiment.identity import CELL_SCHEME, identify
 from ietest_fast.experiment.resample import Resample
@@ -41,7 +42,15 @@ if TYPE_CHECKING:
     from ietest_fast.transform import PlannedTransformation, Transformation
 
 # How the work is judged; other values of these leave what was done as it is.
-_OF_THE_CONCLUSION = ("alpha", "correction", "margin", "flip_margin", "method", "n_resamples")
+_OF_THE_CONCLUSION = (
+    "alpha",
+    "correction",
+    "margin",
+    "flip_margin",
+    "strata",
+    "method",
+    "n_resamples",
+)
 _OF_THE_CONCLUSION_IN_DATA = ("name", "cluster")
 
 
@@ -132,6 +141,8 @@ class Plan:
         The three splits, untransformed.
     clusters
         The cluster of each test row, int64, shape (n_test,); None without clusters.
+    strata
+        By column that was asked for, but for labels and edits, its values in the test rows.
     transformations, models
         The axes beside rho and m.
     settings
@@ -141,6 +152,7 @@ class Plan:
     config: RunConfig
     splits: Splits
     clusters: NDArray[np.int64] | None
+    strata: Mapping[str, NDArray[Any]]
     transformations: tuple[PlannedPhi, ...]
     models: tuple[PlannedModel, ...]
     settings: Mapping[str, Any]
@@ -193,8 +205,10 @@ def make_plan(
     InputError, ResourceError
         If data, or what is needed to transform it, is not as it should be.
     """
-    splits = read_splits(config.data) if splits is None else splits
+    grouped = [name for name in dict.fromkeys(config.strata) if name not in {"label", "edits"}]
+    splits = read_splits(config.data, keep=grouped) if splits is None else splits
     clusters = number_clusters(config.data, splits.test)
+    strata = read_strata_columns(grouped, splits.test)
     models = [(own, own.load()) for own in config.models]
     if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
         raise InputError(
@@ -221,6 +235,7 @@ def make_plan(
             config=config,
             splits=splits,
             clusters=clusters,
+            strata=strata,
             transformations=phis,
             models=planned,
             settings={

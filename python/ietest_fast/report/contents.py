@@ -31,7 +31,7 @@ from ietest_fast.report.effects import (
 from ietest_fast.report.evaluations import (
     changed_table,
     joint_table,
-    strata_tables,
+    version_strata_tables,
     version_table,
 )
 from ietest_fast.report.examples import TestSetAnswers, gather_answers
@@ -51,6 +51,7 @@ from ietest_fast.report.result_tables import (
     reworded_table,
     rho_table,
     runs_table,
+    strata_tables,
 )
 from ietest_fast.report.runs import make_demo_train
 
@@ -224,7 +225,7 @@ def _versions(evaluations: Sequence[Evaluation]) -> Section:
     outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
     joint = joint_table(evaluations)
     changed = [table for each in outcomes[:_OWN_FIGURES] if (table := changed_table(each))]
-    strata = [table for each in outcomes[:_OWN_FIGURES] for table in strata_tables(each)]
+    strata = [table for each in outcomes[:_OWN_FIGURES] for table in version_strata_tables(each)]
     return Section(
         id="versions",
         title="Every version of the texts",
@@ -263,6 +264,7 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
                 for own in (reworded_table(runs), algorithm_table(runs))
                 if own is not None
             ),
+            *(Numbers(table=own, folded=own.title) for own in strata_tables(runs)),
             Heading(text="Accuracy, and how large the difference is"),
             Figures(
                 charts=tuple(chart for i, run in enumerate(drawn, 1) for chart in _of_run(run, i))

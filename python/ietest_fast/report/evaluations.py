@@ -337,7 +337,7 @@ def _say_unmatched(outcomes: Sequence[VersionOutcome]) -> str:
     return f" Up to {n:,} items lack one of the versions." if n else ""
 
 
-def strata_tables(outcome: VersionOutcome) -> list[Table]:
+def version_strata_tables(outcome: VersionOutcome) -> list[Table]:
     """Return what is found by label and by number of edits, where these are known."""
     own = outcome.tested.invariance
     found = [] if own is None or own.strata is None else [own.strata]

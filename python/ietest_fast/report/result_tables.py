@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.experiment.schema import Spread
+from ietest_fast.report.strata import as_file_name
 from ietest_fast.report.summary import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ietest_fast.experiment.schema import Spread
     from ietest_fast.report.runs import FinishedRun
 
 
@@ -176,6 +177,74 @@ def reworded_table(runs: Sequence[FinishedRun]) -> Table | None:
             "version differently. Excess churn: how much more often they do across the versions, "
             "with its 95% interval. p over all ρ: of equal accuracy, and of no excess, corrected "
             "for the number of ρ."
+        ),
+    )
+
+
+def strata_tables(runs: Sequence[FinishedRun]) -> list[Table]:
+    """Give what happens on the reworded texts by label, and by every other column of strata.
+
+    Means over the M classifiers; none where a run does not know the reworded texts.
+    """
+    names = dict.fromkeys(
+        each.name
+        for run in runs
+        for rho in run.rhos
+        for cell in rho.cells
+        if cell.reworded is not None
+        for each in cell.reworded.strata
+    )
+    return [_strata_table(runs, name) for name in names]
+
+
+def _strata_table(runs: Sequence[FinishedRun], name: str) -> Table:
+    rows: list[tuple[Any, ...]] = []
+    for run in runs:
+        for rho in run.rhos:
+            own = [
+                each
+                for cell in rho.cells
+                if cell.reworded is not None
+                for each in cell.reworded.strata
+                if each.name == name
+            ]
+            if len(own) < len(rho.cells):
+                continue
+            p = min(1.0, len(own) * min(each.p_value for each in own))
+            for strata in zip(*(each.strata for each in own), strict=True):
+                flipped = [each.n_flipped / each.n for each in strata if each.n_flipped is not None]
+                rows.append(
+                    (
+                        run.name,
+                        rho.rho,
+                        strata[0].name,
+                        strata[0].n,
+                        _mean_sd(Spread.of([each.n10 / each.n for each in strata])),
+                        _mean_sd(Spread.of([each.n01 / each.n for each in strata])),
+                        _mean_sd(Spread.of([each.delta for each in strata])),
+                        _mean_sd(Spread.of(flipped)) if flipped else None,
+                        p,
+                    )
+                )
+    return Table(
+        name=f"by-{as_file_name(name)}",
+        title=f"The reworded texts by {name}: means ± standard deviations over the M classifiers",
+        columns=(
+            Column("model"),
+            Column("ρ", "number", -1),
+            Column(name),
+            Column("reworded", "count"),
+            Column("lost %", "percent"),
+            Column("won %", "percent"),
+            Column("δ (points)", "points"),
+            Column("changed %", "percent"),
+            Column("p, same proportion", "p"),
+        ),
+        rows=tuple(rows),
+        note=(
+            "Lost: right on the original only. Won: right on the rephrased text only. p: the share "
+            "of losses among both is the same everywhere; the smallest of the M classifiers, times "
+            "M."
         ),
     )
 

@@ -27,7 +27,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
     p = format_p(heterogeneity.p_value, floor=heterogeneity.p_floor)
     flips = (Column("flipped %", "percent"), Column("interval of flips %", "percent"))
     return Table(
-        name=f"strata-{_as_file_name(found.name)}",
+        name=f"strata-{as_file_name(found.name)}",
         title=f"By {found.name}" + ("" if whose is None else f": {whose}"),
         columns=(
             Column(found.name),
@@ -74,6 +74,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
     )
 
 
-def _as_file_name(name: str) -> str:
+def as_file_name(name: str) -> str:
+    """Return the name of a column as part of the name of a file."""
     kept = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name.lower())
     return kept.strip("-") or "column"

@@ -250,6 +250,7 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
         *_power_line(condition),
         *_verdict_lines(result, condition),
         f"Test set: {rows:,} rows, {reworded}{words}.",
+        *_label_lines(condition),
         _say_snr(condition),
     ]
     if condition.collapsed:
@@ -271,6 +272,20 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
     lines += [f"Warning: {message}." for message in phi.warnings]
     lines.append(f"Signature: {condition.signature}")
     return lines
+
+
+def _label_lines(condition: ConditionResult) -> list[str]:
+    """Say where losses and gains go with the label; nothing where that is not shown."""
+    over = condition.over_rho
+    found = [
+        (rho.rho, p)
+        for rho, p in zip(condition.rhos, over.label_p_adjusted or (), strict=False)
+        if p < over.alpha
+    ]
+    if not found:
+        return []
+    where = ", ".join(f"{rho:g} (p = {format_p(p, threshold=over.alpha)})" for rho, p in found)
+    return [f"The proportion of losses to gains depends on the gold label at ρ = {where}."]
 
 
 def say_count(n: int, noun: str) -> str:

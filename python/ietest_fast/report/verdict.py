@@ -107,8 +107,31 @@ def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     more = ", more than retraining explains" if beyond else ""
     return (
         f"{most}{least}{_percent(max(shares))} of the answers{_to_reworded(rhos)} change "
-        f"{_at(rhos, run)}{more}, though accuracy is not shown to"
+        f"{_at(rhos, run)}{more}, though accuracy is not shown to{_say_labels(rhos)}"
     )
+
+
+def _say_labels(rhos: Sequence[RhoResult]) -> str:
+    """Say which labels lose and which gain, where that is shown; of several rho the first."""
+    for rho in rhos:
+        cells = rho.uneven_cells(rho.alpha)
+        own = [cell.labels for cell in cells if cell.labels is not None]
+        if not own:
+            continue
+        names = [each.name for each in own[0].strata]
+        means = {
+            name: sum(each.strata[place].delta for each in own) / len(own)
+            for place, name in enumerate(names)
+        }
+        falls = [f"{name} ({_points(own)})" for name, own in means.items() if own > 0]
+        rises = [f"{name} ({_points(-own)})" for name, own in means.items() if own < 0]
+        parts = [
+            f"{verb} on {', '.join(words)}"
+            for verb, words in (("falls", falls), ("rises", rises))
+            if words
+        ]
+        return f" over all labels: at ρ = {rho.rho:g} it {' and '.join(parts)}"
+    return ""
 
 
 def _flip_share(rho: RhoResult) -> float:

@@ -178,14 +178,19 @@ def count_rules(edits: pa.Table) -> dict[str, int]:
 
 
 def count_by_row(edits: pa.Table, column: str, *, n: int) -> npt.NDArray[np.int64]:
-    """Count the edits of each row in one column, shape (n,), those left out that reword nothing."""
-    companions = pa.array(COMPANION_RULES, pa.string())
-    counted = pc.and_(
-        pc.equal(edits["column"].cast(pa.string()), column),
-        pc.invert(pc.is_in(edits["rule"].cast(pa.string()), value_set=companions)),
-    )
-    rows = edits["row"].filter(counted).to_numpy()
-    return np.bincount(rows, minlength=n).astype(np.int64)
+    """Count the edits of each row in one column, shape (n,), those left out that reword nothing.
+
+    Edits that do not name their column count in each.
+    """
+    rows = edits["row"].to_numpy()
+    counted = np.ones(rows.size, dtype=bool)
+    if "column" in edits.column_names:
+        counted &= pc.equal(edits["column"].cast(pa.string()), column).to_numpy()
+    if "rule" in edits.column_names:
+        companions = pa.array(COMPANION_RULES, pa.string())
+        rules = edits["rule"].cast(pa.string())
+        counted &= ~pc.is_in(rules, value_set=companions).to_numpy()
+    return np.bincount(rows[counted], minlength=n).astype(np.int64)
 
 
 def move_rows(edits: pa.Table, source_row: npt.NDArray[np.int64], n_before: int) -> pa.Table:

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.errors import InputError
+from ietest_fast.report.summary import _label_lines
 from ietest_fast.report.verdict import say_condition
 from ietest_fast.stats import Verdict
 from toys import Swap
@@ -48,6 +50,10 @@ class Knows:
             wrong ^= is_reworded and row % 500 in {7, 12}  # as many right ones as wrong ones
         elif self.kind == "swaps" and is_reworded:
             wrong = row % 10 in {3, 4, 5, 6}
+        elif self.kind == "cancels by label" and is_reworded:
+            # Labels keep their share of right answers together, and not by themselves.
+            wrong |= gold == 0 and row % 100 in {14, 25, 36, 44, 55, 66}
+            wrong &= not (gold == 1 and row % 100 in {10, 21, 32, 40, 51, 62})
         elif self.kind == "loses" and is_reworded:
             wrong |= row % 100 in {14, 25, 36, 44, 55, 66, 77, 84, 95}
         other = 2 if self.kind == "wrong to wrong" and is_reworded else 1
@@ -71,6 +77,7 @@ def make_table(n: int, *, every: int = 1) -> pd.DataFrame:
     [
         ("steady", 1, Verdict.ALIKE),
         ("swaps", 1, Verdict.CHANGES),
+        ("cancels by label", 1, Verdict.CHANGES),
         ("wrong to wrong", 1, Verdict.CHANGES),
         ("loses", 20, Verdict.DIFFERS),
     ],
@@ -96,5 +103,46 @@ def test_only_what_is_shown_to_be_alike_is_called_so(
         assert condition.cells[0].is_equivalent
         assert condition.cells[0].reworded is not None
         assert condition.cells[0].reworded.delta == pytest.approx(0.09)
+    if kind == "cancels by label":
+        for cell in condition.cells:
+            assert cell.is_equivalent
+            assert cell.reworded is not None
+            assert cell.reworded.flips.rate < 0.05
+        assert "it falls on no (6 points) and rises on perhaps (6 points)" in say_condition(
+            condition
+        )
+        assert any("depends on the gold label" in line for line in _label_lines(condition))
     said = say_condition(condition)
     assert ("treats rephrased sentences alike" in said) == (verdict is Verdict.ALIKE)
+
+
+def test_other_strata_are_another_conclusion_from_the_same_cells(tmp_path: Path) -> None:
+    test = make_table(3_000).assign(genre=lambda frame: np.where(frame.index % 4, "prose", "verse"))
+
+    def repeat(**options: Any) -> Any:
+        return ie.run(
+            train=make_table(300),
+            valid=make_table(60),
+            test=test,
+            model=Knows("swaps"),
+            phi=Swap(),
+            rho=[0],
+            n_classifiers=2,
+            out=tmp_path / "run",
+            **options,
+        )
+
+    plain = repeat().results
+    assert [each.name for each in plain.only.cells[0].reworded.strata] == ["label"]
+    cells = sorted((tmp_path / "run" / "cells").iterdir())
+    before = [path.stat().st_mtime_ns for path in cells]
+    found = repeat(strata=["genre", "edits"]).results
+    assert [path.stat().st_mtime_ns for path in cells] == before
+    assert found.settings.strata == ("genre", "edits")
+    _, genre, edits = found.only.cells[0].reworded.strata
+    assert [each.name for each in genre.strata] == ["prose", "verse"]
+    assert sum(each.n for each in genre.strata) == 3_000
+    assert [(each.name, each.n) for each in edits.strata] == [("1", 3_000)]
+    assert found.only.verdicts == plain.only.verdicts
+    with pytest.raises(InputError, match="nothing"):
+        repeat(strata=["nothing"])

@@ -40,6 +40,7 @@ from ietest_fast.experiment.schema.records import (
     TrialRecord,
 )
 from ietest_fast.experiment.schema.run_result import RESULTS_FORMAT, RunResult
+from ietest_fast.experiment.schema.strata import StrataRecord, StratumRecord
 
 __all__ = [
     "RESULTS_FORMAT",
@@ -67,6 +68,8 @@ __all__ = [
     "Sensitivity",
     "SplitSummary",
     "Spread",
+    "StrataRecord",
+    "StratumRecord",
     "TransformationRecord",
     "TrialRecord",
     "adjust",

@@ -22,6 +22,7 @@ from ietest_fast.stats import (
 from ietest_fast.stats.few_discordant import is_liberal
 
 if TYPE_CHECKING:
+    from ietest_fast.experiment.schema.strata import StrataRecord
     from ietest_fast.stats import ClusteredTestResult, EquivalenceResult, PairedTestResult
 
 
@@ -261,6 +262,11 @@ class CellResult(Part):
             return None  # a run that reworded fewer than two texts
         flips = flip_test(self.counts, alpha=self.equivalence.alpha)
         return FlipVerdict.ABOVE if flips.p_above < above else None
+
+    @property
+    def labels(self) -> StrataRecord | None:
+        """Losses and gains on the reworded texts by gold label; None if they are not known."""
+        return None if self.reworded is None else self.reworded.labels
 
     @property
     def n_clusters(self) -> int | None:

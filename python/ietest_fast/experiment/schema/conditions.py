@@ -192,22 +192,53 @@ class RhoResult(Part):
     def verdict(self) -> Verdict:
         """What is shown at this rho, by itself; see :meth:`judge`."""
         churned = self.churn is not None and self.churn.p_value < self.alpha
-        return self.judge(differs=self.reject, churned=churned)
+        uneven = self.label_p is not None and self.label_p < self.alpha
+        return self.judge(differs=self.reject, churned=churned, uneven=uneven)
 
-    def judge(self, *, differs: bool, churned: bool, n_rhos: int = 1) -> Verdict:
+    @property
+    def label_p(self) -> float | None:
+        """The smallest p-value of "losses are as common with every label", times M.
+
+        None if the reworded texts or their labels are not known, or there are too many.
+        """
+        found = [cell.labels.p_value for cell in self.cells if cell.labels is not None]
+        return min(1.0, len(found) * min(found)) if len(found) == len(self.cells) else None
+
+    def uneven_cells(self, level: float) -> tuple[CellResult, ...]:
+        """Return the classifiers that lose and gain by label, and perhaps more than the margin.
+
+        Parameters
+        ----------
+        level
+            Of the M classifiers together.
+        """
+        return tuple(
+            cell
+            for cell in self.cells
+            if cell.labels is not None
+            and cell.labels.p_value < level / len(self.cells)
+            and not cell.labels.all_equivalent_at(level)
+        )
+
+    def judge(
+        self, *, differs: bool, churned: bool, uneven: bool = False, n_rhos: int = 1
+    ) -> Verdict:
         """Return what is shown, given what is decided on accuracy and on churn.
 
         Nothing, if every classifier has collapsed. A difference, if that is decided, unless it is
         shown to be below the margin for each of the M classifiers (no correction is needed where
         all have to be shown). Else changed answers, if these classifiers flip more than the flip
         margin allows, or the algorithm's answers change by more than retraining explains and are
-        not shown to change by less than the flip margin. Else what is shown for each of the M
+        not shown to change by less than the flip margin, or losses and gains go with the label and
+        are not shown to be below the margin for each. Else what is shown for each of the M
         classifiers: alike, or accuracy that is equivalent, or nothing.
 
         Parameters
         ----------
         differs, churned
             Whether equal accuracy, and no excess churn, are rejected.
+        uneven
+            Whether it is rejected that losses are as common with every label.
         n_rhos
             Correct what is judged here for so many rho.
         """
@@ -224,6 +255,7 @@ class RhoResult(Part):
             differs=differs,
             equivalent=all(cell.is_equivalent_at(level) for cell in self.cells),
             flips=found,
+            uneven=uneven and bool(self.uneven_cells(self.alpha)),
         )
 
     @property
@@ -284,6 +316,7 @@ def correct_over_rho(
     p_values = [min(rho.p_adjusted) for rho in rhos]
     churn = [rho.churn.p_value for rho in rhos if rho.churn is not None]
     algorithm = [rho.algorithm.p_value for rho in rhos if rho.algorithm is not None]
+    labels = [rho.label_p for rho in rhos if rho.label_p is not None]
     return OverRho(
         alpha=rhos[0].alpha,
         p_values=tuple(p_values),
@@ -292,6 +325,7 @@ def correct_over_rho(
         algorithm_p_adjusted=tuple(adjust(algorithm, "holm"))
         if len(algorithm) == len(rhos)
         else None,
+        label_p_adjusted=tuple(adjust(labels, "holm")) if len(labels) == len(rhos) else None,
     )
 
 
@@ -424,6 +458,7 @@ class ConditionResult(Part):
         return self.rhos[place].judge(
             differs=over.p_adjusted[place] < over.alpha,
             churned=churn is not None and churn[place] < over.alpha,
+            uneven=over.label_p_adjusted is not None and over.label_p_adjusted[place] < over.alpha,
             n_rhos=n_rhos,
         )
 

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, computed_field, model_validator
 
 from ietest_fast.experiment.schema.parts import Count, Level, Number, Part, Share
+from ietest_fast.experiment.schema.strata import StrataRecord
 from ietest_fast.stats import FlipVerdict, PairedCounts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ietest_fast.stats import (
         AlgorithmTestResult,
         ChurnResult,
         EquivalenceResult,
         FlipResult,
         InvarianceTestResult,
+        StratifiedResult,
     )
 
 
@@ -142,6 +146,8 @@ class RewordedRecord(Part):
         Is the difference of accuracies there below the margin?
     flips
         How often answers flip there.
+    strata
+        Losses and gains there by column: first by ``label``, if there are 2 to 20 gold labels.
     """
 
     n11: Count
@@ -150,6 +156,7 @@ class RewordedRecord(Part):
     n00: Count
     equivalence: EquivalenceRecord
     flips: FlipRecord
+    strata: tuple[StrataRecord, ...] = ()
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -158,8 +165,18 @@ class RewordedRecord(Part):
         return self
 
     @classmethod
-    def of(cls, result: InvarianceTestResult) -> Self | None:
-        """Keep what was found; None if fewer than two texts (or clusters) were reworded."""
+    def of(
+        cls, result: InvarianceTestResult, strata: Iterable[StratifiedResult] = ()
+    ) -> Self | None:
+        """Keep what was found; None if fewer than two texts (or clusters) were reworded.
+
+        Parameters
+        ----------
+        result
+            The tests of the reworded texts.
+        strata
+            More columns of strata than the gold labels.
+        """
         if result.equivalence is None or result.flips is None or result.counts is None:
             return None
         counts = result.counts
@@ -170,7 +187,16 @@ class RewordedRecord(Part):
             n00=counts.n00,
             equivalence=EquivalenceRecord.of(result.equivalence),
             flips=FlipRecord.of(result.flips),
+            strata=tuple(
+                StrataRecord.of(each)
+                for each in ((result.strata,) if result.strata is not None else ()) + tuple(strata)
+            ),
         )
+
+    @property
+    def labels(self) -> StrataRecord | None:
+        """Losses and gains by gold label; None if there are too many labels, or one."""
+        return next((each for each in self.strata if each.name == "label"), None)
 
     @functools.cached_property
     def counts(self) -> PairedCounts:
@@ -301,12 +327,16 @@ class OverRho(Part):
     algorithm_p_adjusted
         p-values of "the algorithm loses and gains nothing", corrected by Holm's rule; None without
         them.
+    label_p_adjusted
+        p-values of "losses are as common with every label", corrected for M, and by Holm's rule;
+        None without them.
     """
 
     alpha: Level
     p_values: tuple[Share, ...]
     p_adjusted: tuple[Share, ...]
     churn_p_adjusted: tuple[Share, ...] | None
+    label_p_adjusted: tuple[Share, ...] | None = None
     algorithm_p_adjusted: tuple[Share, ...] | None
 
     @model_validator(mode="after")

@@ -60,7 +60,7 @@ class RunSettings(Part):
     ----------
     data
         Where the texts come from.
-    rho, n_classifiers, alpha, correction, margin, flip_margin, seed, method, n_resamples
+    rho, n_classifiers, alpha, correction, margin, flip_margin, seed, method, n_resamples, strata
         As configured.
     """
 
@@ -74,6 +74,7 @@ class RunSettings(Part):
     seed: Count
     method: Literal["exact", "multinomial", "resample"]
     n_resamples: Annotated[int, Field(ge=1)] | None
+    strata: tuple[Text, ...] = ()
 
 
 class SplitSummary(Part):
