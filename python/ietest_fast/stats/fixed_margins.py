@@ -28,7 +28,7 @@ MOST_STEPS = 2**24
 DEFAULT_TABLES = 10_000
 
 # Steps on the way to the last two groups, whose tables are kept and sorted.
-_MOST_KEPT = 2**20
+_MOST_KEPT = 2**18
 
 # Steps that are held in memory at a time.
 _BLOCK = 2**16
