@@ -129,7 +129,7 @@ def stratified_test(
     >>> result.pvalue < 1e-20
     True
     >>> print(result.movement)
-    accuracy falls on yes (8.00 points, p = 1.819e-12) and rises on no (8.00 points, p = 1.819e-12)
+    accuracy falls on yes (8.00 points, p = 2.674e-12) and rises on no (8.00 points, p = 2.674e-12)
     """
     if not 0 < alpha < 0.5:
         raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
