@@ -87,7 +87,6 @@ __all__ = [
     "AlgorithmPlans",
     "AlgorithmTestResult",
     "AnytimeTestResult",
-    "CORRECTIONS",
     "ChurnResult",
     "ClusteredTestResult",
     "CochranResult",
