@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, module) {
     ietest::python::register_runtime(module);
     ietest::python::register_random(module);
     ietest::python::register_scores(module);
+    ietest::python::register_studentised(module);
     ietest::python::register_stats(module);
     ietest::python::register_power(module);
     ietest::python::register_churn(module);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace ietest::stats {
 namespace {
@@ -145,10 +147,31 @@ int narrow_by_counting(Replicates& replicates, std::vector<Search>& searches,
 
 }  // namespace
 
+Replicates::Replicates(Draw draw, std::size_t n_columns, std::int64_t chunk_size,
+                       std::int64_t n_replicates)
+    : draw_(std::move(draw)),
+      n_columns_(n_columns),
+      chunk_size_(chunk_size),
+      n_replicates_(n_replicates) {
+    if (n_replicates < 1) throw std::invalid_argument("n_replicates must be at least 1");
+}
+
 Replicates::Replicates(const TypeTable& table, Quantity quantity, std::int64_t n_replicates,
                        random::Key key)
-    : sampler_(table, key), quantity_(quantity), n_replicates_(n_replicates) {
-    if (n_replicates < 1) throw std::invalid_argument("n_replicates must be at least 1");
+    : Replicates({}, table.n_columns, 1, n_replicates) {
+    const auto sampler = std::make_shared<const TypedSampler>(table, key);
+    chunk_size_ = sampler->chunk_size();
+    draw_ = [sampler, quantity](Range range, std::span<double> rows) {
+        TypedSampler::Workspace workspace;
+        std::vector<ColumnSums> sums(sampler->n_columns());
+        double* next = rows.data();
+        for (std::int64_t r = range.begin; r < range.end; ++r) {
+            sampler->draw(static_cast<std::uint64_t>(r), workspace, sums);
+            for (const ColumnSums& column : sums) {
+                *next++ = quantity_of(quantity, column, sampler->n_units());
+            }
+        }
+    };
 }
 
 void Replicates::for_each_rows(const Execution& execution, const std::function<void(Rows)>& body) {
@@ -164,22 +187,15 @@ void Replicates::for_each_rows(const Execution& execution, const std::function<v
     }
     const bool keep = n_replicates_ <= kMaxKept / static_cast<std::int64_t>(width);
     if (keep) kept_.resize(static_cast<std::size_t>(n_replicates_) * width);
-    parallel_chunks(n_replicates_, sampler_.chunk_size(), execution, [&](Range range) {
-        TypedSampler::Workspace workspace;
-        std::vector<ColumnSums> sums(width);
+    parallel_chunks(n_replicates_, chunk_size_, execution, [&](Range range) {
         std::vector<double> room(keep ? 0 : static_cast<std::size_t>(kRowsAtOnce) * width);
         for (std::int64_t begin = range.begin; begin < range.end; begin += kRowsAtOnce) {
             const std::int64_t end = std::min(begin + kRowsAtOnce, range.end);
             double* rows =
                 keep ? kept_.data() + static_cast<std::size_t>(begin) * width : room.data();
-            double* next = rows;
-            for (std::int64_t r = begin; r < end; ++r) {
-                sampler_.draw(static_cast<std::uint64_t>(r), workspace, sums);
-                for (const ColumnSums& column : sums) {
-                    *next++ = quantity_of(quantity_, column, sampler_.n_units());
-                }
-            }
-            body({rows, next});
+            const std::span<double> written(rows, static_cast<std::size_t>(end - begin) * width);
+            draw_({begin, end}, written);
+            body(written);
         }
     });
     is_kept_ = keep;

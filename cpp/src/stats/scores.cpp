@@ -6,31 +6,10 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "ietest/int128.hpp"
+#include "moments.hpp"
 
 namespace ietest::stats {
 namespace {
-
-// Sums in fixed point: integers add up to the same in any order.
-struct Moments {
-    static constexpr double kUnit = 0x1.0p40;
-    std::uint64_t n = 0;
-    Int128 sum = 0;
-    Int128 squares = 0;
-
-    void add(double t) {
-        if (!std::isfinite(t)) return;
-        ++n;
-        sum += static_cast<Int128>(t * kUnit);
-        squares += static_cast<Int128>(t * t * kUnit);
-    }
-    Moments& operator+=(const Moments& other) {
-        n += other.n;
-        sum += other.sum;
-        squares += other.squares;
-        return *this;
-    }
-};
 
 void check_count(std::int64_t n_replicates) {
     if (n_replicates < 1) throw std::invalid_argument("n_replicates must be at least 1");
@@ -112,12 +91,8 @@ ScoreReplicates score_replicates(const TypeTable& table, const ColumnSums& obser
     ScoreReplicates result;
     result.counts = counts;
     result.n_finite = moments.n;
-    if (moments.n > 0) {
-        const auto n = static_cast<double>(moments.n);
-        result.mean = static_cast<double>(moments.sum) / Moments::kUnit / n;
-        const double square = static_cast<double>(moments.squares) / Moments::kUnit / n;
-        result.deviation = std::sqrt(std::max(0.0, square - result.mean * result.mean));
-    }
+    result.mean = moments.mean();
+    result.deviation = moments.deviation();
     return result;
 }
 

@@ -5,4 +5,5 @@ from . import random as random
 from . import runtime as runtime
 from . import scores as scores
 from . import stats as stats
+from . import studentised as studentised
 from . import text as text

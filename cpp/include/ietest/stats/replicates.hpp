@@ -24,11 +24,18 @@ struct RankRequest {
 // An object serves one caller at a time.
 class Replicates {
   public:
+    // Writes the rows of some replicates, in their order; called from several threads.
+    using Draw = std::function<void(Range replicates, std::span<double> rows)>;
+
+    // chunk_size: replicates that take about as long as a chunk of work should.
+    Replicates(Draw draw, std::size_t n_columns, std::int64_t chunk_size,
+               std::int64_t n_replicates);
+
     // A quantity of each column of n_replicates draws from the table, which is copied.
     Replicates(const TypeTable& table, Quantity quantity, std::int64_t n_replicates,
                random::Key key);
 
-    std::size_t n_columns() const { return sampler_.n_columns(); }
+    std::size_t n_columns() const { return n_columns_; }
     std::int64_t n_replicates() const { return n_replicates_; }
 
     // Row r holds the quantities of one replicate, n_columns() of them.
@@ -44,8 +51,9 @@ class Replicates {
                                          const Execution& execution);
 
   private:
-    TypedSampler sampler_;
-    Quantity quantity_;
+    Draw draw_;
+    std::size_t n_columns_;
+    std::int64_t chunk_size_;
     std::int64_t n_replicates_;
     bool is_kept_ = false;
     std::vector<double> kept_;
