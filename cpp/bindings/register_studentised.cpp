@@ -19,14 +19,18 @@ namespace ietest::python {
 namespace {
 
 std::span<const double> to_span(const Doubles& vector) {
-    if (vector.ndim() != 1) throw py::value_error("values, sizes and t must be vectors");
+    if (vector.ndim() != 1) throw py::value_error("units and hypotheses must be vectors");
     return {vector.data(), static_cast<std::size_t>(vector.size())};
 }
 
-stats::UnitSample to_sample(std::int64_t n_units, const Doubles& values,
-                            const std::optional<Doubles>& sizes, double rest) {
-    return {n_units, to_span(values),
-            sizes.has_value() ? to_span(*sizes) : std::span<const double>{}, rest};
+// columns: values of pairs, shape (n_listed,); or values, excesses and sizes of clusters, (3, C).
+stats::UnitSample to_sample(const Doubles& columns, std::int64_t n_units) {
+    if (columns.ndim() == 1) return {n_units, to_span(columns), {}, {}};
+    if (columns.ndim() != 2 || columns.shape(0) != 3) {
+        throw py::value_error("units must have shape (n_listed,) or (3, n_clusters)");
+    }
+    const auto n = static_cast<std::size_t>(columns.shape(1));
+    return {n_units, {columns.data(), n}, {columns.data() + n, n}, {columns.data() + 2 * n, n}};
 }
 
 }  // namespace
@@ -35,12 +39,17 @@ void register_studentised(py::module_& module) {
     auto studentised = module.def_submodule("studentised", "The studentised bootstrap of scores.");
     studentised.def(
         "replicates",
-        [](const Doubles& values, std::int64_t n_units, const std::optional<Doubles>& sizes,
-           double rest, const Doubles& compared, std::int64_t n_replicates, const Words& key_words,
-           StatisticsOut t_replicates, const std::optional<std::string>& instruction_set,
-           std::optional<int> n_threads) {
-            const stats::UnitSample sample = to_sample(n_units, values, sizes, rest);
-            const std::span<const double> thresholds = to_span(compared);
+        [](const Doubles& units, std::int64_t n_units, const Doubles& shifts, const Doubles& t,
+           std::int64_t n_replicates, const Words& key_words, StatisticsOut t_replicates,
+           const std::optional<std::string>& instruction_set, std::optional<int> n_threads) {
+            const stats::UnitSample sample = to_sample(units, n_units);
+            std::vector<stats::Hypothesis> hypotheses;
+            if (to_span(shifts).size() != to_span(t).size()) {
+                throw py::value_error("every hypothesis needs a shift and a t");
+            }
+            for (std::size_t i = 0; i < to_span(t).size(); ++i) {
+                hypotheses.push_back({to_span(shifts)[i], to_span(t)[i]});
+            }
             std::span<double> out;
             if (t_replicates.has_value()) {
                 if (t_replicates->ndim() != 1) {
@@ -56,7 +65,7 @@ void register_studentised(py::module_& module) {
             const InstructionSet chosen = to_instruction_set(instruction_set);
             const stats::StudentisedReplicates result =
                 without_gil(n_threads, [&](const Execution& execution) {
-                    return stats::studentised_replicates(sample, thresholds, n_replicates, key,
+                    return stats::studentised_replicates(sample, hypotheses, n_replicates, key,
                                                          execution, out, chosen);
                 });
             std::vector<std::pair<std::uint64_t, std::uint64_t>> tails;
@@ -66,16 +75,14 @@ void register_studentised(py::module_& module) {
             return py::make_tuple(tails,
                                   py::make_tuple(result.n_finite, result.mean, result.deviation));
         },
-        py::arg("values"), py::kw_only(), py::arg("n_units"), py::arg("sizes") = py::none(),
-        py::arg("rest") = 0.0, py::arg("compared"), py::arg("n_replicates"), py::arg("key"),
-        py::arg("t_replicates").noconvert() = py::none(), py::arg("instruction_set") = py::none(),
-        py::arg("n_threads") = py::none());
+        py::arg("units"), py::kw_only(), py::arg("n_units"), py::arg("shifts"), py::arg("t"),
+        py::arg("n_replicates"), py::arg("key"), py::arg("t_replicates").noconvert() = py::none(),
+        py::arg("instruction_set") = py::none(), py::arg("n_threads") = py::none());
     studentised.def(
         "order_statistics",
-        [](const Doubles& values, std::int64_t n_units, const std::optional<Doubles>& sizes,
-           double rest, const Integers& ranks, std::int64_t n_replicates, const Words& key_words,
-           std::optional<int> n_threads) {
-            const stats::UnitSample sample = to_sample(n_units, values, sizes, rest);
+        [](const Doubles& units, std::int64_t n_units, const Integers& ranks,
+           std::int64_t n_replicates, const Words& key_words, std::optional<int> n_threads) {
+            const stats::UnitSample sample = to_sample(units, n_units);
             if (ranks.ndim() != 1) throw py::value_error("ranks must be a vector");
             const std::span<const std::int64_t> wanted(ranks.data(),
                                                        static_cast<std::size_t>(ranks.size()));
@@ -87,9 +94,42 @@ void register_studentised(py::module_& module) {
                 });
             return Doubles(static_cast<py::ssize_t>(found.size()), found.data());
         },
-        py::arg("values"), py::kw_only(), py::arg("n_units"), py::arg("sizes") = py::none(),
-        py::arg("rest") = 0.0, py::arg("ranks"), py::arg("n_replicates"), py::arg("key"),
-        py::arg("n_threads") = py::none());
+        py::arg("units"), py::kw_only(), py::arg("n_units"), py::arg("ranks"),
+        py::arg("n_replicates"), py::arg("key"), py::arg("n_threads") = py::none());
+    studentised.def(
+        "draw_moments",
+        [](const Doubles& units, std::int64_t n_units, std::int64_t n_replicates,
+           const Words& key_words, const std::optional<std::string>& instruction_set,
+           std::optional<int> n_threads) {
+            if (n_replicates < 0) throw py::value_error("n_replicates must be 0 or more");
+            const stats::StudentisedSampler sampler(to_sample(units, n_units), to_key(key_words),
+                                                    to_instruction_set(instruction_set));
+            Doubles drawn({n_replicates, static_cast<std::int64_t>(sampler.n_moments())});
+            const std::span<double> out(drawn.mutable_data(),
+                                        static_cast<std::size_t>(drawn.size()));
+            without_gil(n_threads, [&](const Execution& execution) {
+                sampler.draw_all(n_replicates, execution, out);
+            });
+            return drawn;
+        },
+        py::arg("units"), py::kw_only(), py::arg("n_units"), py::arg("n_replicates"),
+        py::arg("key"), py::arg("instruction_set") = py::none(), py::arg("n_threads") = py::none());
+    studentised.def(
+        "t_of_moments",
+        [](const Doubles& moments, std::int64_t n_units, std::int64_t n_listed, double shift) {
+            const bool fits = moments.ndim() == 2 && (moments.shape(1) == stats::kPairMoments ||
+                                                      moments.shape(1) == stats::kClusterMoments);
+            if (!fits) throw py::value_error("moments must have shape (n, 3) or (n, 9)");
+            const auto width = static_cast<std::size_t>(moments.shape(1));
+            Doubles t(moments.shape(0));
+            for (py::ssize_t r = 0; r < moments.shape(0); ++r) {
+                t.mutable_data()[r] =
+                    stats::studentised_t({moments.data(r, 0), width}, n_units, n_listed, shift);
+            }
+            return t;
+        },
+        py::arg("moments"), py::kw_only(), py::arg("n_units"), py::arg("n_listed"),
+        py::arg("shift"));
 }
 
 }  // namespace ietest::python

@@ -2,12 +2,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 def replicates(
-    values: NDArray[np.float64],
+    units: NDArray[np.float64],
     *,
     n_units: int,
-    sizes: NDArray[np.float64] | None = None,
-    rest: float = 0.0,
-    compared: NDArray[np.float64],
+    shifts: NDArray[np.float64],
+    t: NDArray[np.float64],
     n_replicates: int,
     key: NDArray[np.uint64],
     t_replicates: NDArray[np.float64] | None = None,
@@ -15,13 +14,23 @@ def replicates(
     n_threads: int | None = None,
 ) -> tuple[list[tuple[int, int]], tuple[int, float, float]]: ...
 def order_statistics(
-    values: NDArray[np.float64],
+    units: NDArray[np.float64],
     *,
     n_units: int,
-    sizes: NDArray[np.float64] | None = None,
-    rest: float = 0.0,
     ranks: NDArray[np.int64],
     n_replicates: int,
     key: NDArray[np.uint64],
     n_threads: int | None = None,
+) -> NDArray[np.float64]: ...
+def draw_moments(
+    units: NDArray[np.float64],
+    *,
+    n_units: int,
+    n_replicates: int,
+    key: NDArray[np.uint64],
+    instruction_set: str | None = None,
+    n_threads: int | None = None,
+) -> NDArray[np.float64]: ...
+def t_of_moments(
+    moments: NDArray[np.float64], *, n_units: int, n_listed: int, shift: float
 ) -> NDArray[np.float64]: ...

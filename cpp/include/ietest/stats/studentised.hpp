@@ -1,36 +1,52 @@
-// The studentised bootstrap (bootstrap-t): units are drawn with replacement and never swapped.
+// The studentised bootstrap (bootstrap-t) under H0: the mean difference is delta0. Units are drawn
+// with replacement and never swapped.
 //
-// The observed units have values e with the sum 0: their differences about the mean or, for
-// clusters of different sizes, the sums of their differences about the mean of all pairs. Of n
-// drawn units with the sums E of e and Q of e*e, the replicate of the paired t is
+// Differences of 0 are kept: rephrasing changed nothing there, under any hypothesis. The others are
+// centred and shifted by s, so that the mean of all is delta0; s is delta0 over the share of
+// differences that are not 0. Of n drawn units, K of which have a difference, let C and Q be the
+// sums of their centred values and of the squares of these. With k units with a difference in the
+// sample,
 //
-//     t* = E / sqrt(Q - E*E/n).
+//     t* = (C + s (K - k)) / sqrt(Q - C*C/n + (1 - K/n) (2 s C + s*s K)).
 //
-// With sizes w the mean is a ratio. It moves by g = E / sum(w), the residual of a drawn cluster is
-// e - g*w, and t* is E over the root of the sum of the squares of the residuals. Equal sizes give
-// the first formula.
+// Clusters have a size w, a value e (the sum of the centred differences) and an excess q (by how
+// much its number of differences that are not 0 exceeds what its size lets expect; q sums to 0).
+// The mean is a ratio, which a drawn sample moves by h = sum(y) / sum(w) with y = e + s q, and
+//
+//     t* = sum(y) / sqrt(sum((y - h w)**2)).
+//
+// Both are functions of a few sums, the moments of a replicate, so one drawn sample serves for
+// every hypothesis.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "ietest/cpu.hpp"
 #include "ietest/parallel.hpp"
 #include "ietest/random/philox.hpp"
-#include "ietest/stats/replicates.hpp"
 
 namespace ietest::stats {
 
-// n_units units, of which values.size() are listed and all others have the value `rest`. (Where
-// most differences are 0, most units have one value, and only their number is drawn.) Sizes are
-// those of the listed units; there are none where all are the same, and no rest where there are.
+// n_units units. Pairs: values lists those with a difference, and there are neither excesses nor
+// sizes. Clusters: all three list every unit.
 struct UnitSample {
     std::int64_t n_units = 0;
     std::span<const double> values;
+    std::span<const double> excesses;
     std::span<const double> sizes;
-    double rest = 0;
 };
+
+// Pairs: K, C and Q. Clusters: the sums of e, q, w, e*e, e*q, q*q, e*w, q*w and w*w.
+inline constexpr std::size_t kPairMoments = 3;
+inline constexpr std::size_t kClusterMoments = 9;
+
+// The t of one replicate, whose moments are three or nine; n_listed is k. 0 if its numerator is 0,
+// infinite if all drawn units are alike otherwise.
+double studentised_t(std::span<const double> moments, std::int64_t n_units, std::int64_t n_listed,
+                     double shift);
 
 class StudentisedSampler {
   public:
@@ -39,38 +55,54 @@ class StudentisedSampler {
     StudentisedSampler(const UnitSample& sample, random::Key key,
                        InstructionSet instruction_set = chosen_instruction_set());
 
+    std::int64_t n_units() const;
+    std::int64_t n_listed() const;
+    std::size_t n_moments() const;
+
     // Replicates that take about as long as a chunk of work should.
     std::int64_t chunk_size() const;
 
-    // Draws t* of some replicates; it depends on key, sample and the replicate's number alone.
-    // 0 if E is 0; infinite if all drawn units are alike otherwise.
-    void draw(Range replicates, std::span<double> t) const;
+    // Draws the moments of one replicate; they depend on key, sample and number alone.
+    void draw(std::uint64_t replicate, std::span<double> moments) const;
+
+    // Draws the moments of replicates 0 to n_replicates - 1, row by row.
+    void draw_all(std::int64_t n_replicates, const Execution& execution,
+                  std::span<double> moments) const;
 
   private:
     struct Plan;
     std::shared_ptr<const Plan> plan_;
 };
 
-// How many replicates are at most, and at least, some value; ties (TieBounds) count in both.
+// What is tested: the shift s, and the sample's t of that hypothesis.
+struct Hypothesis {
+    double shift = 0;
+    double t = 0;
+};
+
+// How many replicates are at most, and at least, the sample's t; ties count in both: values nearer
+// to each other than kTieTolerance, relative above 1.
 struct TailCounts {
     std::uint64_t at_most = 0;
     std::uint64_t at_least = 0;
 };
 
 struct StudentisedReplicates {
-    std::vector<TailCounts> tails;  // one for each value compared
-    std::uint64_t n_finite = 0;     // replicates whose t* is finite, which these two are of
+    std::vector<TailCounts> tails;  // one for each hypothesis
+    // Replicates whose t* of delta0 = 0 is finite, their mean and standard deviation (divisor
+    // n_finite).
+    std::uint64_t n_finite = 0;
     double mean = 0;
-    double deviation = 0;  // divisor n_finite
+    double deviation = 0;
 };
 
-// S replicates, compared with some values of t. If t_replicates is not empty it takes all t*.
+// S replicates. If t_replicates is not empty it takes all t* of delta0 = 0.
 StudentisedReplicates studentised_replicates(
-    const UnitSample& sample, std::span<const double> compared, std::int64_t n_replicates,
+    const UnitSample& sample, std::span<const Hypothesis> hypotheses, std::int64_t n_replicates,
     random::Key key, const Execution& execution, std::span<double> t_replicates = {},
     InstructionSet instruction_set = chosen_instruction_set());
 
-// Order statistics of the replicates t*; rank 0 is the smallest.
+// Order statistics of the t* of delta0 = 0; rank 0 is the smallest.
 std::vector<double> studentised_order_statistics(const UnitSample& sample,
                                                  std::span<const std::int64_t> ranks,
                                                  std::int64_t n_replicates, random::Key key,
