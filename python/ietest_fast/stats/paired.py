@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
     from ietest_fast.stats.seeds import Rng
+    from ietest_fast.stats.studentised import NullLaw
 
 
 @overload
@@ -27,6 +28,7 @@ def paired_test(
     clusters: None = None,
     scores: bool = ...,
     method: Method | None = ...,
+    null: NullLaw | None = ...,
     alternative: Alternative = ...,
     n_resamples: int | None = ...,
     rng: Rng = ...,
@@ -44,6 +46,7 @@ def paired_test(
     clusters: Any = None,
     scores: bool = ...,
     method: Method | None = ...,
+    null: NullLaw | None = ...,
     alternative: Alternative = ...,
     n_resamples: int | None = ...,
     rng: Rng = ...,
@@ -60,6 +63,7 @@ def paired_test(
     clusters: Any = None,
     scores: bool = False,
     method: Method | None = None,
+    null: NullLaw | None = None,
     alternative: Alternative = "two-sided",
     n_resamples: int | None = None,
     rng: Rng = 0,
@@ -72,7 +76,8 @@ def paired_test(
     H0: the mean of ``a`` equals the mean of ``b``, be it the accuracy (outcomes) or a mean score.
     Under H0 a pair may as well have been seen the other way round: a bootstrap sample draws pairs
     with replacement and swaps each with probability 1/2 (Konietschke and Pauly 2014). With
-    clusters, whole clusters are drawn and swapped.
+    clusters, whole clusters are drawn and swapped. Scores whose differences are skewed are not
+    swapped; they have the studentised null law.
 
     Parameters
     ----------
@@ -94,6 +99,10 @@ def paired_test(
         as S grows. ``multinomial`` draws S replicates of the same law in O(1) time each.
         ``resample`` draws S samples of n pairs or clusters, the definition itself; it is the
         default, and the only method, for scores and clusters.
+    null
+        The null law of t, for scores: ``symmetric`` swaps the versions by coins; ``studentised``
+        is the bootstrap-t, for skewed differences. None takes the one that fits; the result says
+        which, and warns where neither can be trusted.
     alternative
         ``two-sided``; ``greater``: ``a`` does better; ``less``: ``a`` does worse.
     n_resamples
@@ -144,6 +153,11 @@ def paired_test(
     if not are_scores and (keep_replicates or len(quantiles) > 0):
         name = "replicates" if len(quantiles) == 0 else "quantiles"
         raise InputError(f"{name} are of scores; these columns hold outcomes")
+    if not are_scores and null is not None:
+        raise InputError(
+            "null names the null law of scores; these are outcomes, whose law is symmetric. Say "
+            "scores=True to take them for scores"
+        )
     if isinstance(pairs, PairedCounts):
         return outcome_test(
             pairs,
@@ -166,5 +180,11 @@ def paired_test(
     if not are_scores:
         return clustered_test(a, b, clusters, **common)
     return paired_score_test(
-        a, b, clusters=clusters, quantiles=quantiles, keep_replicates=keep_replicates, **common
+        a,
+        b,
+        clusters=clusters,
+        null=null,
+        quantiles=quantiles,
+        keep_replicates=keep_replicates,
+        **common,
     )

@@ -17,8 +17,8 @@ from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.null_law import SPAN, NullHistogram, count_replicates, lattice_edges
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.paired_result import PairedResult
+from ietest_fast.stats.replicate_quantiles import find_quantiles, make_room
 from ietest_fast.stats.resampling import (
-    FEW_UNITS,
     Alternative,
     UnitTypes,
     check_options,
@@ -29,14 +29,13 @@ from ietest_fast.stats.resampling import (
 )
 from ietest_fast.stats.result import format_p
 from ietest_fast.stats.seeds import Rng, seed_of
+from ietest_fast.stats.studentised import NullLaw, StudentisedUnits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-# Up to here the replicates are held for their quantiles (8 MB), beyond they are drawn again.
-_MAX_HELD = 1 << 20
 # So many replicates are drawn again for a figure.
 _MOST_SHOWN = 100_000
 
@@ -59,14 +58,21 @@ class ScoreTestResult(PairedResult):
         Of delta, with divisor n - 1, times the root of the design effect of clusters.
     t
         Eq. 12 and 13 over the units (pairs, or sums over clusters); 0 if every unit's difference
-        is 0, infinite if all are the same otherwise.
+        is 0, infinite if all are the same otherwise. Of clusters and the studentised null law,
+        delta over the standard error of a ratio.
+    null
+        Which null law t* has: ``symmetric`` or ``studentised``.
+    skewness
+        Of the mean difference: the skewness of the units over the root of their number. The
+        studentised law is meant for values away from 0; beyond 0.25 no law is right to a digit.
     p_value
         ``min(1, 2 min(P(t* <= t), P(t* >= t)))``, or one of the two tails, each tail as
         (c+1)/(S+1). Decides.
     p_paper
-        Eq. 14 to the letter, tails as c/S; None for a one-sided alternative.
+        Eq. 14 to the letter, tails as c/S; None for a one-sided alternative. Of the symmetric law,
+        whichever decides.
     p_symmetric
-        P(abs(t*) >= abs(t)) as (c+1)/(S+1).
+        P(abs(t*) >= abs(t)) of the symmetric law, as (c+1)/(S+1).
     alternative, n_resamples, seed
         As asked for.
     n_types
@@ -81,8 +87,8 @@ class ScoreTestResult(PairedResult):
         infinite and a finite replicate lies the infinite one, between -inf and inf the nearer.
     replicates
         All t*, shape (n_resamples,), if they were to be kept, else None.
-    types
-        What replicates are drawn of.
+    types, units
+        What replicates of the symmetric and of the studentised law are drawn of.
     """
 
     n: int
@@ -92,6 +98,8 @@ class ScoreTestResult(PairedResult):
     delta: float
     standard_error: float
     t: float
+    null: NullLaw
+    skewness: float
     p_value: float
     p_paper: float | None
     p_symmetric: float
@@ -105,12 +113,14 @@ class ScoreTestResult(PairedResult):
     quantiles: dict[float, float]
     replicates: NDArray[np.float64] | None = field(default=None, repr=False)
     types: UnitTypes = field(repr=False)
+    units: StudentisedUnits = field(repr=False)
 
     title = "Paired bootstrap t-test on scores"
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, the replicates left out."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("replicates", "types")]
+        left_out = ("replicates", "types", "units")
+        names = [name for name in self.__dataclass_fields__ if name not in left_out]
         return {name: getattr(self, name) for name in names} | {"warning": self.warning}
 
     def rows(self) -> list[tuple[str, str]]:
@@ -122,6 +132,7 @@ class ScoreTestResult(PairedResult):
             ("mean, transformed", f"{self.mean_transformed:.6g}"),
             ("delta", f"{self.delta:+.6g}"),
             ("t", format_t(self.t)),
+            ("null law of t", f"{self.null} (skewness of the mean {self.skewness:+.2f})"),
             (f"p ({self.alternative})", format_p(self.p_value, floor=self.p_floor)),
         ]
         if self.p_paper is not None:
@@ -131,36 +142,41 @@ class ScoreTestResult(PairedResult):
         return lines
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Return Student's interval of delta, one-sided where the alternative is.
+        """Return the interval of delta, one-sided where the alternative is.
 
-        One degree of freedom less than there are units (pairs or clusters).
+        Of the symmetric null law it is Student's, with one degree of freedom less than there are
+        units (pairs or clusters). Of the studentised law it holds the means that the test does not
+        reject at ``1 - confidence_level``, and may be infinite where units are few.
 
         Parameters
         ----------
         confidence_level
             In (0, 1).
         """
+        level = upper_level(confidence_level, self.alternative)
+        if self.null == "studentised":
+            low, high = self.units.interval(1 - level, n_resamples=self.n_resamples, seed=self.seed)
+            return Interval(low, high).one_sided(self.alternative, math.inf)
         from scipy.special import stdtrit
 
         units = self.n if self.n_clusters is None else self.n_clusters
-        quantile = float(stdtrit(units - 1, upper_level(confidence_level, self.alternative)))
+        quantile = float(stdtrit(units - 1, level))
         half = 0.0 if self.standard_error == 0 else quantile * self.standard_error
         return Interval(self.delta - half, self.delta + half).one_sided(self.alternative, math.inf)
 
     def null_law(self) -> NullHistogram:
         """Return the law of t under H0 in bins, of up to 100,000 of the same replicates."""
+        if self.null == "studentised":
+            drawn = np.empty(min(self.n_resamples, _MOST_SHOWN))
+            self.units.count_tails([0.0], n_resamples=drawn.size, seed=self.seed, replicates=drawn)
+            return count_replicates(drawn, np.linspace(-SPAN, SPAN, 62))
         return histogram_of_types(self.types, n_resamples=self.n_resamples, seed=self.seed)
 
     @property
     def warning(self) -> str | None:
         """What the reader has to know before the p-value is used; None if there is nothing."""
-        if not 0 < self.n_nonzero < FEW_UNITS:
-            return None
         unit = "pairs" if self.n_clusters is None else "clusters"
-        return (
-            f"only {self.n_nonzero} {unit} have a difference other than 0: below {FEW_UNITS} the "
-            "bootstrap test is a little liberal"
-        )
+        return self.units.warn(self.null, n_nonzero=self.n_nonzero, unit=unit)
 
 
 def paired_score_test(
@@ -168,6 +184,7 @@ def paired_score_test(
     transformed: Any,
     *,
     clusters: Any = None,
+    null: NullLaw | None = None,
     alternative: Alternative = "two-sided",
     n_resamples: int = DEFAULT_N_RESAMPLES,
     rng: Rng = 0,
@@ -177,12 +194,13 @@ def paired_score_test(
 ) -> ScoreTestResult:
     """Test real-valued scores; the inside of :func:`ietest_fast.stats.paired_test`.
 
-    Scores may be any numbers, such as the probability of the gold label or the log-loss. Under H0
-    pairs are drawn with replacement and swapped with probability 1/2 (Konietschke and Pauly
-    2014), so that a replicate of the difference gets a random sign; t is that of eq. 12 and 13,
-    with variance divisor n. With clusters, whole clusters are drawn and swapped, and t is computed
-    from the clusters' sums of differences: observations of one cluster may depend on each other
-    in any way.
+    Scores may be any numbers, such as the probability of the gold label or the log-loss. Under the
+    symmetric null law pairs are drawn with replacement and swapped with probability 1/2
+    (Konietschke and Pauly 2014), so that a replicate of the difference gets a random sign; t is
+    that of eq. 12 and 13, with variance divisor n. With clusters, whole clusters are drawn and
+    swapped, and t is computed from the clusters' sums of differences: observations of one cluster
+    may depend on each other in any way. The studentised null law (Hall 1992) draws without
+    swapping, from the sample shifted to a mean of 0; see :mod:`ietest_fast.stats.studentised`.
 
     Parameters
     ----------
@@ -190,6 +208,8 @@ def paired_score_test(
         Shape (n,), numbers; n at least 2. Lists, NumPy, pandas, polars or Arrow columns.
     clusters
         Shape (n,), labels of clusters (premise, annotator, document); None for independent pairs.
+    null
+        ``symmetric``, ``studentised``, or None for the one that fits the skewness of the data.
     alternative
         ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
     n_resamples
@@ -232,24 +252,37 @@ def paired_score_test(
     n = check_lengths(original=a, transformed=b)
     units = (a - b)[:, None]
     n_clusters: int | None = None
-    differences, clustering = Differences.of(a - b), None
+    differences, clustering, codes = Differences.of(a - b), None, None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
         clustering = Clustering.of_codes(differences, codes, n_clusters)
         units = sum_clusters(a[:, None], b[:, None], codes, n_clusters)
     check_cost(units.shape[0], n_resamples, method="resample", has_exact_law=False)
     types = sort_into_types(units)
+    centred = StudentisedUnits.of(differences, codes, n_clusters)
+    law = centred.choose(null)
     with np.errstate(over="ignore"):  # of differences near the largest that a float holds
         error = float(np.ldexp(differences.standard_error(clustering), differences.exponent))
+    is_studentised = law == "studentised"
     outcome = run_score_test(
         types,
         alternative=alternative,
         n_resamples=n_resamples,
         seed=seed,
-        levels=levels,
-        keep_replicates=keep_replicates,
+        levels=() if is_studentised else levels,
+        keep_replicates=keep_replicates and not is_studentised,
         n_threads=n_threads,
     )
+    if is_studentised:
+        outcome |= _run_studentised(
+            centred,
+            alternative=alternative,
+            n_resamples=n_resamples,
+            seed=seed,
+            levels=levels,
+            keep_replicates=keep_replicates,
+            n_threads=n_threads,
+        )
     return ScoreTestResult(
         n=n,
         n_clusters=n_clusters,
@@ -257,13 +290,16 @@ def paired_score_test(
         mean_transformed=float(b.mean()),
         delta=float(units.sum()) / n,
         standard_error=error,
-        t=float(types.t[0]),
+        t=centred.t_of(0.0) if is_studentised and n_clusters is not None else float(types.t[0]),
+        null=law,
+        skewness=centred.skewness,
         alternative=alternative,
         n_resamples=n_resamples,
         seed=seed,
         n_types=types.n_types,
         n_nonzero=types.n_nonzero,
         types=types,
+        units=centred,
         **outcome,
     )
 
@@ -287,8 +323,7 @@ def run_score_test(
         ``quantiles`` and ``replicates``, as :class:`ScoreTestResult` has them.
     """
     key = philox_key(seed)
-    held = keep_replicates or (bool(levels) and n_resamples <= _MAX_HELD)
-    replicates = np.empty(n_resamples, dtype=np.float64) if held else None
+    replicates = make_room(levels, n_resamples=n_resamples, keep=keep_replicates)
     (at_most, at_least, beyond, _), (n_finite, mean, deviation) = core.scores.score_test(
         types.values,
         types.weights,
@@ -300,27 +335,62 @@ def run_score_test(
         t_replicates=replicates,
         n_threads=n_threads,
     )
-    to_sort = replicates
-    if replicates is not None and keep_replicates and levels:
-        to_sort = replicates.copy()
     p_paper: float | None = None
     if alternative == "two-sided":
         p_paper = 2 * min(at_most, n_resamples - at_most) / n_resamples
         if types.n_types == 0:
             p_paper = 1.0  # every replicate is 0 as well: nothing is left for eq. 14 to measure
+
+    def order_statistics(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        return core.scores.Replicates(
+            types.values,
+            types.weights,
+            n_units=types.n_units,
+            quantity="t",
+            n_replicates=n_resamples,
+            key=key,
+        ).order_statistics(np.zeros(ranks.size, dtype=np.int64), ranks, n_threads=n_threads)
+
     return {
         "p_value": monte_carlo_p(alternative, at_most, at_least, n_resamples),
         "p_paper": p_paper,
         "p_symmetric": (beyond + 1) / (n_resamples + 1),
         "replicate_mean": mean if n_finite else None,
         "replicate_deviation": deviation if n_finite else None,
-        "quantiles": _find_quantiles(
-            types,
-            levels=levels,
-            n_resamples=n_resamples,
-            key=key,
-            replicates=to_sort,
-            n_threads=n_threads,
+        "quantiles": find_quantiles(
+            levels, replicates, order_statistics, n_resamples=n_resamples, keep=keep_replicates
+        ),
+        "replicates": replicates if keep_replicates else None,
+    }
+
+
+def _run_studentised(
+    units: StudentisedUnits,
+    *,
+    alternative: Alternative,
+    n_resamples: int,
+    seed: int,
+    levels: tuple[float, ...],
+    keep_replicates: bool,
+    n_threads: int | None,
+) -> dict[str, Any]:
+    """Do what :func:`run_score_test` does, without the p-values of the symmetric law."""
+    replicates = make_room(levels, n_resamples=n_resamples, keep=keep_replicates)
+    ((at_most, at_least),), (n_finite, mean, deviation) = units.count_tails(
+        [0.0], n_resamples=n_resamples, seed=seed, replicates=replicates, n_threads=n_threads
+    )
+
+    def order_statistics(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        return units.order_statistics(
+            ranks, n_resamples=n_resamples, seed=seed, n_threads=n_threads
+        )
+
+    return {
+        "p_value": monte_carlo_p(alternative, at_most, at_least, n_resamples),
+        "replicate_mean": mean if n_finite else None,
+        "replicate_deviation": deviation if n_finite else None,
+        "quantiles": find_quantiles(
+            levels, replicates, order_statistics, n_resamples=n_resamples, keep=keep_replicates
         ),
         "replicates": replicates if keep_replicates else None,
     }
@@ -353,52 +423,3 @@ def histogram_of_types(types: UnitTypes, *, n_resamples: int, seed: int) -> Null
             holds_zero=not is_even or types.n_units % 2 == 0,
         )
     return count_replicates(replicates, edges)
-
-
-def _find_quantiles(
-    types: UnitTypes,
-    *,
-    levels: tuple[float, ...],
-    n_resamples: int,
-    key: NDArray[np.uint64],
-    replicates: NDArray[np.float64] | None,
-    n_threads: int | None,
-) -> dict[float, float]:
-    """Give quantiles between neighbouring order statistics, as numpy.quantile does by default.
-
-    Replicates that are given are brought into another order.
-    """
-    if not levels:
-        return {}
-    places = [level * (n_resamples - 1) for level in levels]
-    below = np.floor(places).astype(np.int64)
-    above = np.minimum(below + 1, n_resamples - 1)
-    ranks = np.unique(np.concatenate([below, above]))
-    if replicates is not None:
-        replicates.partition(ranks)
-        found = replicates[ranks]
-    else:
-        found = core.scores.Replicates(
-            types.values,
-            types.weights,
-            n_units=types.n_units,
-            quantity="t",
-            n_replicates=n_resamples,
-            key=key,
-        ).order_statistics(np.zeros(ranks.size, dtype=np.int64), ranks, n_threads=n_threads)
-    statistics = dict(zip(ranks.tolist(), found.tolist(), strict=True))
-    quantiles = {}
-    for level, place, low, high in zip(levels, places, below.tolist(), above.tolist(), strict=True):
-        quantiles[level] = _interpolate(statistics[low], statistics[high], place - low)
-    return quantiles
-
-
-def _interpolate(lower: float, upper: float, share: float) -> float:
-    """Give the value a share of [0, 1) of the way up; never NaN, though either may be infinite."""
-    if share == 0 or lower == upper:
-        return lower
-    if math.isinf(lower) and math.isinf(upper):
-        return lower if share < 0.5 else upper
-    if math.isinf(lower):
-        return lower
-    return lower + (upper - lower) * share

@@ -1,0 +1,346 @@
+"""The studentised bootstrap of scores (bootstrap-t), for differences that are skewed.
+
+The symmetric null law swaps the versions by coins, so its law of t is symmetric. Where the
+differences are skewed, that of t is not: its tail is longer on the side of the small ones. Here
+units are drawn without coins from the sample, shifted so that H0 holds. Differences of 0 are kept
+as they are, because rephrasing changed nothing there; only the others are shifted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.runtime import core
+from ietest_fast.stats.resampling import FEW_UNITS, have_no_spread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.stats.intervals import Differences
+
+NullLaw = Literal["symmetric", "studentised"]
+NULL_LAWS: tuple[NullLaw, ...] = get_args(NullLaw)
+
+#: The studentised law is the default where the skewness of the mean is at least so large, ...
+SKEWED = 0.1
+#: ... the bulk of the units lies on the other side of the mean by so many standard errors, ...
+LEANING = 1.0
+#: ... and there are so many units with a difference.
+FEWEST_UNITS = 10
+#: From such a skewness of the mean on no p-value is right to a digit; a warning says so.
+TOO_SKEWED = 0.25
+
+# Units this near to the mean, in root mean squares, lean to no side.
+_NEAR = 1 / 8
+# Relative rounding error of a sum of differences.
+_ROUNDING = 2.0**-48
+# As in cpp/include/ietest/stats/scores.hpp.
+_TIE_TOLERANCE = 1e-9
+# An end of an interval is searched for up to so many standard errors from the estimate, in the
+# moments of at most so many replicates.
+_FARTHEST = 2.0**30
+_MOST_HELD = 1 << 18
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StudentisedUnits:
+    """The units of a sample, centred, in the unit of :class:`Differences`.
+
+    Attributes
+    ----------
+    columns
+        Shape (k,): the k differences that are not 0, about their mean. With clusters shape (3, C):
+        the sum of a cluster's centred differences, by how much its number of differences that are
+        not 0 exceeds what its size lets expect, its size.
+    n_units
+        Pairs, or clusters.
+    nonzero_share
+        Share of the pairs whose difference is not 0.
+    mean, error
+        Of the differences, and its standard error with divisor n; infinite t where it is 0.
+    exponent
+        Differences are 2**exponent times as large as here.
+    skewness
+        Of the mean: ``sum(e**3) / sum(e**2)**1.5`` over the centred units e, which is their
+        skewness over the root of their number. 0 where nothing varies.
+    leaning
+        By how many standard errors more units lie on the side of the mean that is opposite to the
+        long tail.
+    n_nonzero
+        Units that vary: those with a difference other than 0.
+    """
+
+    columns: NDArray[np.float64]
+    n_units: int
+    nonzero_share: float
+    mean: float
+    error: float
+    exponent: int
+    skewness: float
+    leaning: float
+    n_nonzero: int
+
+    @classmethod
+    def of(
+        cls,
+        differences: Differences,
+        codes: NDArray[np.int64] | None = None,
+        n_clusters: int | None = None,
+    ) -> StudentisedUnits:
+        """Centre differences, or the sums of clusters numbered by ``codes``, shape (n,)."""
+        values = differences.values
+        n = values.size
+        has_difference = values != 0
+        k = int(has_difference.sum())
+        centre = float(values[has_difference].mean()) if k else 0.0
+        centred = np.where(has_difference, values - centre, 0.0)
+        rounding = _ROUNDING * float(np.abs(values).max(initial=0.0))
+        centred[np.abs(centred) <= rounding] = 0
+        if have_no_spread(float(np.square(centred).sum()), float(np.square(values).sum())):
+            centred[:] = 0
+        spread = differences.spread
+        if codes is None or n_clusters is None:
+            units, n_units = centred[has_difference], n
+            columns = np.ascontiguousarray(units)
+            n_nonzero = k
+        else:
+            n_units = n_clusters
+
+            def add(each: NDArray[Any]) -> NDArray[np.float64]:
+                return np.bincount(codes, weights=each, minlength=n_clusters).astype(np.float64)
+
+            sizes, numbers = add(np.ones(n)), add(has_difference)
+            sums = add(centred)
+            sums[np.abs(sums) <= rounding * sizes] = 0
+            columns = np.stack([sums, numbers - k / n * sizes, sizes])
+            units = sums[numbers > 0]
+            n_nonzero = units.size
+            about = add(values - differences.mean)
+            about[np.abs(about) <= rounding * sizes] = 0
+            spread = float(np.square(about).sum()) if spread > 0 else 0.0
+        squares = float(np.square(units).sum())
+        skewness = leaning = 0.0
+        if squares > 0:
+            skewness = float((units**3).sum()) / squares**1.5
+            near = _NEAR * math.sqrt(squares / units.size)
+            below, above = int((units < -near).sum()), int((units > near).sum())
+            leaning = math.copysign(1.0, skewness) * (below - above) / math.sqrt(units.size)
+        return cls(
+            columns=columns,
+            n_units=n_units,
+            nonzero_share=k / n,
+            mean=differences.mean,
+            error=math.sqrt(spread) / n,
+            exponent=differences.exponent,
+            skewness=skewness,
+            leaning=leaning,
+            n_nonzero=n_nonzero,
+        )
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the units that have a difference do not vary: no law can be learnt from them."""
+        sums = self.columns if self.columns.ndim == 1 else self.columns[0]
+        return self.error == 0 or not bool(sums.any())
+
+    @property
+    def _n_listed(self) -> int:
+        return int(self.columns.shape[-1])
+
+    @property
+    def fits(self) -> NullLaw:
+        """The null law that is the default for such units."""
+        is_skewed = abs(self.skewness) >= SKEWED and self.leaning >= LEANING
+        enough = self.n_nonzero >= FEWEST_UNITS
+        return "studentised" if is_skewed and enough and not self.is_constant else "symmetric"
+
+    def choose(self, null: NullLaw | None) -> NullLaw:
+        """Return the null law asked for, or the one that fits.
+
+        Raises
+        ------
+        InputError
+            If there is no such law.
+        """
+        if null is not None and null not in NULL_LAWS:
+            raise InputError(f"null must be one of {', '.join(NULL_LAWS)}, or None, not {null!r}")
+        return self.fits if null is None else null
+
+    def warn(self, null: NullLaw, *, n_nonzero: int, unit: str) -> str | None:
+        """Say why a p-value from this null law cannot be trusted; None if it can.
+
+        Parameters
+        ----------
+        null
+            The law that was used.
+        n_nonzero
+            Units whose own difference is not 0.
+        unit
+            What they are called.
+        """
+        said = []
+        if 0 < n_nonzero < FEW_UNITS:
+            said.append(
+                f"only {n_nonzero} {unit} have a difference other than 0: below {FEW_UNITS} "
+                "the bootstrap test is a little liberal"
+            )
+        if null == "studentised" and self.is_constant:
+            said.append(
+                "the differences other than 0 do not vary, so that the studentised bootstrap can "
+                "show nothing: use the symmetric null law"
+            )
+        elif null == "symmetric" and self.fits == "studentised":
+            said.append(
+                "the differences are skewed: the symmetric null law rejects a true H0 too often, "
+                "the studentised one fits"
+            )
+        if abs(self.skewness) >= TOO_SKEWED:
+            said.append(
+                f"the differences are too skewed for their number (skewness of the mean "
+                f"{self.skewness:+.2f}; trusted below {TOO_SKEWED:g}): a few {unit} decide, and "
+                "p-values and intervals may be too small"
+            )
+        return "; ".join(said) if said else None
+
+    def t_of(self, delta: float) -> float:
+        """Return the sample's t of H0: the mean is ``delta``, in the unit of the values."""
+        gap = self.mean - delta
+        if self.error > 0:
+            return gap / self.error
+        return 0.0 if gap == 0 else math.copysign(math.inf, gap)
+
+    def shift_of(self, delta: float) -> float:
+        """Return by how much differences other than 0 are shifted for a mean of ``delta``."""
+        return delta / self.nonzero_share if delta != 0 and self.nonzero_share > 0 else 0.0
+
+    def count_tails(
+        self,
+        deltas: Sequence[float],
+        *,
+        n_resamples: int,
+        seed: int,
+        replicates: NDArray[np.float64] | None = None,
+        n_threads: int | None = None,
+    ) -> tuple[list[tuple[int, int]], tuple[int, float, float]]:
+        """Count the replicates that are at most, and at least, the sample's t of each hypothesis.
+
+        Parameters
+        ----------
+        deltas
+            Means under H0, in the unit of the values.
+        n_resamples, seed, n_threads
+            S, the seed, threads.
+        replicates
+            Takes all t* of a mean of 0, shape (n_resamples,).
+
+        Returns
+        -------
+        tuple
+            (at most, at least) for each hypothesis; and of t* of a mean of 0: how many are finite,
+            their mean and their standard deviation. All replicates count in both tails where
+            nothing varies.
+        """
+        tails, moments = core.studentised.replicates(
+            self.columns,
+            n_units=self.n_units,
+            shifts=np.array([self.shift_of(delta) for delta in deltas]),
+            t=np.array([self.t_of(delta) for delta in deltas]),
+            n_replicates=n_resamples,
+            key=philox_key(seed),
+            t_replicates=replicates,
+            n_threads=n_threads,
+        )
+        if self.is_constant:
+            tails = [(n_resamples, n_resamples) for _ in deltas]
+        return tails, moments
+
+    def order_statistics(
+        self, ranks: NDArray[np.int64], *, n_resamples: int, seed: int, n_threads: int | None
+    ) -> NDArray[np.float64]:
+        """Return the t* of a mean of 0 with these ranks; the smallest has rank 0."""
+        return core.studentised.order_statistics(
+            self.columns,
+            n_units=self.n_units,
+            ranks=ranks,
+            n_replicates=n_resamples,
+            key=philox_key(seed),
+            n_threads=n_threads,
+        )
+
+    def interval(
+        self, tail: float, *, n_resamples: int, seed: int, n_threads: int | None = None
+    ) -> tuple[float, float]:
+        """Return the means that neither one-sided test rejects at level ``tail``.
+
+        The ends are those of tests that reject p-values (c + 1) / (S + 1) below ``tail``. They are
+        infinite where S replicates, or replicates without spread, allow no rejection. Of more than
+        2**18 replicates the first 2**18 are used where differences of 0 make the law depend on the
+        mean tested.
+
+        Parameters
+        ----------
+        tail
+            In (0, 1); 0.025 on either side for an interval of 95%.
+        n_resamples, seed, n_threads
+            Of the test.
+
+        Returns
+        -------
+        tuple of float
+            Lower and upper end, times 2**exponent.
+        """
+        depends_on_mean = self.nonzero_share < 1
+        drawn = min(n_resamples, _MOST_HELD) if depends_on_mean else n_resamples
+        rank = math.ceil(tail * (drawn + 1) - 1e-9) - 1
+        if self.is_constant or rank < 1:
+            return -math.inf, math.inf
+        if not depends_on_mean:
+            ranks = np.array([drawn - rank, rank - 1])
+            found = self.order_statistics(ranks, n_resamples=drawn, seed=seed, n_threads=n_threads)
+            low, high = (self.mean - float(t) * self.error for t in found)
+        else:
+            moments = core.studentised.draw_moments(
+                self.columns,
+                n_units=self.n_units,
+                n_replicates=drawn,
+                key=philox_key(seed),
+                n_threads=n_threads,
+            )
+            low = self._find_end(moments, -1, rank)
+            high = self._find_end(moments, 1, rank)
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(low, self.exponent)), float(np.ldexp(high, self.exponent))
+
+    def _find_end(self, moments: NDArray[np.float64], side: int, rank: int) -> float:
+        """Bisect for the mean at which fewer than ``rank`` replicates reach the sample's t."""
+
+        def is_rejected(distance: float) -> bool:
+            delta = self.mean + side * distance
+            t = self.t_of(delta)
+            drawn = core.studentised.t_of_moments(
+                moments,
+                n_units=self.n_units,
+                n_listed=self._n_listed,
+                shift=self.shift_of(delta),
+            )
+            bound = t + side * _TIE_TOLERANCE * max(1.0, abs(t))
+            count = np.count_nonzero(drawn >= bound if side < 0 else drawn <= bound)
+            return bool(count + 1 <= rank)
+
+        inside, outside = 0.0, self.error
+        while not is_rejected(outside):
+            inside, outside = outside, 2 * outside
+            if outside > _FARTHEST * self.error:
+                return side * math.inf
+        while outside - inside > 1e-9 * self.error:
+            middle = (inside + outside) / 2
+            inside, outside = (inside, middle) if is_rejected(middle) else (middle, outside)
+        return self.mean + side * inside
