@@ -76,6 +76,11 @@ if TYPE_CHECKING:
     type=FiniteRange(min=0, min_open=True),
     help="Smaller differences count as equivalent.  [default for outcomes: 0.01]",
 )
+@click.option(
+    "--null",
+    type=click.Choice(["symmetric", "studentised"]),
+    help="Null law of t, for scores.  [default: the one that fits their skewness]",
+)
 @click.option("--quantiles", type=LEVELS, default=(), help="Of t*, for scores.")
 @log_options
 @invariance_options
@@ -105,7 +110,7 @@ def command(
     if bool(files) == (counts is not None):
         raise click.UsageError("give either a FILE or --counts n11,n10,n01,n00")
     if files and _are_logs(files):
-        for name in ("original", "transformed", "versions", "scores", "quantiles"):
+        for name in ("original", "transformed", "versions", "scores", "quantiles", "null"):
             check_not_given(name, because="is for a table of outcomes or scores")
         from ietest_fast.cli.comparing import compare_logs
 
@@ -327,7 +332,7 @@ def _check_usage(
     options: Mapping[str, Any],
 ) -> None:
     if counts is not None:
-        for name in ("clusters", "scores", "quantiles", "reworded", "strata", "dose"):
+        for name in ("clusters", "scores", "quantiles", "null", "reworded", "strata", "dose"):
             if options[name]:
                 raise click.UsageError(f"--{name} needs a file; counts are of independent pairs")
         if versions is not None:
@@ -339,7 +344,7 @@ def _check_usage(
             "classifier needs one of both"
         )
     several = versions is not None or len(original) > 1
-    for name in ("margin", "quantiles"):
+    for name in ("margin", "quantiles", "null"):
         if options[name] and several:
             raise click.UsageError(f"--{name} is for one pair of columns")
     if versions is None:
@@ -420,8 +425,9 @@ def _test_columns(
 
     result: Any
     check_margin(options["margin"], alpha=alpha, are_scores=given.are_scores)
-    if options["quantiles"] and not given.are_scores:
-        raise click.UsageError("--quantiles are of scores; these columns hold outcomes")
+    for name in ("quantiles", "null"):
+        if options[name] and not given.are_scores:
+            raise click.UsageError(f"--{name} is of scores; these columns hold outcomes")
     if versions is not None:
         if options["method"] is not None:
             check_resamples(options)
@@ -453,6 +459,7 @@ def _test_columns(
             b,
             scores=True,
             clusters=given.clusters,
+            null=options["null"],
             quantiles=options["quantiles"],
             **_monte_carlo(options, "scores"),
         )
@@ -465,6 +472,10 @@ def _test_columns(
                 alpha=alpha,
                 scores=True,
                 p_difference=result.p_value,
+                null=options["null"],
+                n_resamples=options["n_resamples"],
+                rng=options["seed"],
+                n_threads=options["n_threads"],
             )
     elif given.clusters is not None:
         result = stats.paired_test(

@@ -117,7 +117,12 @@ def sign(
     result: Any, *, alpha: float, n_classifiers: int = 1, fields: Mapping[str, str] | None = None
 ) -> str:
     """Sign a test of any kind."""
-    from ietest_fast.stats import CochranResult, JointTestResult, PairedTestResult
+    from ietest_fast.stats import (
+        CochranResult,
+        JointTestResult,
+        PairedTestResult,
+        ScoreTestResult,
+    )
     from ietest_fast.stats.signature import sign_test, write_signature
 
     if isinstance(result, PairedTestResult):
@@ -138,6 +143,7 @@ def sign(
         clusters=result.n_clusters,
         S=f"{result.n_resamples}.resample",
         stat="t",
+        null=result.null if isinstance(result, ScoreTestResult) else None,
         alt=result.alternative.removesuffix("-sided"),
         mc="minp" if is_joint else None,
         M=n_classifiers if is_joint else None,

@@ -2,279 +2,38 @@
 
 from __future__ import annotations
 
-import enum
 import functools
 import math
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
+from ietest_fast.stats.equivalence_result import EquivalenceResult, Verdict
 from ietest_fast.stats.few_discordant import exact_equivalence_p
-from ietest_fast.stats.inputs import as_scores, check_lengths
+from ietest_fast.stats.inputs import as_clusters, as_scores, check_lengths
 from ietest_fast.stats.intervals import Clustering, Differences, Interval
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, read_pairs
-from ietest_fast.stats.outcomes import FEW_DISCORDANT, outcome_test
-from ietest_fast.stats.plans import MAX_PLANNED_PAIRS
-from ietest_fast.stats.resampling import (
-    RELATIVE_ROUNDING,
-)
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
+from ietest_fast.stats.resampling import RELATIVE_ROUNDING, check_options, monte_carlo_p
 from ietest_fast.stats.score_intervals import invert_tango, tango_score
-from ietest_fast.stats.verdict_power import first_reaching, pairs_to_decide
+from ietest_fast.stats.seeds import Rng, seed_of
+from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
 
-#: The probability of a verdict that ``n_to_decide`` aims at.
-POWER_TO_DECIDE = 0.8
+    from ietest_fast.stats.studentised import NullLaw
 
+# A margin is held to lie at most so many standard errors from 0.
+_FARTHEST = 2.0**200
 
-class Verdict(enum.StrEnum):
-    """What the data show about two versions of the same texts.
-
-    Equal accuracy is less than invariance: ``EQUIVALENT`` is about accuracy alone, ``ALIKE`` says
-    that few answers flip, too, and ``CHANGES`` that many do, whatever the accuracies are.
-    ``COLLAPSED`` is a verdict on several classifiers alone: none of them learnt anything, so
-    nothing can be told.
-    """
-
-    DIFFERS = "differs"
-    CHANGES = "changes answers"
-    ALIKE = "alike within margins"
-    EQUIVALENT = "equivalent within margin"
-    UNDECIDED = "undecided"
-    COLLAPSED = "collapsed"
-
-
-@dataclass(frozen=True, kw_only=True)
-class EquivalenceResult(Result):
-    """Outcome of an equivalence test.
-
-    Attributes
-    ----------
-    n
-        Number of pairs.
-    n_clusters, design_effect
-        Number of clusters and what they do to the variance of delta; None without clusters.
-    counts
-        The four counts; None for real-valued scores.
-    delta
-        Mean of original minus transformed: a difference of accuracies, or of mean scores.
-    margin
-        Differences smaller than this do not matter.
-    alpha
-        Level of each test.
-    interval
-        For delta, at confidence 1 - 2 alpha: Tango's, or Student's for scores. The versions are
-        equivalent if it lies inside (-margin, margin); with fewer than 25 discordant pairs exact
-        p-values decide, which ask for a little more.
-    statistic_lower, statistic_upper
-        Of H0: delta <= -margin and of H0: delta >= margin; Tango's score, or t for scores.
-    p_lower, p_upper
-        Their one-sided p-values.
-    p_value
-        The larger of the two: the p-value of "the difference is at least the margin".
-    p_difference
-        p-value of H0: delta = 0: the one that was given, or two-sided that of the exact paired
-        test, of Student's paired t-test for scores, of the statistic at 0 with clusters.
-    standard_error
-        Of delta; with divisor n for outcomes and n - 1 for scores, times the root of the design
-        effect.
-    """
-
-    title = "Equivalence test"
-
-    n: int
-    n_clusters: int | None
-    design_effect: float | None
-    counts: PairedCounts | None
-    delta: float
-    margin: float
-    alpha: float
-    interval: Interval
-    statistic_lower: float
-    statistic_upper: float
-    p_lower: float
-    p_upper: float
-    p_value: float
-    p_difference: float
-    standard_error: float
-
-    @property
-    def equivalent(self) -> bool:
-        """Whether both one-sided tests reject: the difference is shown to be below the margin."""
-        return self.p_value < self.alpha
-
-    @property
-    def differs(self) -> bool:
-        """Whether the test of delta = 0 rejects."""
-        return self.p_difference < self.alpha
-
-    @property
-    def verdict(self) -> Verdict:
-        """One of three outcomes.
-
-        Equivalence comes first: a difference that is shown, and shown to be smaller than what
-        was said to matter, is equivalence within the margin. ``differs`` stays true beside it.
-        """
-        if self.equivalent:
-            return Verdict.EQUIVALENT
-        return Verdict.DIFFERS if self.differs else Verdict.UNDECIDED
-
-    @property
-    def n_to_decide(self) -> int | None:
-        """How many pairs would give a verdict with probability 80%, were the sample the truth.
-
-        Computed when it is asked for. None unless undecided, if no number up to 100 million would,
-        or if the number is no larger than the n that did not decide.
-        """
-        planned = self._planned
-        return None if planned is None or planned <= self.n else planned
-
-    @functools.cached_property
-    def _planned(self) -> int | None:
-        if self.verdict is not Verdict.UNDECIDED:
-            return None
-        if self.counts is not None and self.n_clusters is None:
-            return pairs_to_decide(
-                self.counts, margin=self.margin, alpha=self.alpha, power=POWER_TO_DECIDE
-            )
-        delta, margin, error = self.delta, self.margin, self.standard_error
-        if self.counts is None:  # scores of any size: in a unit in which nothing is infinite or 0
-            exponent = math.frexp(max(abs(delta), margin, error))[1]
-            delta, margin, error = (math.ldexp(x, -exponent) for x in (delta, margin, error))
-        spread = on_zero = on_margin = error * math.sqrt(self.n)
-        if self.counts is not None:
-            # Tango's variances; psi is at least the margin on its border.
-            psi, effect = self.counts.discordance_rate, self.design_effect or 1.0
-            on_zero = math.sqrt(effect * psi)
-            on_margin = math.sqrt(effect * (max(psi, margin) - margin**2))
-        units = self.n if self.n_clusters is None else self.n_clusters
-        if self.counts is not None and self.counts.k == 0:
-            effect = self.design_effect or 1.0
-            return math.ceil(effect * math.log(self.alpha) / math.log1p(-margin))
-        return _pairs_to_decide(
-            delta,
-            spread,
-            on_zero=on_zero,
-            on_margin=on_margin,
-            margin=margin,
-            alpha=self.alpha,
-            units_per_pair=units / self.n,
-        )
-
-    @property
-    def explanation(self) -> str:
-        """Give the verdict in plain words."""
-        margin, p_difference = f"{self.margin:g}", format_p(self.p_difference)
-        ends = f"between {self.interval.low:.4g} and {self.interval.high:.4g}"
-        if self.verdict is Verdict.EQUIVALENT:
-            said = f"Equivalent within {margin}: delta lies {ends} (p = {format_p(self.p_value)})."
-            if self.differs:
-                said += (
-                    f" A difference is there (p = {p_difference}), but it is smaller than the "
-                    "margin."
-                )
-            return said
-        if self.verdict is Verdict.DIFFERS:
-            beyond = self.interval.low >= self.margin or self.interval.high <= -self.margin
-            return (
-                f"The versions differ: delta is {self.delta:+.4g} (p = {p_difference}) and lies "
-                f"{ends}, {'beyond' if beyond else 'perhaps beyond'} the margin of {margin}."
-            )
-        said = (
-            f"Undecided: neither a difference (p = {p_difference}) nor equivalence within "
-            f"{margin} (p = {format_p(self.p_value)}) is shown; delta lies {ends}."
-        )
-        if self.n_to_decide is not None:
-            return f"{said} Some {self.n_to_decide:,} pairs like these would decide (power 80%)."
-        if self._planned is not None:
-            return f"{said} More pairs may decide; how many cannot be said from these."
-        return f"{said} Not even {MAX_PLANNED_PAIRS:,} pairs like these would decide (power 80%)."
-
-    @property
-    def statistic(self) -> float:
-        """The statistic of the one-sided test that decides, the one with the larger p-value."""
-        return self.statistic_lower if self.p_lower >= self.p_upper else self.statistic_upper
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value of "the difference is at least the margin", as SciPy calls it."""
-        return self.p_value
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw delta and its interval against the margin.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        ax = axes_or_new(ax)
-        draw_margin(ax, self.margin)
-        ax.axvline(0, color="black", linewidth=0.8)
-        level = f"{100 * (1 - 2 * self.alpha):g}%"
-        draw_intervals(ax, self.delta, [(level, self.interval)])
-        ax.set_xlabel("delta (original − transformed)")
-        ax.set_title(f"{self.verdict}: p = {format_p(self.p_value)}")
-        ax.legend()
-        return ax
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give every number of the result by name, and the verdict."""
-        return {
-            "n": self.n,
-            "n_clusters": self.n_clusters,
-            "design_effect": self.design_effect,
-            **({} if self.counts is None else asdict(self.counts)),
-            "delta": self.delta,
-            "margin": self.margin,
-            "alpha": self.alpha,
-            "interval": [self.interval.low, self.interval.high],
-            "statistic_lower": self.statistic_lower,
-            "statistic_upper": self.statistic_upper,
-            "p_lower": self.p_lower,
-            "p_upper": self.p_upper,
-            "p_value": self.p_value,
-            "p_difference": self.p_difference,
-            "standard_error": self.standard_error,
-            "differs": self.differs,
-            "equivalent": self.equivalent,
-            "verdict": str(self.verdict),
-            "n_to_decide": self.n_to_decide,
-        }
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Give names and formatted values in reading order."""
-        rows = [("pairs", f"{self.n:,}")]
-        if self.n_clusters is not None:
-            rows.append(
-                ("clusters", f"{self.n_clusters:,}, design effect {self.design_effect:.2f}")
-            )
-        delta = f"{self.delta:+.6g}" if self.counts is None else f"{self.delta:+.4f}"
-        return [
-            *rows,
-            ("delta", delta),
-            (f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)),
-            ("margin", f"±{self.margin:g}"),
-            ("p, difference ≥ margin", format_p(self.p_value)),
-            ("p, no difference", format_p(self.p_difference)),
-            ("verdict", str(self.verdict)),
-        ]
-
-    def remarks(self) -> list[str]:
-        """Give the verdict as a sentence."""
-        return [self.explanation]
+__all__ = ["EquivalenceResult", "Verdict", "equivalence_test"]
 
 
 def equivalence_test(
@@ -286,6 +45,10 @@ def equivalence_test(
     alpha: float = 0.05,
     scores: bool = False,
     p_difference: float | None = None,
+    null: NullLaw | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    n_threads: int | None = None,
 ) -> EquivalenceResult:
     r"""Test whether the difference of two versions is smaller than a margin (TOST).
 
@@ -294,14 +57,14 @@ def equivalence_test(
 
     .. math:: p = \max\bigl(1 - \Phi(T(-\epsilon)),\ \Phi(T(\epsilon))\bigr);
 
-    on real-valued scores both are Student's paired t-test with n - 1 degrees of freedom. With fewer
-    than 25 discordant pairs the normal law is too sure, and the p-values of Tango's test are exact
-    (Chan 1998): the largest that any share of discordant pairs gives.
+    on real-valued scores both are Student's paired t-test with n - 1 degrees of freedom, or, where
+    differences are skewed, tests by the studentised bootstrap as in :func:`paired_test`.
 
     With C clusters the statistics are divided by the root of the design effect (Rao and Scott
     1992), the variance of delta over clusters against that over independent pairs, and compared
     with Student's law with C - 1 degrees of freedom. The design effect is taken for 1 at least,
     and for its largest, with pairs that are alike within a cluster, where no difference varies.
+    The studentised bootstrap draws clusters instead, and studentises delta as a ratio.
 
     Parameters
     ----------
@@ -323,6 +86,15 @@ def equivalence_test(
         The p-value of a test of delta = 0 that you report beside this one, such as
         ``paired_test(...).pvalue``: the verdict then goes by it, and no second p-value of the same
         hypothesis appears. Computed if not given.
+    null
+        The null law of scores, ``symmetric`` (Student's t) or ``studentised``; None for the one
+        that fits, as in :func:`paired_test`.
+    n_resamples
+        S of the studentised bootstrap; 10,000 if not given. No p-value lies below 1 / (S + 1).
+    rng
+        See :func:`paired_test`; for the studentised bootstrap.
+    n_threads
+        Threads; None for all cores. No result depends on it.
 
     Returns
     -------
@@ -332,7 +104,8 @@ def equivalence_test(
     ------
     InputError
         If a column holds no numbers, the columns differ in length, clusters or ``scores`` come
-        with counts, or margin or alpha are out of their range.
+        with counts, margin, alpha or an option are out of their range, or ``null`` comes with
+        outcomes.
 
     Examples
     --------
@@ -349,16 +122,44 @@ def equivalence_test(
         raise InputError(f"p_difference must lie in [0, 1], not {p_difference}")
     if not 0 < margin <= sys.float_info.max:
         raise InputError(f"the margin must be a positive number, not {margin}")
+    drawn = DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples
+    check_options(alternative="two-sided", n_resamples=drawn, n_threads=n_threads)
     pairs = read_pairs(sample, transformed, clustered=clusters is not None, scores=scores)
+    if null is not None and (isinstance(pairs, PairedCounts) or not pairs.are_scores):
+        raise InputError(
+            "null names the null law of scores; these are outcomes. Say scores=True to take them "
+            "for scores"
+        )
     if isinstance(pairs, PairedCounts):
         return _test_counts(pairs, None, margin, alpha, p_difference)
     a, b = as_scores(pairs.original, "original"), as_scores(pairs.transformed, "transformed")
     check_lengths(original=a, transformed=b)
     differences = Differences.of(a - b)
-    clustering = None if clusters is None else Clustering.of(differences, clusters)
+    codes: NDArray[np.int64] | None = None
+    clustering, n_clusters = None, None
+    if clusters is not None:
+        codes, n_clusters = as_clusters(clusters, a.size)
+        clustering = Clustering.of_codes(differences, codes, n_clusters)
     if not pairs.are_scores:
         return _test_counts(counts_of(a, b), clustering, margin, alpha, p_difference)
-    return _test_scores(differences, clustering, margin, alpha, p_difference)
+    units = StudentisedUnits.of(differences, codes, n_clusters)
+    law = units.choose(null)
+    unit = "pairs" if clusters is None else "clusters"
+    warning = units.warn(law, n_nonzero=units.n_nonzero, unit=unit)
+    result = _test_scores(differences, clustering, margin, alpha, p_difference)
+    if law == "symmetric":
+        return replace(result, null=law, warning=warning)
+    return replace(
+        _studentise(
+            result,
+            units,
+            is_given=p_difference is not None,
+            n_resamples=drawn,
+            seed=seed_of(rng),
+            n_threads=n_threads,
+        ),
+        warning=warning,
+    )
 
 
 def _test_counts(
@@ -470,50 +271,46 @@ def _test_scores(
     )
 
 
+def _studentise(
+    result: EquivalenceResult,
+    units: StudentisedUnits,
+    *,
+    is_given: bool,
+    n_resamples: int,
+    seed: int,
+    n_threads: int | None,
+) -> EquivalenceResult:
+    """Put the studentised bootstrap in the place of Student's t; ``is_given``: p_difference is."""
+    with np.errstate(over="ignore"):
+        edge = min(float(np.ldexp(result.margin, -units.exponent)), sys.float_info.max)
+    if units.error > 0:  # beyond, t is all that is wanted, and squares must not overflow
+        edge = min(edge, _FARTHEST * units.error)
+    options: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
+    ((_, above_lower), (below_upper, _), on_zero), _ = units.count_tails(
+        [-edge, edge, 0.0], **options
+    )
+    p_lower = monte_carlo_p("greater", 0, above_lower, n_resamples)
+    p_upper = monte_carlo_p("less", below_upper, 0, n_resamples)
+    return replace(
+        result,
+        interval=Interval(*units.interval(result.alpha, **options)),
+        statistic_lower=units.t_of(-edge),
+        statistic_upper=units.t_of(edge),
+        p_lower=p_lower,
+        p_upper=p_upper,
+        p_value=max(p_lower, p_upper),
+        p_difference=result.p_difference
+        if is_given
+        else monte_carlo_p("two-sided", *on_zero, n_resamples),
+        null="studentised",
+        n_resamples=n_resamples,
+        seed=seed,
+    )
+
+
 def _student_tail(distribution: Callable[[int, float], float], df: int, t: float) -> float:
     return float(distribution(df, -t))
 
 
 def _normal_tail(z: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2))
-
-
-def _pairs_to_decide(
-    delta: float,
-    spread: float,
-    *,
-    on_zero: float,
-    on_margin: float,
-    margin: float,
-    alpha: float,
-    units_per_pair: float,
-) -> int | None:
-    """Give the n at which a verdict is likely enough, for means with a normal law.
-
-    With s the error of the standard errors, s**2 being chi-square over its degrees of freedom, the
-    verdict is open if sqrt(n) times the estimate of delta lies within t(1 - alpha/2) s on_zero of
-    0, but not within sqrt(n) margin - t(1 - alpha) s on_margin. Student's quantiles t have one
-    degree of freedom less than there are units (pairs or clusters) in n pairs.
-    """
-    from scipy.special import chdtri, ndtr, stdtrit
-
-    tails = (np.arange(200) + 0.5) / 200
-
-    def probability(n: int) -> float:
-        df = n * units_per_pair - 1
-        if df < 1:
-            return 0.0
-        centre, edge = math.sqrt(n) * abs(delta), math.sqrt(n) * margin
-        t_zero, t_margin = -stdtrit(df, alpha / 2) * on_zero, -stdtrit(df, alpha) * on_margin
-        if spread == 0:  # nor does s vary
-            return float(centre > t_zero or centre < edge - t_margin)
-        s = np.sqrt(chdtri(df, tails) / df)
-        outer = t_zero * s
-        inner = np.clip(edge - t_margin * s, 0, outer)
-        undecided = sum(
-            ndtr((outer - middle) / spread) - ndtr((inner - middle) / spread)
-            for middle in (centre, -centre)
-        )
-        return 1 - float(np.mean(undecided))
-
-    return first_reaching(probability, POWER_TO_DECIDE, 1, MAX_PLANNED_PAIRS)

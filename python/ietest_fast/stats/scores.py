@@ -290,7 +290,7 @@ def paired_score_test(
         mean_transformed=float(b.mean()),
         delta=float(units.sum()) / n,
         standard_error=error,
-        t=centred.t_of(0.0) if is_studentised and n_clusters is not None else float(types.t[0]),
+        t=centred.t_of(0.0) if is_studentised and n_clusters else float(types.t[0]),
         null=law,
         skewness=centred.skewness,
         alternative=alternative,

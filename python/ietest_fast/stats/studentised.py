@@ -98,6 +98,8 @@ class StudentisedUnits:
         """Centre differences, or the sums of clusters numbered by ``codes``, shape (n,)."""
         values = differences.values
         n = values.size
+        if n_clusters == n:  # pairs, each a cluster of its own
+            codes = None
         has_difference = values != 0
         k = int(has_difference.sum())
         centre = float(values[has_difference].mean()) if k else 0.0
@@ -219,7 +221,7 @@ class StudentisedUnits:
 
     def shift_of(self, delta: float) -> float:
         """Return by how much differences other than 0 are shifted for a mean of ``delta``."""
-        return delta / self.nonzero_share if delta != 0 and self.nonzero_share > 0 else 0.0
+        return 0.0 if self.error == 0 else delta / self.nonzero_share
 
     def count_tails(
         self,
