@@ -112,7 +112,25 @@ def test_scores_are_simulated_where_they_are_asked_for(
     assert (given["n"], given["n_clusters"], given["df"]) == (600, 200, 6.0)
     assert given["discordance"] == pytest.approx((drawn != 0).mean())
     assert given["icc"] == pytest.approx(intra_cluster_correlation(drawn, codes))
-    assert [line["test"] for line in given["sizes"]] == ["scores", "scores_clustered"]
+    laws = ["scores", "scores_symmetric", "scores_studentised"]
+    tests = [*laws, *(f"{law}_clustered" for law in laws)]
+    assert [line["test"] for line in given["sizes"]] == tests
+    status, out, err = run(capsys, "simulate", path, *columns[:3], *few)
+    assert status == 0, err
+    given = json.loads(out)
+    assert (given["n"], given["n_clusters"], given["law"], given["df"], given["icc"]) == (
+        600,
+        200,
+        "observed",
+        None,
+        None,
+    )
+    observed = (drawn + noise) - noise
+    expected = simulate(differences=observed, clusters=codes, n_tables=20, n_resamples=99)
+    assert given == json.loads(expected.to_json())
+    status, out, err = run(capsys, "simulate", path, *columns[:3], "--skew", "1", *few)
+    assert status == 0, err
+    assert (json.loads(out)["law"], json.loads(out)["skew"]) == ("lognormal", 1.0)
 
 
 def test_the_unit_of_the_scores_changes_no_estimate(
@@ -134,13 +152,14 @@ def test_the_unit_of_the_scores_changes_no_estimate(
         }
         path = tmp_path / f"{exponent}.parquet"
         pq.write_table(pa.table(columns), path)
-        status, out, err = run(capsys, "simulate", path, *arguments, *few)
-        assert status == 0, err
-        given.append(json.loads(out))
-    assert given[0]["icc"] > 0.2
-    assert given[0]["classifier_correlation"] > 0.2
-    assert given[1] == given[0]
-    assert given[2] == given[0]
+        for law in ([], ["--df", "3"]):
+            status, out, err = run(capsys, "simulate", path, *arguments, *law, *few)
+            assert status == 0, err
+            given.append(json.loads(out))
+    assert given[1]["icc"] > 0.2
+    assert given[1]["classifier_correlation"] > 0.2
+    assert given[2:4] == given[:2]
+    assert given[4:6] == given[:2]
 
 
 @pytest.mark.parametrize(
@@ -149,6 +168,9 @@ def test_the_unit_of_the_scores_changes_no_estimate(
         [],
         ["--n", "10"],
         ["--n", "10", "--psi", "0.1", "--df", "5"],
+        ["--n", "10", "--psi", "0.1", "--skew", "1"],
+        ["--n", "10", "--psi", "0.1", "--scores", "--skew", "0"],
+        ["--n", "10", "--psi", "0.1", "--scores", "--skew", "1", "--df", "5"],
         ["--n", "10", "--psi", "0.1", "--scores", "--df", "2"],
         ["--n", "10", "--psi", "0.1", "--scores", "--df", "nan"],
         ["--n", "10", "--psi", "0.1", "--scores", "--df", "inf"],

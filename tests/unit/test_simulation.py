@@ -15,7 +15,8 @@ from ietest_fast.stats import (
     simulate,
 )
 from ietest_fast.stats import simulation as module
-from ietest_fast.stats.null_tables import ScoreLaw
+from ietest_fast.stats.null_tables import ObservedTables
+from ietest_fast.stats.score_laws import LognormalLaw, StudentLaw
 
 SIZES = np.resize(np.arange(1, 7), 600)
 CLUSTERS = np.repeat(np.arange(600), SIZES)
@@ -39,7 +40,7 @@ def test_p_values_are_those_of_statsmodels() -> None:
     sm = pytest.importorskip("statsmodels.stats.contingency_tables")
     for n10, n01 in [(5, 0), (7, 2), (9, 9), (30, 18), (100, 140), (0, 1)]:
         table = [[50, n10], [n01, 20]]
-        got = module._p_values(70 + n10 + n01, n10, n01)
+        got = module.p_values_of_counts(70 + n10 + n01, n10, n01)
         asymptotic = sm.mcnemar(table, exact=False, correction=False).pvalue
         assert got["mcnemar_exact"] == pytest.approx(sm.mcnemar(table, exact=True).pvalue)
         assert got["mcnemar_asymptotic"] == pytest.approx(asymptotic)
@@ -52,13 +53,13 @@ def test_p_values_are_those_of_statsmodels() -> None:
         mid = 2 * law.cdf(extreme) - law.pmf(extreme)
         mid = 1 - law.pmf(extreme) / 2 if n10 == n01 else mid
         assert got["mcnemar_mid"] == pytest.approx(mid)
-    assert set(module._p_values(9, 0, 0).values()) == {1.0}
+    assert set(module.p_values_of_counts(9, 0, 0).values()) == {1.0}
 
 
 def test_p_values_are_those_of_the_tests_themselves() -> None:
     for n10, n01 in [(5, 0), (7, 2), (9, 9), (30, 18), (0, 0)]:
         alone = mcnemar_test(PairedCounts(50, n10, n01, 0))
-        assert module._p_values(50 + n10 + n01, n10, n01) == {
+        assert module.p_values_of_counts(50 + n10 + n01, n10, n01) == {
             "paired": alone.p_value,
             "mcnemar_exact": alone.p_conditional,
             "mcnemar_mid": alone.p_mid,
@@ -239,7 +240,7 @@ def test_correlation_of_differences_is_the_integral_over_two_normal_variables(
     psi: float, df: float
 ) -> None:
     """E[d1 d2] = E[E[d | shared part]^2], by two nested sums."""
-    law = ScoreLaw(psi, df)
+    law = StudentLaw(psi, df)
     z = np.linspace(-9, 9, 1_501)
     masses = np.exp(-(z**2) / 2)
     masses /= masses.sum()
@@ -295,23 +296,26 @@ def test_a_table_of_scores_depends_on_the_seed_and_its_number() -> None:
     assert {result.to_json() for result in results} == {results[0].to_json()}
 
 
+SCORES = ["scores", "scores_symmetric", "scores_studentised"]
+
+
 @pytest.mark.slow
 def test_scores_by_pairs_keep_their_level_unless_there_are_clusters() -> None:
     options = {"scores": True, "n_tables": 1_500, "n_resamples": 199}
     alone = simulate(300, 0.5, **options)  # type: ignore[arg-type]
-    assert [line.test for line in alone.sizes] == ["scores"]
+    assert [line.test for line in alone.sizes] == SCORES
     assert alone.size_of("scores").keeps_level
     assert alone.size_of("scores").size > 0.02
     assert "300 pairs of scores, 0.5 different (Student's t, df 3)" in str(alone)
     assert (alone.df, simulate(50, 0.5, n_tables=2).df) == (3.0, None)
     clusters = CLUSTERS[CLUSTERS < 150]
     result = simulate(clusters.size, 0.5, clusters=clusters, icc=0.3, df=5, **options)  # type: ignore[arg-type]
-    assert [line.test for line in result.sizes] == ["scores", "scores_clustered"]
+    assert [line.test for line in result.sizes] == [*SCORES, *(f"{s}_clustered" for s in SCORES)]
     assert result.size_of("scores").size > 0.1
     assert result.size_of("scores_clustered").keeps_level
     assert result.size_of("scores_clustered").size > 0.02
     assert result.to_dict()["df"] == 5
-    assert "Do not use on such data: paired scores." in str(result)
+    assert "Do not use on such data: paired scores; " in str(result)
 
 
 @pytest.mark.slow
@@ -321,6 +325,76 @@ def test_scores_of_several_classifiers_are_tested_together() -> None:
     result = simulate(100, 0.5, clusters=np.repeat(np.arange(50), 2), **several, **options)  # type: ignore[arg-type]
     assert [line.test for line in result.sizes] == ["joint", "joint_clustered"]
     assert all(line.keeps_level and line.size > 0.02 for line in result.sizes)
+
+
+def test_a_lognormal_law_has_its_moments_and_correlations() -> None:
+    law = LognormalLaw(0.4, 0.8)
+    z = np.linspace(-9, 9, 20_001)
+    masses = np.exp(-(z**2) / 2)
+    masses /= masses.sum()
+    values = law.quantile(z)
+    assert masses @ (values == 0) == pytest.approx(0.6, abs=1e-3)
+    assert masses @ values == pytest.approx(0, abs=1e-3)
+    assert masses @ values**2 == pytest.approx(law.variance, rel=1e-3)
+    assert (np.diff(values) >= 0).all()
+    lognormal = scipy_stats.lognorm(0.8)
+    expected = np.where(
+        z > 0, lognormal.ppf(np.clip((scipy_stats.norm.cdf(z) - 0.6) / 0.4, 0, 1)), 0
+    )
+    far = (z > 2.5) & (z < 5)
+    assert values[far] == pytest.approx(expected[far] - lognormal.mean(), rel=1e-6)
+    for latent in (0.3, 0.7):
+        given = [
+            float(masses @ law.quantile(np.sqrt(latent) * shared + np.sqrt(1 - latent) * z))
+            for shared in z[::50]
+        ]
+        weights = masses[::50] / masses[::50].sum()
+        assert law.correlation(latent) == pytest.approx(
+            float(weights @ np.square(given)) / law.variance, rel=5e-3
+        )
+    assert law.correlation(law.latent(0.2)) == pytest.approx(0.2, abs=1e-9)
+
+
+def test_observed_differences_are_centred_and_drawn_by_whole_clusters() -> None:
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(30), rng.integers(1, 5, 30))
+    observed = np.where(rng.random(codes.size) < 0.5, rng.exponential(size=codes.size), 0.0)
+    given = observed.copy()
+    tables = ObservedTables(observed, clusters=codes, rng=3)
+    assert (observed == given).all()
+    centred = np.where(observed != 0, observed - observed[observed != 0].mean(), 0)
+    whole = {tuple(centred[codes == c]) for c in range(30)}
+    drawn, of = tables.draw(4)
+    assert of is not None
+    assert of.max() == 29
+    assert {tuple(drawn[of == c, 0]) for c in range(30)} <= whole
+    assert (tables.draw(4)[0] == drawn).all()
+    assert (tables.draw(5)[0].shape, tables.draw(5)[0][:3].tolist()) != (
+        drawn.shape,
+        drawn[:3].tolist(),
+    )
+    mean = np.mean([tables.draw(t)[0].mean() for t in range(400)])
+    assert abs(mean) < 0.02
+
+
+@pytest.mark.slow
+def test_what_is_simulated_is_as_skewed_as_the_file() -> None:
+    """The symmetric law fails on a skewed file, and the sentence says so."""
+    rng = np.random.default_rng(0)
+    d = np.where(rng.random(1_000) < 0.1, rng.lognormal(size=1_000) - np.exp(0.5), 0.0)
+    result = simulate(differences=d, n_tables=3_000, n_resamples=399)
+    assert (result.n, result.law, result.icc) == (1_000, "observed", None)
+    assert result.discordance == (d != 0).mean()
+    assert result.size_of("scores_symmetric").keeps_level is False
+    assert result.size_of("scores").size < result.size_of("scores_symmetric").size
+    assert result.size_of("scores").n_warned > 0
+    assert "Do not use on such data: " in str(result)
+    symmetric = simulate(200, 0.5, scores=True, n_tables=400, n_resamples=99)
+    assert "These differences are symmetric." in str(symmetric)
+    skewed = simulate(200, 0.5, scores=True, skew=1.0, n_tables=1_500, n_resamples=199)
+    assert (skewed.law, skewed.df, skewed.skew) == ("lognormal", None, 1.0)
+    assert skewed.size_of("scores_symmetric").keeps_level is False
+    assert "lognormal about its mean, sigma 1" in str(skewed)
 
 
 def test_tables_with_a_correlation_within_no_clusters_are_refused() -> None:
@@ -335,6 +409,11 @@ def test_tables_with_a_correlation_within_no_clusters_are_refused() -> None:
         ({"df": 2}, "degrees of freedom must be a number of 2.1 or more, not 2"),
         ({"df": float("nan")}, "degrees of freedom"),
         ({"df": float("inf")}, "degrees of freedom"),
+        ({"skew": 0}, "skew, the lognormal law's sigma, must be a number above 0 and at most 2"),
+        ({"skew": float("nan")}, "skew, the lognormal law's sigma"),
+        ({"scores": False, "skew": 1.0}, "skew is of scores: say scores=True"),
+        ({"n": None}, "say n and discordance, or give differences"),
+        ({"differences": [1.0, 2.0]}, "are those of the differences given: leave them out"),
         ({"tests": ("paired",)}, "'paired' does not fit these tables; those that do are scores"),
         ({"tests": ("scores_clustered",)}, "does not fit these tables; those that do are scores"),
         ({"scores": False, "tests": ("scores",)}, "'scores' does not fit these tables"),

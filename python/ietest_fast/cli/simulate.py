@@ -65,6 +65,11 @@ _MOST_TABLES = 10_000_000
     help="Of Student's law, which scores that differ follow; the fewer, the heavier the tails. Not "
     "taken from FILE.  [default: 3]",
 )
+@click.option(
+    "--skew",
+    type=FiniteRange(min=0, max=2, min_open=True),
+    help="Instead: scores that differ follow a lognormal law with this sigma, about its mean.",
+)
 @click.option("--n", type=click.IntRange(2, _MOST_PAIRS), help="Number of pairs, without a file.")
 @click.option("--discordance", "--psi", type=_SHARE, help="Share of discordant pairs.")
 @click.option("--cluster-sizes", type=SizesType(), help="Sizes that recur, without a file.")
@@ -103,6 +108,7 @@ def command(
     clusters: str | None,
     scores: bool,
     df: float | None,
+    skew: float | None,
     n: int | None,
     discordance: float | None,
     cluster_sizes: tuple[int, ...] | None,
@@ -116,10 +122,14 @@ def command(
 
     FILE holds outcomes (or, with --scores, scores) as for `ietest-fast test`: the number of pairs,
     the share of discordant ones, the clusters and all correlations are taken from it, unless
-    options say otherwise. Without a file, --n and --discordance are needed.
+    options say otherwise. Scores are drawn from the file's own differences, centred, unless an
+    option names their law or a correlation. Without a file, --n and --discordance are needed.
     """
-    if df is not None and not scores:
-        raise click.UsageError("--df is of scores; say --scores")
+    for name, value in (("--df", df), ("--skew", skew)):
+        if value is not None and not scores:
+            raise click.UsageError(f"{name} is of scores; say --scores")
+    if df is not None and skew is not None:
+        raise click.UsageError("--df and --skew name two laws: give one of them")
     if file is None:
         if n is None or discordance is None:
             raise click.UsageError("give a FILE, or --n and --discordance")
@@ -139,21 +149,31 @@ def command(
         setting = _estimate(file, original, transformed, clusters, scores=scores)
 
     from ietest_fast.stats import simulate
-    from ietest_fast.stats.null_tables import DEFAULT_DF
+    from ietest_fast.stats.score_laws import DEFAULT_DF
 
+    own = (df, skew, discordance, icc, correlation)
     with _progress(options["n_tables"]) as progress:
-        result = simulate(
-            setting.n,
-            setting.discordance if discordance is None else discordance,
-            scores=scores,
-            df=DEFAULT_DF if df is None else df,
-            clusters=setting.clusters,
-            icc=setting.icc if icc is None else icc,
-            n_classifiers=setting.n_classifiers if n_classifiers is None else n_classifiers,
-            classifier_correlation=setting.correlation if correlation is None else correlation,
-            progress=progress,
-            **options,
-        )
+        if setting.differences is not None and all(value is None for value in own):
+            result = simulate(
+                differences=setting.differences,
+                clusters=setting.clusters,
+                progress=progress,
+                **options,
+            )
+        else:
+            result = simulate(
+                setting.n,
+                setting.discordance if discordance is None else discordance,
+                scores=scores,
+                df=DEFAULT_DF if df is None else df,
+                skew=skew,
+                clusters=setting.clusters,
+                icc=setting.icc if icc is None else icc,
+                n_classifiers=setting.n_classifiers if n_classifiers is None else n_classifiers,
+                classifier_correlation=setting.correlation if correlation is None else correlation,
+                progress=progress,
+                **options,
+            )
     if as_json:
         print_json(result.to_dict())
     else:
@@ -201,6 +221,7 @@ class Setting:
     icc: float
     n_classifiers: int
     correlation: float
+    differences: Any = None
 
 
 def _recur(sizes: tuple[int, ...], n: int) -> Any:
@@ -256,6 +277,7 @@ def _estimate(
         icc=icc,
         n_classifiers=m,
         correlation=min(1.0, correlation),
+        differences=differences.T if scores else None,
     )
 
 

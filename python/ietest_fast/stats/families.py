@@ -154,11 +154,14 @@ class CombinedResult(Result):
         return lines
 
     def remarks(self) -> list[str]:
-        """Name the rejected tests."""
+        """Name the rejected tests; warn of skewed scores in a joint test."""
         rejected = [name for name, reject in zip(self.names, self.reject, strict=True) if reject]
-        if not rejected:
-            return [f"At a family-wise level of {self.alpha:g} no test rejects."]
-        return [f"At a family-wise level of {self.alpha:g} rejected: {', '.join(rejected)}."]
+        said = f"At a family-wise level of {self.alpha:g} no test rejects."
+        if rejected:
+            said = f"At a family-wise level of {self.alpha:g} rejected: {', '.join(rejected)}."
+        if self.joint is None or self.joint.warning is None:
+            return [said]
+        return [said, f"Warning: {self.joint.warning}."]
 
 
 def combine(

@@ -12,6 +12,7 @@ from ietest_fast.runtime import core
 from ietest_fast.stats.classifiers import read_classifiers
 from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.inputs import as_clusters
+from ietest_fast.stats.intervals import Differences
 from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import bonferroni, check_alpha, holm
 from ietest_fast.stats.resampling import (
@@ -23,6 +24,7 @@ from ietest_fast.stats.resampling import (
 )
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.seeds import Rng, seed_of
+from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +59,9 @@ class JointTestResult(Result):
         As asked for.
     n_types
         Number of different vectors of differences among units, up to sign, 0 left out.
+    warning
+        Which classifiers' scores differ so skewedly that the symmetric null law does not fit; None
+        without such.
     """
 
     names: tuple[str, ...]
@@ -74,6 +79,7 @@ class JointTestResult(Result):
     seed: int
     alpha: float
     n_types: int
+    warning: str | None = None
 
     title = "Joint bootstrap test of several classifiers"
 
@@ -138,9 +144,10 @@ class JointTestResult(Result):
     def remarks(self) -> list[str]:
         """Say for which classifiers invariance is rejected."""
         rejected = [name for name, reject in zip(self.names, self.reject, strict=True) if reject]
-        if not rejected:
-            return [f"At a family-wise level of {self.alpha:g} no classifier is rejected."]
-        return [f"At a family-wise level of {self.alpha:g} rejected: {', '.join(rejected)}."]
+        said = f"At a family-wise level of {self.alpha:g} no classifier is rejected."
+        if rejected:
+            said = f"At a family-wise level of {self.alpha:g} rejected: {', '.join(rejected)}."
+        return [said] if self.warning is None else [said, f"Warning: {self.warning}."]
 
 
 def joint_test(
@@ -218,6 +225,7 @@ def joint_test(
     n = a.shape[0]
     units = a - b
     n_clusters: int | None = None
+    codes: NDArray[np.int64] | None = None
     if clusters is not None:
         codes, n_clusters = as_clusters(clusters, n)
         units = sum_clusters(a, b, codes, n_clusters)
@@ -241,6 +249,31 @@ def joint_test(
         seed=seed,
         alpha=alpha,
         n_types=types.n_types,
+        warning=_warn_of_skewness(names, a, b, codes, n_clusters),
+    )
+
+
+def _warn_of_skewness(
+    names: tuple[str, ...],
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    codes: NDArray[np.int64] | None,
+    n_clusters: int | None,
+) -> str | None:
+    """Name the classifiers whose scores the symmetric law, the only one here, does not fit."""
+    skewed = []
+    for name, original, transformed in zip(names, a.T, b.T, strict=True):
+        if np.isin(original, (0, 1)).all() and np.isin(transformed, (0, 1)).all():
+            continue  # outcomes: their differences are signs
+        differences = Differences.of(original - transformed)
+        if StudentisedUnits.of(differences, codes, n_clusters).fits == "studentised":
+            skewed.append(name)
+    if not skewed:
+        return None
+    return (
+        f"the differences of {', '.join(skewed)} are skewed: the symmetric null law of the joint "
+        "test rejects a true H0 too often; test each by paired_test, and combine them with "
+        "correction='holm'"
     )
 
 

@@ -9,7 +9,8 @@ the observation draws for classifier m is, with probability sqrt(r), a draw that
 share, so two classifiers have correlation r on one observation.
 
 Scores. A difference is 0 with probability 1 - psi, else it follows Student's law with so many
-degrees of freedom: few differences are large, as those of probabilities and losses are. It is the
+degrees of freedom: few differences are large, as those of probabilities and losses are. Or it is
+skewed: a lognormal variable about its mean. It is the
 quantile of that mixture at Phi(Z), Z being standard normal; dependence is that of the Z. With u, v
 for the correlations of Z within a cluster and of two classifiers, observation i of cluster c and
 classifier m has
@@ -20,11 +21,13 @@ classifier m has
 with independent standard normal C and E. The correlation of two differences is a function of that
 of their Z, sum(a_k**2 * u**k) / sum(a_k**2) with the Hermite coefficients a_k of the quantile
 (Cario and Nelson 1997, "NORTA"); u and v are those that give the correlations asked for.
+
+Scores can also be drawn from differences that were observed: those that are not 0 are centred, and
+rows, or whole clusters of rows, are drawn with replacement.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -34,8 +37,9 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
-from ietest_fast.stats.inputs import as_clusters, as_column
+from ietest_fast.stats.inputs import as_clusters, as_column, as_scores
 from ietest_fast.stats.resampling import to_squarable
+from ietest_fast.stats.score_laws import DEFAULT_DF, LognormalLaw, ScoreLaw, StudentLaw
 from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
@@ -44,16 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 # Streams of Philox, one for each thing that is drawn; _TESTS in simulation.py is another.
-_INDEPENDENT, _DEPENDENT, _SCORES = 48, 49, 51
-
-#: Degrees of freedom of the differences of simulated scores, unless others are asked for.
-DEFAULT_DF = 3.0
-#: The fewest: nearer to 2, where the variance ends, correlations are no longer what was asked for.
-MIN_DF = 2.1
-
-# So many Hermite coefficients say how correlated differences are; those beyond matter to
-# correlations near 1 only.
-_N_COEFFICIENTS = 300
+_INDEPENDENT, _DEPENDENT, _SCORES, _OBSERVED = 48, 49, 51, 52
 
 
 def draw_null_differences(
@@ -104,6 +99,7 @@ def draw_null_scores(
     discordance: float,
     *,
     df: float = DEFAULT_DF,
+    skew: float | None = None,
     clusters: ArrayLike | None = None,
     icc: float = 0.0,
     n_classifiers: int = 1,
@@ -115,7 +111,7 @@ def draw_null_scores(
 
     Parameters
     ----------
-    n, discordance, df, clusters, icc, n_classifiers, classifier_correlation, rng
+    n, discordance, df, skew, clusters, icc, n_classifiers, classifier_correlation, rng
         As for :func:`simulate`.
     table
         Which table; it depends on this and on ``rng`` only, if that is a number.
@@ -140,7 +136,7 @@ def draw_null_scores(
         rng=rng,
         table=table,
     )
-    return tables.score_drawer(df)(table)
+    return tables.score_drawer(df, skew)(table)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -217,7 +213,7 @@ class NullTables:
     def draw_differences(self, table: int) -> NDArray[np.int8]:
         """Draw the differences of one table, shape (n, n_classifiers)."""
         m, r = self.n_classifiers, self.classifier_correlation
-        rng = self._generator(table, _DEPENDENT)
+        rng = _generator(self.seed, table, _DEPENDENT)
 
         def draw(rows: int) -> NDArray[np.int8]:
             own = _signs(rng.random((rows, m)), self.discordance)
@@ -232,21 +228,25 @@ class NullTables:
         of_cluster = draw(self.n_clusters)
         return np.where(rng.random((self.n, 1)) < math.sqrt(self.icc), of_cluster[self.codes], own)
 
-    def score_drawer(self, df: float) -> Callable[[int], NDArray[np.float64]]:
+    def score_drawer(
+        self, df: float, skew: float | None = None
+    ) -> Callable[[int], NDArray[np.float64]]:
         """Return the function that draws the differences of the scores of a table.
 
         Raises
         ------
         InputError
-            If there are too few degrees of freedom.
+            If there are too few degrees of freedom, or the skewness is out of its range.
         """
-        law = ScoreLaw(self.discordance, df)
+        law: ScoreLaw = StudentLaw(self.discordance, df)
+        if skew is not None:
+            law = LognormalLaw(self.discordance, skew)
         m = self.n_classifiers
         # Of the Z; to find them takes longer than to draw a table.
         within, between = law.latent(self.icc), law.latent(self.classifier_correlation)
 
         def draw_table(table: int) -> NDArray[np.float64]:
-            rng = self._generator(table, _SCORES)
+            rng = _generator(self.seed, table, _SCORES)
 
             def draw(rows: int) -> NDArray[np.float64]:
                 own = rng.standard_normal((rows, m))
@@ -262,63 +262,6 @@ class NullTables:
             return law.quantile(z)
 
         return draw_table
-
-    def _generator(self, table: int, stream: int) -> np.random.Generator:
-        start = np.array([0, table, stream, 0], dtype=np.uint64)
-        return np.random.Generator(np.random.Philox(key=philox_key(self.seed), counter=start))
-
-
-class ScoreLaw:
-    """Zeros and Student's law, as a function of standard normal variables."""
-
-    def __init__(self, psi: float, df: float) -> None:
-        if not MIN_DF <= df < math.inf:  # a NaN is not, either
-            raise InputError(
-                f"the degrees of freedom must be a number of {MIN_DF} or more, not {df}"
-            )
-        self._psi = psi
-        self._df = float(df)
-
-    def quantile(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the mixture's quantiles at Phi(z)."""
-        from scipy.special import ndtr, stdtrit
-
-        differences = np.zeros(z.shape)
-        tail = ndtr(-np.abs(z))
-        large = tail < self._psi / 2
-        differences[large] = np.copysign(stdtrit(self._df, tail[large] / self._psi), z[large])
-        return differences
-
-    def latent(self, correlation: float) -> float:
-        """Give the correlation of two Z whose quantiles have the correlation asked for."""
-        if correlation in (0, 1) or self._psi == 0:
-            return correlation
-        from scipy.optimize import brentq
-
-        return float(brentq(lambda r: self.correlation(r) - correlation, 0.0, 1.0, xtol=1e-12))
-
-    def correlation(self, latent: float) -> float:
-        """Give the correlation of two differences from that of their Z."""
-        squares = self._squares
-        # The quantile is odd, and every second coefficient 0. Those beyond the last go with it.
-        rest = max(0.0, self._psi * self._df / (self._df - 2) - float(squares.sum()))
-        powers = latent ** (2.0 * np.arange(squares.size + 1) + 1)
-        weights = np.append(squares, rest)
-        return float(weights @ powers / weights.sum())
-
-    @functools.cached_property
-    def _squares(self) -> NDArray[np.float64]:
-        """Squares of the Hermite coefficients 1, 3, 5, ..."""
-        step = 1e-3
-        z = np.arange(step / 2, 12, step)  # the quantile is odd: one half is enough
-        weight = 2 * step * self.quantile(z) * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-        coefficients = []
-        before, now = np.zeros_like(z), np.ones_like(z)  # Hermite polynomials over sqrt(k!)
-        for k in range(_N_COEFFICIENTS):
-            if k % 2 == 1:
-                coefficients.append(float((weight * now).sum()))
-            before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
-        return np.square(coefficients)
 
 
 def intra_cluster_correlation(values: ArrayLike, clusters: ArrayLike) -> float:
@@ -360,20 +303,70 @@ def intra_cluster_correlation(values: ArrayLike, clusters: ArrayLike) -> float:
     return max(0.0, (between - within) / spread) if spread > 0 else 0.0
 
 
+class ObservedTables:
+    """Null tables of scores, drawn from differences that were observed.
+
+    Differences of 0 stay, the others are centred: their mean is 0, and so is that of all.
+    """
+
+    def __init__(self, differences: ArrayLike, *, clusters: ArrayLike | None, rng: Rng) -> None:
+        values = np.asarray(differences)
+        if values.ndim not in (1, 2):
+            raise InputError("differences must have shape (n,) or (n, n_classifiers)")
+        columns = [as_scores(column, "differences") for column in np.atleast_2d(values.T)]
+        observed = np.column_stack(columns)
+        if observed.shape[0] < 2:
+            raise InputError(f"a paired test needs at least two pairs, not {observed.shape[0]}")
+        self.discordance = float((observed != 0).mean())
+        for column in observed.T:
+            has_difference = column != 0
+            column[has_difference] -= column[has_difference].mean() if has_difference.any() else 0
+        self.n, self.n_classifiers = int(observed.shape[0]), int(observed.shape[1])
+        self.seed = seed_of(rng)
+        self.codes: NDArray[np.int64] | None = None
+        self.n_clusters = self.n
+        self._observed = observed
+        if clusters is not None:
+            self.codes, self.n_clusters = as_clusters(clusters, self.n)
+            order = np.argsort(self.codes, kind="stable")
+            self._rows = np.split(order, np.cumsum(np.bincount(self.codes))[:-1])
+
+    def draw(self, table: int) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+        """Draw the differences of one table, shape (n', n_classifiers), and its clusters."""
+        rng = _generator(self.seed, table, _OBSERVED)
+        drawn = rng.integers(0, self.n_clusters, self.n_clusters)
+        if self.codes is None:
+            return self._observed[drawn], None
+        rows = [self._rows[cluster] for cluster in drawn]
+        codes = np.repeat(np.arange(self.n_clusters), [each.size for each in rows])
+        return self._observed[np.concatenate(rows)], codes
+
+
+def _generator(seed: int, table: int, stream: int) -> np.random.Generator:
+    start = np.array([0, table, stream, 0], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=philox_key(seed), counter=start))
+
+
 def _signs(u: NDArray[np.float64], psi: float) -> NDArray[np.int8]:
     return (u < psi / 2).astype(np.int8) - (u >= 1 - psi / 2).astype(np.int8)
 
 
+def check_count(name: str, count: int) -> None:
+    """Refuse a number of things that is no integer or too small, as an :class:`InputError`."""
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
+        raise InputError(f"{name} must be an integer, not {count!r}")
+    least = 0 if name == "table" else 1
+    if count < least:
+        raise InputError(f"{name} must be {least} or more, not {count}")
+
+
 def _check_range(n: int, psi: float, icc: float, r: float, **counts: int) -> None:
-    for name, count in (("n", n), *counts.items()):
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
-            raise InputError(f"{name} must be an integer, not {count!r}")
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise InputError(f"n must be an integer, not {n!r}")
     if n < 2:
         raise InputError(f"a paired test needs at least two pairs, not {n}")
     for name, count in counts.items():
-        least = 0 if name == "table" else 1
-        if count < least:
-            raise InputError(f"{name} must be {least} or more, not {count}")
+        check_count(name, count)
     for name, value in (
         ("the discordance", psi),
         ("the correlation within clusters", icc),

@@ -6,28 +6,30 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
-from ietest_fast.stats.matched import PairedCounts
-from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import check_alpha
-from ietest_fast.stats.null_tables import DEFAULT_DF, NullTables
-from ietest_fast.stats.outcomes import outcome_test
+from ietest_fast.stats.null_tables import NullTables, ObservedTables, check_count
 from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.score_intervals import wilson_interval
+from ietest_fast.stats.score_laws import DEFAULT_DF
+from ietest_fast.stats.simulated_tests import (
+    OF_COUNTS,
+    TESTS,
+    Outcome,
+    choose_tests,
+    discordant_pairs,
+    p_values_of_counts,
+    run_tests,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from ietest_fast.stats.seeds import Rng
-
-# Stream of Philox; null_tables.py has others.
-_TESTS = 50
 
 #: A test is said to keep its level if its size is shown to lie below so many times the level.
 MOST_EXCESS = 1.5
@@ -36,25 +38,6 @@ MOST_EXCESS = 1.5
 THREE_ERRORS = 0.00135
 
 _WORDS = {True: "keeps its level", False: "TOO LARGE", None: "too few tables to say"}
-
-# Draws of a test that are too few to be worth a meeting of several threads.
-_FEW_DRAWS = 10**7
-
-#: Names of the tests in the order in which they are reported, and what each is.
-TESTS = {
-    "paired": "paired, exact",
-    "mcnemar_exact": "McNemar, exact",
-    "mcnemar_mid": "McNemar, mid-p",
-    "mcnemar_asymptotic": "McNemar, chi-square",
-    "mcnemar_corrected": "McNemar, corrected",
-    "clustered": "paired, clustered",
-    "joint": "joint max-|t|",
-    "joint_clustered": "joint max-|t|, clustered",
-    "scores": "paired scores",
-    "scores_clustered": "paired scores, clustered",
-}
-
-_OF_COUNTS = tuple(TESTS)[:5]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +60,10 @@ class TestSize:
         False if a test that keeps its level would reject so many tables with a probability below
         0.135% (three standard errors). True if not, and the interval ends below one and a half
         times the level. None if the tables are too few to say.
+    n_warned
+        Tables on which the test warned that the differences are too skewed.
+    n_rejected_unwarned
+        Tables that it rejected without such a warning.
     """
 
     __test__ = False  # no test case of pytest's
@@ -88,6 +75,8 @@ class TestSize:
     high: float
     excess: float
     keeps_level: bool | None
+    n_warned: int = 0
+    n_rejected_unwarned: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,15 +88,18 @@ class SimulationResult(Result):
     n, discordance
         Pairs in each table, and the probability psi that a pair is discordant: that its two
         outcomes, or scores, differ.
-    df
-        Degrees of freedom of the differences of scores; None for outcomes.
+    law
+        What differences of scores follow: ``student``, ``lognormal`` (about its mean), or
+        ``observed``, the ones given; None for outcomes.
+    df, skew
+        Degrees of freedom of Student's law, and the sigma of the lognormal one; None for others.
     n_clusters, icc
         Clusters in each table (n if observations are independent) and the correlation of two
-        differences within one.
+        differences within one; None where whole observed clusters are drawn.
     n_classifiers, classifier_correlation
-        M and the correlation of two classifiers' differences on one observation. With M > 1 a table
-        counts as rejected if at least one classifier's p lies below alpha / M, or its adjusted p
-        below alpha: sizes are family-wise.
+        M and the correlation of two classifiers' differences on one observation, None where they
+        are observed. With M > 1 a table counts as rejected if at least one classifier's p lies
+        below alpha / M, or its adjusted p below alpha: sizes are family-wise.
     alpha
         Nominal level.
     n_tables, n_resamples, seed
@@ -120,11 +112,13 @@ class SimulationResult(Result):
 
     n: int
     discordance: float
+    law: str | None
     df: float | None
+    skew: float | None
     n_clusters: int
-    icc: float
+    icc: float | None
     n_classifiers: int
-    classifier_correlation: float
+    classifier_correlation: float | None
     alpha: float
     n_tables: int
     n_resamples: int
@@ -149,7 +143,9 @@ class SimulationResult(Result):
         return {
             "n": self.n,
             "discordance": self.discordance,
+            "law": self.law,
             "df": self.df,
+            "skew": self.skew,
             "n_clusters": self.n_clusters,
             "icc": self.icc,
             "n_classifiers": self.n_classifiers,
@@ -167,6 +163,8 @@ class SimulationResult(Result):
                     "high": line.high,
                     "excess": line.excess,
                     "keeps_level": line.keeps_level,
+                    "n_warned": line.n_warned,
+                    "n_rejected_unwarned": line.n_rejected_unwarned,
                 }
                 for line in self.sizes
             ],
@@ -175,29 +173,38 @@ class SimulationResult(Result):
     def rows(self) -> list[tuple[str, str]]:
         """Give the setting, then a line for each test."""
         setting = f"{self.n:,} pairs, {self.discordance:.4g} discordant"
-        if self.df is not None:
+        if self.law is not None:
             setting = f"{self.n:,} pairs of scores, {self.discordance:.4g} different"
-            setting += f" (Student's t, df {self.df:g})"
+            setting += {
+                "student": f" (Student's t, df {self.df or 0:g})",
+                "lognormal": f" (lognormal about its mean, sigma {self.skew or 0:g})",
+                "observed": " (drawn from those given, centred)",
+            }[self.law]
         if self.n_clusters < self.n:
-            setting += f", {self.n_clusters:,} clusters (correlation {self.icc:.3g})"
+            setting += f", {self.n_clusters:,} clusters"
+            setting += " (drawn whole)" if self.icc is None else f" (correlation {self.icc:.3g})"
         rows = [("tables", f"{self.n_tables:,} of {setting}")]
         if self.n_classifiers > 1:
             r = self.classifier_correlation
             family = "sizes are family-wise (Bonferroni but for max-|t|)"
-            rows.append(("classifiers", f"{self.n_classifiers} (correlation {r:.3g}); {family}"))
+            tie = "as observed" if r is None else f"correlation {r:.3g}"
+            rows.append(("classifiers", f"{self.n_classifiers} ({tie}); {family}"))
         rows.append(("nominal level", f"{self.alpha:.2%}"))
         for line in self.sizes:
             word = _WORDS[line.keeps_level]
             name = TESTS[line.test]
-            rows.append(
-                (name, f"{line.size:6.2%}  [{line.low:.2%}, {line.high:.2%}]  {word}"),
-            )
+            size = f"{line.size:6.2%}  [{line.low:.2%}, {line.high:.2%}]  {word}"
+            if line.n_warned:
+                unwarned = line.n_rejected_unwarned / self.n_tables
+                size += f"; warns on {line.n_warned / self.n_tables:.0%}, "
+                size += f"rejects without a warning {unwarned:.2%}"
+            rows.append((name, size))
         return rows
 
     def remarks(self) -> list[str]:
         """Say what to do."""
-        liberal = [TESTS[line.test] for line in self.sizes if line.keeps_level is False]
-        open_ = [TESTS[line.test] for line in self.sizes if line.keeps_level is None]
+        liberal = [_name(line.test) for line in self.sizes if line.keeps_level is False]
+        open_ = [_name(line.test) for line in self.sizes if line.keeps_level is None]
         said = []
         if liberal:
             said.append(f"Do not use on such data: {'; '.join(liberal)}.")
@@ -207,15 +214,27 @@ class SimulationResult(Result):
                 f"{self.n_tables:,} {'table is' if self.n_tables == 1 else 'tables are'} too few "
                 f"to say whether {which} keeps its level: simulate more tables."
             )
-        return said or ["Every test keeps its level on such data."]
+        said = said or ["Every test keeps its level on such data."]
+        if self.law == "student":
+            said.append(
+                "These differences are symmetric. Skewed ones are drawn by skew=, or from your own."
+            )
+        return said
+
+
+def _name(test: str) -> str:
+    """Return a test's name for a sentence."""
+    return TESTS[test] if not TESTS[test].startswith(" ") else f"paired scores,{TESTS[test][1:]}"
 
 
 def simulate(
-    n: int,
-    discordance: float,
+    n: int | None = None,
+    discordance: float | None = None,
     *,
     scores: bool = False,
+    differences: ArrayLike | None = None,
     df: float = DEFAULT_DF,
+    skew: float | None = None,
     clusters: ArrayLike | None = None,
     icc: float = 0.0,
     n_classifiers: int = 1,
@@ -236,14 +255,23 @@ def simulate(
     Parameters
     ----------
     n
-        Pairs in each table.
+        Pairs in each table; None with ``differences``.
     discordance
-        psi, the probability that a pair is discordant (that its scores differ).
+        psi, the probability that a pair is discordant (that its scores differ); None with
+        ``differences``.
     scores
         Whether to simulate real-valued scores rather than outcomes.
+    differences
+        Shape (n,) or (n, M): the differences of your scores, original minus transformed. Tables
+        are drawn from them after those that are not 0 were centred, with replacement and by whole
+        clusters, so that they are as skewed as yours. No other law, and no correlation, is then to
+        be given.
     df
-        Degrees of freedom, 2.1 or more, of the law of the scores' differences; the fewer, the
+        Degrees of freedom, 2.1 or more, of Student's law of the scores' differences; the fewer, the
         heavier its tails.
+    skew
+        Instead: sigma of a lognormal law about its mean, in (0, 2]; 0.5 has a skewness of 1.75, 1
+        one of 6.2.
     clusters
         Shape (n,), labels of the clusters as in the user's data, of any type;
         None for independent observations.
@@ -257,8 +285,8 @@ def simulate(
     tests
         Keys of ``TESTS``; None for those that fit: all tests of counts, ``clustered`` with clusters
         and one classifier, ``joint`` with several classifiers, ``joint_clustered`` with both. For
-        scores ``scores`` (:func:`paired_score_test`) and with clusters ``scores_clustered``, or
-        the joint tests.
+        scores ``scores`` (:func:`paired_test`, whose null law fits the data), ``scores_symmetric``
+        and ``scores_studentised``, with clusters also the three by clusters, or the joint tests.
     alpha
         Nominal level.
     n_tables
@@ -289,7 +317,102 @@ def simulate(
     >>> result.size_of("paired").keeps_level
     True
     """
-    setting = NullTables.of(
+    check_options(alternative="two-sided", n_resamples=n_resamples, n_threads=n_threads)
+    check_alpha(alpha)
+    setting = _set_up(
+        n,
+        discordance,
+        differences,
+        scores=scores,
+        skew=skew,
+        clusters=clusters,
+        icc=icc,
+        n_classifiers=n_classifiers,
+        classifier_correlation=classifier_correlation,
+        rng=rng,
+        n_tables=n_tables,
+    )
+    scores = scores or differences is not None
+    n, n_classifiers, seed = setting.n, setting.n_classifiers, setting.seed
+    names = choose_tests(
+        tests, scores=scores, clustered=setting.codes is not None, n_classifiers=n_classifiers
+    )
+    law: str | None = None
+    tables: Iterable[_Table]
+    if isinstance(setting, ObservedTables):
+        law, tables = "observed", map(setting.draw, range(n_tables))
+    else:
+        if scores:
+            law = "student" if skew is None else "lognormal"
+        tables = _draw_tables(setting, names, n_tables, df=df if scores else None, skew=skew)
+    tallies = _Tallies(names, n, n_classifiers, alpha)
+    for table, (drawn, codes) in enumerate(tables):
+        if not scores:
+            tallies.add_counts(drawn)
+        tallies.add(
+            run_tests(
+                tallies.drawing,
+                drawn,
+                codes,
+                n_resamples=n_resamples,
+                key=(seed, table),
+                threads=n_threads,
+            )
+        )
+        if progress is not None:
+            progress(table + 1)
+    is_observed = law == "observed"
+    return SimulationResult(
+        n=n,
+        discordance=setting.discordance,
+        law=law,
+        df=float(df) if law == "student" else None,
+        skew=float(skew) if skew is not None else None,
+        n_clusters=setting.n_clusters,
+        icc=None if is_observed else icc,
+        n_classifiers=n_classifiers,
+        classifier_correlation=None if is_observed else classifier_correlation,
+        alpha=alpha,
+        n_tables=n_tables,
+        n_resamples=n_resamples,
+        seed=seed,
+        sizes=tuple(tallies.summarise(name, n_tables) for name in names),
+    )
+
+
+# Differences, shape (n, M) or three counts; and clusters, shape (n,), or None.
+_Table = tuple["NDArray[Any]", "NDArray[np.int64] | None"]
+
+
+def _set_up(
+    n: int | None,
+    discordance: float | None,
+    differences: ArrayLike | None,
+    *,
+    scores: bool,
+    skew: float | None,
+    clusters: ArrayLike | None,
+    icc: float,
+    n_classifiers: int,
+    classifier_correlation: float,
+    rng: Rng,
+    n_tables: int,
+) -> NullTables | ObservedTables:
+    """Check what describes the tables."""
+    if differences is not None:
+        described = (n, discordance, skew) != (None, None, None)
+        if described or icc or classifier_correlation or n_classifiers != 1:
+            raise InputError(
+                "n, discordance, skew, n_classifiers and correlations are those of the differences "
+                "given: leave them out"
+            )
+        check_count("n_tables", n_tables)
+        return ObservedTables(differences, clusters=clusters, rng=rng)
+    if n is None or discordance is None:
+        raise InputError("say n and discordance, or give differences")
+    if skew is not None and not scores:
+        raise InputError("skew is of scores: say scores=True")
+    return NullTables.of(
         n,
         discordance,
         clusters=clusters,
@@ -299,157 +422,74 @@ def simulate(
         rng=rng,
         n_tables=n_tables,
     )
-    check_options(alternative="two-sided", n_resamples=n_resamples, n_threads=n_threads)
-    check_alpha(alpha)
-    codes, seed = setting.codes, setting.seed
-    names = _choose(tests, scores=scores, clustered=codes is not None, n_classifiers=n_classifiers)
-
-    tables: Iterable[NDArray[Any]]
-    if scores:
-        tables = map(setting.score_drawer(df), range(n_tables))
-    elif codes is None and n_classifiers == 1 and set(names) <= set(_OF_COUNTS):
-        tables = setting.draw_counts(n_tables)
-    else:
-        tables = map(setting.draw_differences, range(n_tables))
-    level = alpha / n_classifiers
-    rejected = dict.fromkeys(names, 0)
-    known: dict[tuple[int, int], dict[str, float]] = {}
-    for table, drawn in enumerate(tables):
-        of_counts = []
-        for pair in () if scores else _discordant_pairs(drawn):
-            if pair not in known:
-                known[pair] = _p_values(n, *pair)
-            of_counts.append(known[pair])
-        for name in names:
-            if name in _OF_COUNTS:
-                rejected[name] += any(p[name] < level for p in of_counts)
-                continue
-            smallest = _smallest_p(
-                name, drawn, codes, n_resamples=n_resamples, key=(seed, table), threads=n_threads
-            )
-            rejected[name] += smallest < alpha
-        if progress is not None:
-            progress(table + 1)
-    return SimulationResult(
-        n=n,
-        discordance=discordance,
-        df=float(df) if scores else None,
-        n_clusters=setting.n_clusters,
-        icc=icc,
-        n_classifiers=n_classifiers,
-        classifier_correlation=classifier_correlation,
-        alpha=alpha,
-        n_tables=n_tables,
-        n_resamples=n_resamples,
-        seed=seed,
-        sizes=tuple(_summarise(name, count, n_tables, alpha) for name, count in rejected.items()),
-    )
 
 
-def _discordant_pairs(drawn: NDArray[Any]) -> list[tuple[int, int]]:
-    """(n10, n01) of each classifier, from the differences or from three counts."""
-    if drawn.ndim == 1:
-        return [(int(drawn[0]), int(drawn[1]))]
-    return [(int((d > 0).sum()), int((d < 0).sum())) for d in drawn.T]
-
-
-def _choose(
-    tests: tuple[str, ...] | None, *, scores: bool, clustered: bool, n_classifiers: int
-) -> tuple[str, ...]:
-    of_one = ["scores", "scores_clustered"] if scores else [*_OF_COUNTS, "clustered"]
-    fitting = of_one if not scores or n_classifiers == 1 else []
-    if not clustered or n_classifiers > 1:
-        fitting = [name for name in fitting if not name.endswith("clustered")]
-    if n_classifiers > 1:
-        fitting.append("joint")
-        if clustered:
-            fitting.append("joint_clustered")
-    if tests is None:
-        return tuple(fitting)
-    for name in tests:
-        if name not in TESTS:
-            raise InputError(f"there is no test {name!r}; there are {', '.join(TESTS)}")
-        if name not in fitting:
-            raise InputError(
-                f"the test {name!r} does not fit these tables; those that do are "
-                f"{', '.join(fitting)}"
-            )
-    return tuple(dict.fromkeys(tests))
-
-
-def _p_values(n: int, n10: int, n01: int) -> dict[str, float]:
-    """All tests of counts, two-sided."""
-    counts = PairedCounts(n - n10 - n01, n10, n01, 0)
-    classical = classical_p_values(counts)
-    return {
-        "paired": outcome_test(counts).p_value,
-        "mcnemar_exact": classical["p_conditional"],
-        "mcnemar_mid": classical["p_mid"],
-        "mcnemar_asymptotic": classical["p_asymptotic"],
-        "mcnemar_corrected": classical["p_corrected"],
-    }
-
-
-def _smallest_p(
-    name: str,
-    differences: NDArray[Any],
-    codes: NDArray[np.int64] | None,
+def _draw_tables(
+    setting: NullTables,
+    names: tuple[str, ...],
+    n_tables: int,
     *,
-    n_resamples: int,
-    key: tuple[int, int],
-    threads: int | None,
-) -> float:
-    """One Monte Carlo test of one table: its p, or the smallest adjusted p of M."""
-    if differences.dtype.kind == "f":
-        original, transformed = differences, np.zeros_like(differences)
-    else:
-        original, transformed = differences >= 0, differences <= 0
-    if differences.shape[0] * n_resamples <= _FEW_DRAWS:
-        threads = 1
-    # The tests' own seed: tables and resamples must not share their words.
-    seed = int(philox_key([*key, _TESTS])[0])
-    options: dict[str, Any] = {
-        "n_resamples": n_resamples,
-        "rng": seed,
-        "n_threads": threads,
-    }
-    if name == "clustered":
-        from ietest_fast.stats.clustered import clustered_test
+    df: float | None,
+    skew: float | None,
+) -> Iterable[_Table]:
+    """Draw tables of scores (with ``df``) or of outcomes from a model."""
+    codes = setting.codes
+    if df is not None:
+        draw = setting.score_drawer(df, skew)
+        return ((draw(table), codes) for table in range(n_tables))
+    if codes is None and setting.n_classifiers == 1 and set(names) <= set(OF_COUNTS):
+        return ((counts, None) for counts in setting.draw_counts(n_tables))
+    return ((setting.draw_differences(table), codes) for table in range(n_tables))
 
-        return float(clustered_test(original[:, 0], transformed[:, 0], codes, **options).p_value)
-    if name in ("scores", "scores_clustered"):
-        from ietest_fast.stats.scores import paired_score_test
 
-        clusters = codes if name == "scores_clustered" else None
-        return float(
-            paired_score_test(
-                original[:, 0], transformed[:, 0], clusters=clusters, **options
-            ).p_value
+class _Tallies:
+    """How many tables each test rejects, and warns of."""
+
+    def __init__(self, names: tuple[str, ...], n: int, n_classifiers: int, alpha: float) -> None:
+        self.drawing = tuple(name for name in names if name not in OF_COUNTS)
+        self._of_counts = tuple(name for name in names if name in OF_COUNTS)
+        self._n, self._alpha, self._level = n, alpha, alpha / n_classifiers
+        self._rejected, self._warned, self._unwarned = (dict.fromkeys(names, 0) for _ in range(3))
+        self._known: dict[tuple[int, int], dict[str, float]] = {}
+
+    def add_counts(self, drawn: NDArray[Any]) -> None:
+        """Add the tests of counts of one table; tables with equal counts are tested once."""
+        tested = []
+        for pair in discordant_pairs(drawn):
+            if pair not in self._known:
+                self._known[pair] = p_values_of_counts(self._n, *pair)
+            tested.append(self._known[pair])
+        for name in self._of_counts:
+            self._rejected[name] += any(p[name] < self._level for p in tested)
+
+    def add(self, outcomes: dict[str, Outcome]) -> None:
+        """Add the Monte Carlo tests of one table."""
+        for name, outcome in outcomes.items():
+            rejects = outcome.p_value < self._alpha
+            self._rejected[name] += rejects
+            self._warned[name] += outcome.warns
+            self._unwarned[name] += rejects and not outcome.warns
+
+    def summarise(self, name: str, n_tables: int) -> TestSize:
+        """Return the line of one test."""
+        from scipy.special import bdtrc
+
+        n_rejected, alpha = self._rejected[name], self._alpha
+        size = n_rejected / n_tables
+        interval = wilson_interval(n_rejected, n_tables)
+        keeps_level: bool | None = None
+        if n_rejected and bdtrc(n_rejected - 1, n_tables, alpha) < THREE_ERRORS:
+            keeps_level = False
+        elif interval.high <= MOST_EXCESS * alpha:
+            keeps_level = True
+        return TestSize(
+            test=name,
+            n_rejected=n_rejected,
+            size=size,
+            low=interval.low,
+            high=interval.high,
+            excess=(size - alpha) / math.sqrt(alpha * (1 - alpha) / n_tables),
+            keeps_level=keeps_level,
+            n_warned=self._warned[name],
+            n_rejected_unwarned=self._unwarned[name],
         )
-    from ietest_fast.stats.joint import joint_test
-
-    clusters = codes if name == "joint_clustered" else None
-    # Max-|t| is what is simulated; min-p would cost more.
-    result = joint_test(original, transformed, clusters=clusters, min_p=False, **options)
-    return float(np.min(result.p_max_t))
-
-
-def _summarise(name: str, n_rejected: int, n_tables: int, alpha: float) -> TestSize:
-    size = n_rejected / n_tables
-    interval = wilson_interval(n_rejected, n_tables)
-    from scipy.special import bdtrc
-
-    keeps_level: bool | None = None
-    if n_rejected and bdtrc(n_rejected - 1, n_tables, alpha) < THREE_ERRORS:
-        keeps_level = False
-    elif interval.high <= MOST_EXCESS * alpha:
-        keeps_level = True
-    return TestSize(
-        test=name,
-        n_rejected=n_rejected,
-        size=size,
-        low=interval.low,
-        high=interval.high,
-        excess=(size - alpha) / math.sqrt(alpha * (1 - alpha) / n_tables),
-        keeps_level=keeps_level,
-    )

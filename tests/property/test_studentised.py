@@ -1,0 +1,102 @@
+"""The studentised bootstrap: what holds for every small sample."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ietest_fast import _core
+from ietest_fast.random import philox_key
+from ietest_fast.stats import equivalence_test
+from ietest_fast.stats.intervals import Differences
+from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.studentised import StudentisedUnits
+from reference import studentised_oracle as oracle
+
+PATHS = _core.runtime.instruction_sets()
+S = 4_000
+
+values = st.integers(-4, 4).map(lambda k: k / 4)
+small_samples = st.lists(st.lists(values, min_size=1, max_size=3), min_size=2, max_size=4)
+means = st.integers(-3, 3).map(lambda k: k / 8)
+columns = st.lists(st.floats(-9, 9, allow_subnormal=False), min_size=2, max_size=40)
+
+
+def _units(sample: list[list[float]]) -> StudentisedUnits:
+    differences = Differences.of(np.array([d for cluster in sample for d in cluster]))
+    codes = np.repeat(np.arange(len(sample)), [len(cluster) for cluster in sample])
+    return StudentisedUnits.of(differences, codes, len(sample))
+
+
+@given(small_samples, means, st.integers(0, 2**32))
+def test_tails_are_those_of_all_resamples(
+    sample: list[list[float]], delta: float, seed: int
+) -> None:
+    units = _units(sample)
+    exact = [[Fraction(d) for d in cluster] for cluster in sample]
+    null = oracle.shift_to(exact, Fraction(0))
+    varies = any(sum(cluster, Fraction(0)) != 0 for cluster in null)
+    _, spread = oracle.numerator_and_spread(exact, Fraction(0))
+    assert units.is_constant is (not varies or spread == 0)
+    scaled = math.ldexp(delta, -units.exponent)
+    ((at_most, at_least),), _ = units.count_tails([scaled], n_resamples=S, seed=seed)
+    if units.is_constant:
+        assert (at_most, at_least) == (S, S)
+        return
+    total, spread = oracle.numerator_and_spread(exact, Fraction(delta))
+    assert math.isclose(units.t_of(scaled), float(total) / math.sqrt(spread), abs_tol=1e-9)
+    for count, share in zip(
+        (at_most, at_least), oracle.exact_tails(exact, Fraction(delta)), strict=True
+    ):
+        p = float(share)
+        assert abs(count / S - p) <= 5.5 * math.sqrt(p * (1 - p) / S) + 1e-12
+
+
+@given(small_samples, st.integers(0, 2**32))
+def test_moments_have_the_same_bits_on_every_path(sample: list[list[float]], seed: int) -> None:
+    units = _units(sample)
+    options = {"n_units": units.n_units, "n_replicates": 50, "key": philox_key(seed)}
+    plain = _core.studentised.draw_moments(
+        units.columns, **options, instruction_set="portable", n_threads=1
+    )
+    for path in PATHS:
+        for n_threads in (1, 3):
+            other = _core.studentised.draw_moments(
+                units.columns, **options, instruction_set=path, n_threads=n_threads
+            )
+            assert (plain == other).all()
+
+
+@given(columns)
+def test_a_test_and_its_mirror_image_agree(d: list[float]) -> None:
+    zero = np.zeros(len(d))
+    options = {"null": "studentised", "n_resamples": 199}
+    one = paired_score_test(np.array(d), zero, **options)  # type: ignore[arg-type]
+    other = paired_score_test(-np.array(d), zero, **options)  # type: ignore[arg-type]
+    assert one.p_value == other.p_value
+    interval, mirrored = one.confidence_interval(), other.confidence_interval()
+    assert math.isclose(interval.low, -mirrored.high, rel_tol=1e-6, abs_tol=1e-12)
+    assert one.units.fits == other.units.fits
+    assert one.skewness == -other.skewness
+
+
+@given(columns)
+def test_the_interval_holds_what_the_test_does_not_reject(d: list[float]) -> None:
+    zero = np.zeros(len(d))
+    result = paired_score_test(np.array(d), zero, null="studentised", n_resamples=199)
+    interval = result.confidence_interval(0.9)
+    assert interval.low <= result.delta <= interval.high
+    # An end at 0 up to rounding may lie on either side of it.
+    assume(min(abs(interval.low), abs(interval.high)) > 1e-6 * abs(result.standard_error))
+    assert (0 in interval) is (result.p_value >= 0.1)
+    margin = 1.5
+    shown = equivalence_test(
+        d, zero, scores=True, margin=margin, null="studentised", n_resamples=199
+    )
+    ends = (shown.interval.low + margin, margin - shown.interval.high)
+    assume(min(map(abs, ends)) > 1e-6 * max(shown.standard_error, 1e-300))
+    assert shown.equivalent is (min(ends) > 0)
