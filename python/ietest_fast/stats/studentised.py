@@ -31,7 +31,8 @@ NULL_LAWS: tuple[NullLaw, ...] = get_args(NullLaw)
 
 #: The studentised law is the default where the skewness of the mean is at least so large, ...
 SKEWED = 0.1
-#: ... the bulk of the units lies on the other side of the mean by so many standard errors, ...
+#: ... the bulk of the units lies on the other side of the mean by so many standard errors (half as
+#: many again where the warning below is given: one unit far out says little of the law), ...
 LEANING = 1.0
 #: ... and there are so many units with a difference.
 FEWEST_UNITS = 10
@@ -160,7 +161,8 @@ class StudentisedUnits:
     @property
     def fits(self) -> NullLaw:
         """The null law that is the default for such units."""
-        is_skewed = abs(self.skewness) >= SKEWED and self.leaning >= LEANING
+        leaning = LEANING if abs(self.skewness) < TOO_SKEWED else 1.5 * LEANING
+        is_skewed = abs(self.skewness) >= SKEWED and self.leaning >= leaning
         enough = self.n_nonzero >= FEWEST_UNITS
         return "studentised" if is_skewed and enough and not self.is_constant else "symmetric"
 
