@@ -18,6 +18,7 @@ from ietest_fast.stats import (
     algorithm_test,
     cochran_q_test,
     detectable_difference,
+    equivalence_test,
     estimate,
     joint_test,
     paired_test,
@@ -85,9 +86,52 @@ def test_scores_are_found_by_their_values(
         "0.025": expected.quantiles[0.025],
         "0.975": expected.quantiles[0.975],
     }
-    assert given["signature"].startswith("test|n:120|S:999.resample|stat:t|alt:two|seed:3|")
+    law = f"null:{expected.null}"
+    assert given["signature"].startswith(f"test|n:120|S:999.resample|stat:t|{law}|alt:two|seed:3|")
     _, out, _ = run(capsys, "test", path, *SCORES, *options)
     assert "mean scores" in out
+
+
+def test_the_null_law_of_scores_is_an_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, data = write(tmp_path, ".csv"), sample()
+    for law in ("symmetric", "studentised"):
+        options = ["--null", law, "-S", "999", "--seed", "3", "--margin", "0.05", "--json"]
+        status, out, err = run(capsys, "test", path, *SCORES, *options)
+        assert status == 0, err
+        given = json.loads(out)
+        expected = paired_score_test(
+            data["score"],
+            data["reworded"],
+            null=law,  # type: ignore[arg-type]
+            n_resamples=999,
+            rng=3,
+        )
+        assert (given["null"], given["p_value"]) == (law, expected.p_value)
+        assert f"|stat:t|null:{law}|" in given["signature"]
+        assert given["equivalence"]["null"] == law
+        shown = equivalence_test(
+            data["score"],
+            data["reworded"],
+            margin=0.05,
+            null=law,  # type: ignore[arg-type]
+            n_resamples=999,
+            rng=3,
+            p_difference=expected.p_value,
+        )
+        assert given["equivalence"]["p_value"] == shown.p_value
+    _, out, _ = run(capsys, "test", path, *SCORES, "--null", "studentised")
+    assert "null law of t            studentised" in out
+    outcomes = ["--original", "A1", "--transformed", "B1", "--null", "studentised"]
+    status, _, err = run(capsys, "test", path, *outcomes)
+    assert (status, "--null is of scores; these columns hold outcomes" in err) == (2, True)
+    for arguments, message in (
+        (["--counts", "5,1,1,5"], "--null needs a file"),
+        ([path, "--original", "A1,A2", "--transformed", "B1,B2"], "--null is for one pair"),
+    ):
+        status, _, err = run(capsys, "test", *arguments, "--null", "symmetric")
+        assert (status, message in err) == (2, True), err
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

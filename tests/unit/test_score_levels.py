@@ -15,9 +15,9 @@ import pytest
 
 from ietest_fast.stats import equivalence_test
 from ietest_fast.stats.intervals import Differences
-from ietest_fast.stats.resampling import FEW_UNITS, sort_into_types
+from ietest_fast.stats.resampling import sort_into_types
 from ietest_fast.stats.scores import run_score_test
-from ietest_fast.stats.studentised import TOO_SKEWED, StudentisedUnits
+from ietest_fast.stats.studentised import StudentisedUnits
 
 S = 399
 ALPHA = 0.05
@@ -48,10 +48,6 @@ def _draw(law: str, n: int, share: float, rng: np.random.Generator) -> np.ndarra
     return d
 
 
-def _is_warned(units: StudentisedUnits) -> bool:
-    return abs(units.skewness) >= TOO_SKEWED or 0 < units.n_nonzero < FEW_UNITS
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "share"), SETTINGS)
 def test_tests_of_scores_keep_their_level_or_warn(n: int, share: float) -> None:
@@ -75,7 +71,7 @@ def test_tests_of_scores_keep_their_level_or_warn(n: int, share: float) -> None:
             ((at_most, at_least),), _ = units.count_tails([0.0], **options)
             studentised = min(1.0, 2 * (min(at_most, at_least) + 1) / (S + 1))
             default = studentised if units.fits == "studentised" else symmetric
-            warned = _is_warned(units)
+            warned = units.is_doubtful
             found.append(
                 (
                     symmetric <= ALPHA,
@@ -100,7 +96,7 @@ def test_tests_of_scores_keep_their_level_or_warn(n: int, share: float) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "share"), [(50, 1.0), (200, 0.5), (1_000, 0.1)])
 def test_equivalence_tests_of_scores_keep_their_level_or_warn(n: int, share: float) -> None:
-    """One-sided at delta = margin, skewed to either side; and the coverage of the interval."""
+    """One-sided at delta = margin, skewed to either side; and what the 95% interval covers."""
     n_tables = 2_000
     print(f"\n\n{n} pairs, {share:.0%} with a difference, {n_tables} tables")
     for number, law in enumerate(LAWS):
@@ -114,7 +110,7 @@ def test_equivalence_tests_of_scores_keep_their_level_or_warn(n: int, share: flo
             for sign in (1, -1):
                 d = np.where(base != 0, sign * base + shift, 0)
                 shown = equivalence_test(
-                    d, np.zeros(n), scores=True, margin=margin, n_resamples=S,
+                    d, np.zeros(n), scores=True, margin=margin, alpha=ALPHA / 2, n_resamples=S,
                     rng=int(rng.integers(1 << 62)), n_threads=1,
                 )  # fmt: skip
                 low, high = shown.interval.low, shown.interval.high
@@ -128,7 +124,7 @@ def test_equivalence_tests_of_scores_keep_their_level_or_warn(n: int, share: flo
             cells.append(f"{rejects.mean():.1%} | {(rejects & ~warned).mean():.1%}")
             assert (rejects & ~warned).mean() <= 0.065 + 0.005
         covers, warned = sizes[:, :, 1], sizes[:, :, 2]
-        assert (covers | warned).mean() >= 0.88
+        assert (covers | warned).mean() >= 0.935
         print(
             f"| {law} | {' | '.join(cells)} | {covers.mean():.1%} | "
             f"{(covers | warned).mean():.1%} |"

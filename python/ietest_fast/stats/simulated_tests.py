@@ -14,7 +14,7 @@ from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.resampling import monte_carlo_p, sort_into_types, sum_clusters
-from ietest_fast.stats.studentised import TOO_SKEWED, StudentisedUnits
+from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,7 +171,7 @@ def _test_scores(
 
     n_clusters = None if codes is None else int(codes.max()) + 1
     units = StudentisedUnits.of(Differences.of(differences), codes, n_clusters)
-    warns = abs(units.skewness) >= TOO_SKEWED
+    warns = units.is_doubtful
     ending = "" if codes is None else "_clustered"
     default = f"scores_{units.fits}{ending}"
     needed = (wanted | {default}) if f"scores{ending}" in wanted else wanted

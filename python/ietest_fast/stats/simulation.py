@@ -61,7 +61,7 @@ class TestSize:
         0.135% (three standard errors). True if not, and the interval ends below one and a half
         times the level. None if the tables are too few to say.
     n_warned
-        Tables on which the test warned that the differences are too skewed.
+        Tables on which the test of scores warned: too few differences, or too skewed ones.
     n_rejected_unwarned
         Tables that it rejected without such a warning.
     """

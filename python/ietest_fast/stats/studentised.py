@@ -178,6 +178,11 @@ class StudentisedUnits:
             raise InputError(f"null must be one of {', '.join(NULL_LAWS)}, or None, not {null!r}")
         return self.fits if null is None else null
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the units are too few, or too skewed for their number, for a p-value."""
+        return 0 < self.n_nonzero < FEW_UNITS or abs(self.skewness) >= TOO_SKEWED
+
     def warn(self, null: NullLaw, *, n_nonzero: int, unit: str) -> str | None:
         """Say why a p-value from this null law cannot be trusted; None if it can.
 
