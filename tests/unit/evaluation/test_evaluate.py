@@ -15,7 +15,7 @@ from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation import compare_versions, evaluate, read_predictions
 from ietest_fast.evaluation.versions import transform_corpus
 from ietest_fast.models.classifiers import Scores
-from ietest_fast.transform import Transformed
+from ietest_fast.transform import Transformed, WordSubstitution
 
 TEXTS = ["good day", "bad day", "good night", "bad night"]
 
@@ -158,6 +158,20 @@ def test_warnings_of_transformations_stay_with_the_answers(corpus) -> None:
     other = replace(version, name="other", identity="other@0")
     found = evaluate(Words(), corpus, [version, other, Phi("keeps")])
     assert found.warnings == version.warnings
+
+
+def test_the_number_of_edits_is_a_column_to_tell_texts_apart_by(corpus) -> None:
+    phi = WordSubstitution(mapping={"bad": "poor", "day": "morning"})
+    found = evaluate(Words(), corpus, [phi, Phi("keeps")]).predictions
+    edits = found.table["edits"].to_pylist()
+    assert edits == [0] * 4 + [1, 2, 0, 1] + [None] * 4  # what does not tell has none
+    alone = evaluate(Words(), corpus, phi).predictions
+    (test,) = compare_versions(alone, strata=["edits", "label"], dose="edits").tests
+    assert [(each.name, each.n) for each in test.strata[0].strata] == [("1", 2), ("2", 1)]
+    assert [each.name for each in test.strata[1].strata] == ["neg", "pos"]
+    assert test.dose is not None
+    assert test.dose.doses == (1, 2)
+    assert "edits" not in evaluate(Words(), corpus, Phi("keeps")).predictions.columns
 
 
 def test_versions_of_one_name_are_numbered_as_in_a_run(corpus) -> None:
