@@ -82,8 +82,12 @@ def test_the_law_is_students_with_satterthwaites_degrees_of_freedom() -> None:
     assert (found.low, found.high) == pytest.approx((low, high))
     # Equivalent at 5% if and only if the 90% interval lies within the margin.
     assert result.equivalent == (low > -0.05 and high < 0.05)
-    spread = math.sqrt(v + 4 * (v_c - v_e))
-    assert result.p_next_loses == pytest.approx(scipy_stats.t.cdf(float(mean) / spread, df))
+    of_next = v_i + 5 * v_c
+    df_of_next = of_next**2 / (v_i**2 / 399 + (5 * v_c) ** 2 / 3)
+    law = scipy_stats.t(df_of_next, float(mean), math.sqrt(of_next))
+    found = result.prediction_interval(0.9)
+    assert (found.low, found.high) == pytest.approx(law.interval(0.9))
+    assert result.p_next_loses == pytest.approx(law.sf(0))
     one_sided = [
         algorithm_test(*outcomes_with(d), alternative=side).p_value for side in ("greater", "less")
     ]
@@ -290,6 +294,24 @@ def test_fractions_are_what_the_oracle_computes() -> None:
         Fraction(1, 16),
         Fraction(1, 16),
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "m"), [(700, 5), (3_000, 5), (3_000, 10)])
+@pytest.mark.parametrize("correlation", [0.3, 0.7])
+@pytest.mark.parametrize("tau", [0.0, 0.005, 0.02])
+def test_the_next_classifier_lies_where_it_is_predicted(
+    n: int, m: int, tau: float, correlation: float
+) -> None:
+    rng = np.random.default_rng(11)
+    n_tables = 1_000
+    covered = 0
+    for _ in range(n_tables):
+        d = draw_differences(rng, n=n, m=m, tau=tau, correlation=correlation)
+        covered += rng.normal(0, tau) in algorithm_test(*outcomes_with(d)).prediction_interval()
+    share = covered / n_tables
+    print(f"n {n} M {m} tau {tau} correlation {correlation}: next one covered {share:.1%}")
+    assert share >= 0.935
 
 
 SPREADS = [(2_000, 5, 0.0), (2_000, 5, 0.01), (500, 10, 0.02), (5_000, 20, 0.005)]

@@ -51,8 +51,24 @@ class VarianceComponents:
 
     def freedom(self, n_units: int, n_classifiers: int) -> float:
         """Return Satterthwaite's (1946) degrees of freedom of V; infinite where V is 0."""
-        parts = self.items**2 / (n_units - 1) + self.classifiers**2 / (n_classifiers - 1)
-        return self.of_mean**2 / parts if parts > 0 else math.inf
+        return self._freedom(self.of_mean, self.classifiers, n_units, n_classifiers)
+
+    def of_next(self, n_classifiers: int) -> float:
+        """Return the variance of one more classifier's difference about the mean.
+
+        ``V_I + (M + 1) V_C``: V_E is not subtracted, for an estimate of 0 between M trainings does
+        not show that the next one will be like them.
+        """
+        return self.items + (n_classifiers + 1) * self.classifiers
+
+    def freedom_of_next(self, n_units: int, n_classifiers: int) -> float:
+        """Return Satterthwaite's degrees of freedom of :meth:`of_next`."""
+        part = (n_classifiers + 1) * self.classifiers
+        return self._freedom(self.of_next(n_classifiers), part, n_units, n_classifiers)
+
+    def _freedom(self, whole: float, part: float, n_units: int, n_classifiers: int) -> float:
+        parts = self.items**2 / (n_units - 1) + part**2 / (n_classifiers - 1)
+        return whole**2 / parts if parts > 0 else math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +97,12 @@ class AlgorithmTestResult(Result):
         Standard deviations of one difference: between texts, between trainings (tau), and the
         rest. With them :func:`ietest_fast.stats.plan_algorithm` plans how many texts and
         classifiers to take.
+    prediction_error, prediction_df
+        Standard error of ``delta`` as a prediction for one more classifier, and its degrees of
+        freedom.
     p_next_loses
-        Probability that one more classifier, trained in the same way, has a positive delta over
-        all texts of this kind. It takes the deltas of classifiers for normal, and allows for the
-        error of ``delta``.
+        Probability that one more classifier, trained in the same way, has a positive delta, by the
+        same law: the deltas of classifiers are taken for normal.
     margin, alpha
         Of the equivalence test; differences below the margin do not matter.
     p_lower, p_upper
@@ -107,6 +125,8 @@ class AlgorithmTestResult(Result):
     sd_items: float
     sd_classifiers: float
     sd_residual: float
+    prediction_error: float
+    prediction_df: float
     p_next_loses: float
     margin: float
     alpha: float
@@ -161,10 +181,10 @@ class AlgorithmTestResult(Result):
         InputError
             If the confidence level is not in (0, 1).
         """
-        return self._interval(confidence_level, self.standard_error)
+        return _interval(self.delta, self.standard_error, self.df, confidence_level)
 
     def prediction_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Return the interval for the delta of one more classifier, over all texts of this kind.
+        """Return the interval for the delta of one more classifier on texts of this kind.
 
         Parameters
         ----------
@@ -176,14 +196,7 @@ class AlgorithmTestResult(Result):
         InputError
             If the confidence level is not in (0, 1).
         """
-        return self._interval(
-            confidence_level, math.hypot(self.standard_error, self.sd_classifiers)
-        )
-
-    def _interval(self, level: float, error: float) -> Interval:
-        check_level(level)
-        half = 0.0 if error == 0 else _quantile(self.df, (1 + level) / 2) * error
-        return Interval(self.delta - half, self.delta + half)
+        return _interval(self.delta, self.prediction_error, self.prediction_df, confidence_level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
@@ -343,12 +356,13 @@ def algorithm_test(
         lower = upper = (1 - margin) ** _independent_pairs(n, codes)
     t = _ratio(mean, error)
     residual = found.residual
-    spread = math.sqrt(m * max(found.classifiers - residual, 0.0))
+    of_next, df_of_next = math.sqrt(found.of_next(m)), found.freedom_of_next(n_units, m)
     scaled = {
         "delta": mean,
         "standard_error": error,
+        "prediction_error": of_next,
         "sd_items": math.sqrt(n * max(found.items - residual, 0.0)),
-        "sd_classifiers": spread,
+        "sd_classifiers": math.sqrt(m * max(found.classifiers - residual, 0.0)),
         "sd_residual": math.sqrt(n * m * residual),
     }
     return AlgorithmTestResult(
@@ -363,7 +377,8 @@ def algorithm_test(
         components=VarianceComponents(
             *(_scale(part, 2 * exponent) for part in (found.items, found.classifiers, residual))
         ),
-        p_next_loses=1 - _tail(_ratio(mean, math.hypot(error, spread)), df),
+        prediction_df=df_of_next,
+        p_next_loses=1 - _tail(_ratio(mean, of_next), df_of_next),
         margin=margin,
         alpha=alpha,
         p_lower=lower,
@@ -400,6 +415,12 @@ def _components(
 def _independent_pairs(n: int, codes: NDArray[np.int64] | None) -> float:
     """Return how many independent texts there are if those of a cluster are all alike."""
     return n if codes is None else n**2 / float(np.square(np.bincount(codes)).sum())
+
+
+def _interval(delta: float, error: float, df: float, level: float) -> Interval:
+    check_level(level)
+    half = 0.0 if error == 0 else _quantile(df, (1 + level) / 2) * error
+    return Interval(delta - half, delta + half)
 
 
 def _scale(value: float, exponent: int) -> float:

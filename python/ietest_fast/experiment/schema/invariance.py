@@ -265,8 +265,8 @@ class AlgorithmRecord(Part):
 
     Attributes
     ----------
-    n, delta, standard_error, df, t, p_value, sd_items, sd_classifiers, sd_residual, p_next_loses, \
-margin, alpha, p_equivalence
+    n, delta, standard_error, df, t, p_value, sd_items, sd_classifiers, sd_residual, \
+prediction_error, prediction_df, p_next_loses, margin, alpha, p_equivalence
         As of :class:`ietest_fast.stats.AlgorithmTestResult`.
     interval, prediction_interval
         Ends of the 95% intervals of the algorithm's delta, and of that of one more classifier.
@@ -283,6 +283,8 @@ margin, alpha, p_equivalence
     sd_items: Annotated[float, Field(ge=0)]
     sd_classifiers: Annotated[float, Field(ge=0)]
     sd_residual: Annotated[float, Field(ge=0)]
+    prediction_error: Annotated[float, Field(ge=0)]
+    prediction_df: Number
     p_next_loses: Share
     margin: Level
     alpha: Level
