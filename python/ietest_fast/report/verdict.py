@@ -107,31 +107,36 @@ def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     more = ", more than retraining explains" if beyond else ""
     return (
         f"{most}{least}{_percent(max(shares))} of the answers{_to_reworded(rhos)} change "
-        f"{_at(rhos, run)}{more}, though accuracy is not shown to{_say_labels(rhos)}"
+        f"{_at(rhos, run)}{more}, though accuracy is not shown to{_say_labels(rhos, run)}"
     )
 
 
-def _say_labels(rhos: Sequence[RhoResult]) -> str:
-    """Say which labels lose and which gain, where that is shown; of several rho the first."""
-    for rho in rhos:
-        cells = rho.uneven_cells(rho.alpha)
-        own = [cell.labels for cell in cells if cell.labels is not None]
-        if not own:
-            continue
-        names = [each.name for each in own[0].strata]
-        means = {
-            name: sum(each.strata[place].delta for each in own) / len(own)
-            for place, name in enumerate(names)
-        }
-        falls = [f"{name} ({_points(own)})" for name, own in means.items() if own > 0]
-        rises = [f"{name} ({_points(-own)})" for name, own in means.items() if own < 0]
-        parts = [
-            f"{verb} on {', '.join(words)}"
-            for verb, words in (("falls", falls), ("rises", rises))
-            if words
+def _say_labels(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
+    """Say which labels lose and which gain where that is shown most clearly; "" if it is not."""
+    over = run.over_rho
+    shown = {
+        rho.rho: p
+        for rho, p in zip(run.rhos, over.label_p_adjusted or (), strict=False)
+        if rho in rhos and p < over.alpha and rho.uneven_cells(rho.alpha)
+    }
+    if not shown:
+        return ""
+    rho = next(rho for rho in rhos if rho.rho == min(shown, key=lambda own: shown[own]))
+    own = [cell.labels for cell in rho.uneven_cells(rho.alpha) if cell.labels is not None]
+    names = [each.name for each in own[0].strata]
+    means = {
+        name: sum(each.strata[place].delta for each in own) / len(own)
+        for place, name in enumerate(names)
+    }
+    parts = [
+        f"{verb} on {', '.join(words)}"
+        for verb, sign in (("falls", 1), ("rises", -1))
+        for words in [
+            [f"{name} ({_points(abs(mean))})" for name, mean in means.items() if sign * mean > 0]
         ]
-        return f" over all labels: at ρ = {rho.rho:g} it {' and '.join(parts)}"
-    return ""
+        if words
+    ]
+    return f" over all labels (at ρ = {rho.rho:g} it {' and '.join(parts)})"
 
 
 def _flip_share(rho: RhoResult) -> float:
