@@ -73,7 +73,7 @@ TEST_CASE("moments have the same bits for all instruction sets and numbers of th
 }
 
 TEST_CASE("every listed pair is drawn as often as the others") {
-    // Each value is a power of two's inverse place: the sums of one-hot values count draws.
+    // With a single value of 1, sums count how often its pair is drawn.
     constexpr std::int64_t kReplicates = 4000;
     for (const std::size_t place : {std::size_t{0}, std::size_t{4}, std::size_t{9}}) {
         std::vector<double> values(10);

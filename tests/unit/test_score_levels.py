@@ -129,3 +129,26 @@ def test_equivalence_tests_of_scores_keep_their_level_or_warn(n: int, share: flo
             f"| {law} | {' | '.join(cells)} | {covers.mean():.1%} | "
             f"{(covers | warned).mean():.1%} |"
         )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["normal", "exponential"])
+def test_zeros_that_are_shifted_with_the_others_break_the_level(law: str) -> None:
+    """Next to nothing in the place of 0 makes the usual bootstrap-t, which shifts all."""
+    n, n_tables = 200, 4_000
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(n_tables):
+        d = _draw(law, n, 0.1, rng)
+        tested = []
+        for each in (d, np.where(d == 0, 1e-9, d)):
+            units = StudentisedUnits.of(Differences.of(each))
+            (tails,), _ = units.count_tails(
+                [0.0], n_resamples=S, seed=int(rng.integers(1 << 62)), n_threads=1
+            )
+            tested.append(2 * (min(tails) + 1) / (S + 1) <= ALPHA)
+        found.append(tested)
+    kept, shifted = np.mean(found, axis=0)
+    print(f"\n{law}: zeros kept {kept:.1%}, shifted {shifted:.1%}")
+    assert kept < 0.065
+    assert shifted > kept + 0.02

@@ -19,7 +19,7 @@ from scipy import stats as scipy_stats
 from ietest_fast import _core
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
-from ietest_fast.stats import joint_test, paired_test, scores
+from ietest_fast.stats import joint_test, paired_test, replicate_quantiles
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.resampling import sort_into_types, sum_clusters
 from ietest_fast.stats.scores import paired_score_test
@@ -253,7 +253,7 @@ def test_quantiles_drawn_again_are_those_of_held_replicates(
     s = 1_100_000 if kind == "lattice" else 1_050_001
     levels = (0.0, 0.001, 0.025, 0.5, 0.975, 1.0)
     held = paired_score_test(a, b, n_resamples=s, keep_replicates=True, quantiles=levels)
-    monkeypatch.setattr(scores, "_MAX_HELD", 0)
+    monkeypatch.setattr(replicate_quantiles, "_MAX_HELD", 0)
     again = [
         paired_score_test(a, b, n_resamples=s, quantiles=levels, n_threads=n_threads)
         for n_threads in (1, 2)

@@ -84,9 +84,9 @@ class PairedResult(Result):
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval of delta, one-sided where the alternative is.
 
-        Outcomes have Tango's (1998) score interval, scores Student's; with clusters the standard
-        error is that between clusters (Rao and Scott 1992), as in
-        :func:`ietest_fast.stats.equivalence_test`.
+        Outcomes have Tango's (1998) score interval, scores Student's or, with the studentised null
+        law, that of the bootstrap-t; with clusters the standard error is that between clusters (Rao
+        and Scott 1992), as in :func:`ietest_fast.stats.equivalence_test`.
 
         Parameters
         ----------
