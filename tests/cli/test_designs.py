@@ -569,10 +569,10 @@ def test_estimates_and_a_verdict_stand_beside_the_test(
     few_flips = ["test", "--counts", "760,42,38,160", "--flip-margin", "0.2"]
     _, out, _ = run(capsys, *few_flips)
     assert "Undecided: over all texts delta is" in out
-    assert "Some 7,484 texts like these would decide" in out
+    assert "Some 7,484 texts would decide (power 80%), if these are typical." in out
     assert "95%, score (Tango)" in out
     _, out, _ = run(capsys, *few_flips, "--margin", "0.05")
-    assert "Accuracy changes by less than 0.05 over all texts" in out
+    assert "Accuracy is shown to change by less than 0.05 over all texts" in out
     one_sided = ["test", "--counts", "760,42,38,160", "--alternative", "less", "--json"]
     assert "equivalence" not in json.loads(run(capsys, *one_sided)[1])
     path = write(tmp_path, ".csv")

@@ -34,7 +34,7 @@ def test_without_a_file_the_options_say_all(capsys: pytest.CaptureFixture[str]) 
     status, out, _ = run(capsys, "simulate", *setting, "--seed", "4")
     assert status == 0
     assert "tables                   3,000 of 200 pairs, 0.2 discordant" in out
-    assert "Every test keeps its level" in out
+    assert "No test is shown to exceed its level" in out
 
 
 def test_cluster_sizes_recur(capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,6 +205,6 @@ def test_one_table_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     for seed in range(3):
         status, out, _ = run(capsys, "simulate", *setting, "--seed", str(seed))
         assert status == 0
-        assert "1 table is too few to say whether any test keeps its level" in out
+        assert "1 table is too few to say whether any test exceeds its level" in out
         assert "TOO LARGE" not in out
         assert "Every test" not in out

@@ -230,3 +230,22 @@ def test_power_is_that_of_the_docs() -> None:
             ]
             print(f"n = {n}, M = {m}: " + ", ".join(f"{power:.0%}" for power in powers))
     assert share_found(0.2, n=1_000, m=5, n_tables=300, seed=8) > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lean", [0.05, 0.1, 0.2])
+def test_leans_that_cancel_in_accuracy_make_it_liberal(lean: float) -> None:
+    """Each training prefers some answer on each version, by the same law: H0 is true."""
+    rng = np.random.default_rng(6)
+    n, m, n_tables = 681, 5, 1_000
+    rejected = 0
+    for _ in range(n_tables):
+        base = rng.integers(3, size=(n, 1))
+        tables = []
+        for _ in range(2):
+            noisy = np.where(rng.random((n, m)) < 0.15, rng.integers(3, size=(n, m)), base)
+            preferred = rng.integers(3, size=m)
+            tables.append(np.where(rng.random((n, m)) < lean, preferred, noisy))
+        rejected += excess_churn_test(*tables).p_value < 0.05
+    print(f"lean {lean}: size {rejected / n_tables:.1%}")
+    assert rejected / n_tables > 0.06

@@ -151,8 +151,11 @@ def test_without_a_difference_nothing_is_shown_of_few_texts() -> None:
     assert (nothing.t, nothing.p_value, nothing.p_next_loses) == (0.0, 1.0, 0.5)
     assert nothing.p_equivalence == pytest.approx(0.99**298)
     assert not nothing.equivalent
+    # The 90% interval says the same as the two tests at 5%.
+    assert nothing.confidence_interval(0.9).high > 0.01
     more = np.ones((299, 5), dtype=bool)
     assert algorithm_test(more, more).equivalent
+    assert algorithm_test(more, more).confidence_interval(0.9).high < 0.01
     clusters = np.repeat(np.arange(30), 10)
     many = np.ones((300, 5), dtype=bool)
     assert algorithm_test(many, many, clusters=clusters).p_equivalence == pytest.approx(0.99**30)
@@ -161,13 +164,16 @@ def test_without_a_difference_nothing_is_shown_of_few_texts() -> None:
 def test_a_constant_difference_is_certain() -> None:
     ones = np.ones((50, 3), dtype=bool)
     result = algorithm_test(ones, ~ones)
-    assert (result.t, result.p_value, result.df) == (math.inf, 0.0, math.inf)
+    assert (result.t, result.p_value, result.df) == (math.inf, 2 * 0.5**50, math.inf)
+    two = algorithm_test(ones[:2], ~ones[:2])
+    assert (two.p_value, two.n_differing) == (0.5, 2)
+    assert "only 2 texts" in str(two.warning)
     scores = np.full((50, 3), 0.3)
     assert algorithm_test(scores, scores - 0.1).t == math.inf
 
 
 def test_few_classifiers_are_warned_of() -> None:
-    d = draw_differences(np.random.default_rng(5), n=100, m=6)
+    d = draw_differences(np.random.default_rng(5), n=1_000, m=6)
     assert algorithm_test(*outcomes_with(d)).warning is None
     few = algorithm_test(*outcomes_with(d[:, :4]))
     assert few.warning is not None
@@ -244,6 +250,25 @@ def test_few_or_unrelated_classifiers(m: int, tau: float, correlation: float, mo
     size = rejected / scaled(2_000)
     print(f"M {m} tau {tau} correlation {correlation}: size {size:.1%}")
     assert size < most + slack(scaled(2_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("m", [5, 10])
+def test_a_few_trainings_of_another_kind_are_not_seen(m: int) -> None:
+    """One training in ten loses nine points, the others gain one: no warning tells."""
+    rng = np.random.default_rng(12)
+    n, n_tables = 2_000, scaled(1_000)
+    rejected = 0
+    for _ in range(n_tables):
+        own = np.where(rng.random(m) < 0.1, 0.09, -0.01)
+        shared = rng.random((n, m)) < math.sqrt(0.5)
+        u = np.where(shared, rng.random((n, 1)), rng.random((n, m)))
+        lost = (0.1 + own) / 2
+        rejected += algorithm_test(
+            *outcomes_with((u < lost).astype(int) - (u > 1 - (0.1 - lost)))
+        ).differs
+    print(f"M {m}, one in ten of another kind: size {rejected / n_tables:.1%}")
+    assert 0.08 < rejected / n_tables < 0.4
 
 
 @pytest.mark.slow

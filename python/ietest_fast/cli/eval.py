@@ -235,7 +235,8 @@ def command(
     """
     check_margin(margin, alpha=alpha)
     check_alike(options, alpha=alpha)
-    check_resamples(options)
+    if options["clusters"] is None:  # which are resampled
+        check_resamples(options)
 
     if onnx is None and model is None:
         if not logs:

@@ -169,12 +169,19 @@ def _plan_algorithm(
     as_json: bool,
     **options: Any,
 ) -> None:
+    from ietest_fast.errors import InputError
     from ietest_fast.stats import plan_algorithm, split_variance
 
     items, residual = split_variance(discordance, delta=delta or 0.0, correlation=correlation)
     solved = plan_algorithm(
         delta=delta, sd_items=items, sd_classifiers=tau, sd_residual=residual, **options
     )
+    found = getattr(solved, "delta", 0.0)
+    if abs(found) > discordance:
+        raise InputError(
+            f"no possible difference is found: {found:.3g} would be needed, but no more than "
+            f"{discordance:g} of the pairs are discordant; take more texts or classifiers"
+        )
     if as_json:
         print_json(solved.to_dict())
     else:

@@ -175,8 +175,9 @@ def reworded_table(runs: Sequence[FinishedRun]) -> Table | None:
         note=(
             "Changed: the answer is another one. Churn: two trainings answer the same text of one "
             "version differently. Excess churn: how much more often they do across the versions, "
-            "with its 95% interval. p over all ρ: of equal accuracy, and of no excess, corrected "
-            "for the number of ρ."
+            "with its 95% interval. p over all ρ: of equal accuracy over all texts, and of no "
+            "excess, corrected for the number of ρ. The p of no excess takes a classifier's flips "
+            "on different texts for independent: its order of magnitude says nothing."
         ),
     )
 
@@ -318,10 +319,11 @@ def algorithm_table(runs: Sequence[FinishedRun]) -> Table | None:
         ),
         rows=tuple(rows),
         note=(
-            "Not about the M classifiers that were trained, but about all that the algorithm could "
-            "train, on all texts of this kind: texts and trainings are taken for samples. "
-            "Intervals are at 95%. One more loses: probability that δ of another classifier is "
-            "above 0. Within the margin: δ of the algorithm is shown to be, at each ρ by itself."
+            "Not about the M classifiers that were trained, but about the average over retrainings "
+            "on the same training set: texts and trainings are treated as random samples, "
+            "trainings as normal. Intervals are at 95%, for each ρ by itself. One more loses: "
+            "probability that δ of another classifier is above 0. Within the margin: the average "
+            "δ is shown to be, at each ρ by itself."
         ),
     )
 
@@ -471,7 +473,7 @@ def _say_few(runs: Sequence[FinishedRun]) -> str:
         return ""
     return (
         f" {say_count(n_few, 'test')} {rest} on few discordant pairs for the level of one test, "
-        "where the bootstrap is a little liberal: hold p against McNemar's."
+        "where the bootstrap may reject too often: compare McNemar's p."
     )
 
 

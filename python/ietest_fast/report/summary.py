@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     )
 
 
+# With fewer classifiers the tails of what the next one does are not known.
+_CLASSIFIERS_FOR_TAILS = 10
+
 # A mean of infinities of both signs.
 _UNDEFINED = "undefined"
 
@@ -117,7 +120,7 @@ def make_reworded_table(condition: ConditionResult) -> Table | None:
             format_p(over.p_adjusted[place], threshold=over.alpha),
             _percent(rho.flip_rate),
             *shares,
-            "" if churn is None else format_p(churn[place], threshold=over.alpha),
+            "" if churn is None else _format_churn_p(churn[place], threshold=over.alpha),
             str(condition.verdicts[place]),
         )
     return table
@@ -135,12 +138,12 @@ def reworded_lines(condition: ConditionResult) -> list[str]:
         "rephrased ones. changed: the answer is another one."
     )
     level = (
-        f"p: equal accuracy, corrected for M = {len(first.cells)} and for {len(condition.rhos)} ρ; "
-        f"rejected below α = {first.alpha:g}."
+        f"p: equal accuracy over all {first.cells[0].n:,} texts, corrected for M = "
+        f"{len(first.cells)} and for {len(condition.rhos)} ρ; rejected below α = {first.alpha:g}."
     )
     churn = (
         "churn: two trainings answer the same text differently. excess: how much more often they "
-        "do across the versions; p: retraining alone, corrected for all ρ."
+        "do across the versions; p: no excess, corrected for all ρ, if flips are independent."
     )
     alike = (
         f"Alike: for each classifier the loss is shown to be within {points}, and answers to "
@@ -182,7 +185,7 @@ def make_algorithm_table(condition: ConditionResult) -> Table | None:
             format_p(p, threshold=condition.over_rho.alpha),
             f"{100 * own.sd_classifiers:.2f}",
             _points(own.prediction_interval),
-            _chance(own.p_next_loses),
+            _chance(own.p_next_loses, len(rho.cells)),
         )
     return table
 
@@ -192,12 +195,12 @@ def algorithm_lines(condition: ConditionResult) -> list[str]:
     first = condition.rhos[0]
     m, n_rhos = len(first.cells), len(condition.rhos)
     about = (
-        f"The p of the first table is about these {m} classifiers. This one is about all that the "
-        "algorithm could train, on all texts of this kind."
+        f"The p of the first table is about these {m} classifiers. This one is about the average "
+        "over retrainings on this training set, and over texts of this kind."
     )
     columns = (
-        f"p: the algorithm neither loses nor gains, corrected for {n_rhos} ρ. next one: 95% "
-        "interval for the loss of one more classifier."
+        f"95% interval: each ρ by itself. p: no average loss, corrected for {n_rhos} ρ. next one: "
+        "95% interval for the loss of one more classifier, if trainings are normal."
     )
     lines = [about, columns]
     if m < FEW_CLASSIFIERS:
@@ -208,10 +211,17 @@ def algorithm_lines(condition: ConditionResult) -> list[str]:
     return lines
 
 
-def _chance(p: float) -> str:
-    if p > 0.999:
-        return ">99.9"
-    return "<0.1" if p < 0.001 else f"{100 * p:.1f}"
+def _chance(p: float, n_classifiers: int) -> str:
+    """Write a probability in percent, no nearer to certainty than few classifiers allow."""
+    end = 0.01 if n_classifiers < _CLASSIFIERS_FOR_TAILS else 0.001
+    if p > 1 - end:
+        return f">{100 * (1 - end):g}"
+    return f"<{100 * end:g}" if p < end else f"{100 * p:.1f}"
+
+
+def _format_churn_p(p: float, *, threshold: float) -> str:
+    """Write the p of the excess churn: far out it rests on flips that are independent."""
+    return "<1e-04" if p < 1e-4 else format_p(p, threshold=threshold)
 
 
 def _points(interval: tuple[float, float]) -> str:
@@ -267,7 +277,7 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
         rest = "rests" if len(few) == 1 else "rest"
         lines.append(
             f"{say_count(len(few), 'test')} {rest} on few {what} for {_the_level(first)}, where "
-            f"the bootstrap is a little liberal{beside}."
+            f"the bootstrap may reject too often{beside}."
         )
     lines += [f"Warning: {message}." for message in phi.warnings]
     lines.append(f"Signature: {condition.signature}")
@@ -285,7 +295,9 @@ def _label_lines(condition: ConditionResult) -> list[str]:
     if not found:
         return []
     where = ", ".join(f"{rho:g} (p = {format_p(p, threshold=over.alpha)})" for rho, p in found)
-    return [f"The proportion of losses to gains depends on the gold label at ρ = {where}."]
+    return [
+        f"The proportion of losses to gains is shown to depend on the gold label at ρ = {where}."
+    ]
 
 
 def say_count(n: int, noun: str) -> str:
@@ -294,7 +306,7 @@ def say_count(n: int, noun: str) -> str:
 
 
 def _the_level(rho: RhoResult) -> str:
-    return f"a level of {rho.alpha / len(rho.cells):g}"
+    return f"a level of {rho.alpha / len(rho.cells):.3g}"
 
 
 def _level(rho: RhoResult) -> str:
@@ -327,7 +339,7 @@ def _sensitivity_lines(condition: ConditionResult) -> list[str]:
     if not known:
         return []
     delta = f"±{known[0].margin:g}"
-    return [f"Power: how surely one classifier's test at that level finds a difference of {delta}."]
+    return [f"Power: the probability that one classifier's test finds a difference of {delta}."]
 
 
 def _verdict_lines(result: RunResult, condition: ConditionResult) -> list[str]:

@@ -104,10 +104,17 @@ def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     beyond = churn is not None and all(
         churn[run.rhos.index(rho)] < run.over_rho.alpha for rho in rhos
     )
-    more = ", more than retraining explains" if beyond else ""
+    more = ""
+    if beyond:
+        excess = max(rho.churn.excess for rho in rhos if rho.churn is not None)
+        more = (
+            f", and two trainings disagree {most}{_points(excess)} more often across the versions "
+            "than within one"
+        )
     return (
         f"{most}{least}{_percent(max(shares))} of the answers{_to_reworded(rhos)} change "
-        f"{_at(rhos, run)}{more}, though accuracy is not shown to{_say_labels(rhos, run)}"
+        f"{_at(rhos, run)}, although no overall change in accuracy is shown"
+        f"{_say_labels(rhos, run)}{more}"
     )
 
 
@@ -122,7 +129,7 @@ def _say_labels(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     if not shown:
         return ""
     rho = next(rho for rho in rhos if rho.rho == min(shown, key=lambda own: shown[own]))
-    own = [cell.labels for cell in rho.uneven_cells(rho.alpha) if cell.labels is not None]
+    own = [cell.labels for cell in rho.cells if cell.labels is not None]
     names = [each.name for each in own[0].strata]
     means = {
         name: sum(each.strata[place].delta for each in own) / len(own)
@@ -136,7 +143,7 @@ def _say_labels(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
         ]
         if words
     ]
-    return f" over all labels (at ρ = {rho.rho:g} it {' and '.join(parts)})"
+    return f" (at ρ = {rho.rho:g} it {' and '.join(parts)})"
 
 
 def _flip_share(rho: RhoResult) -> float:
@@ -163,7 +170,7 @@ def _say_equivalent(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     said += _on_reworded(rhos)
     seen = [rho for rho in rhos if rho.reject]
     if seen:
-        said += f" (a smaller change is there all the same {_at(seen, run)})"
+        said += f" (there is a smaller change {_at(seen, run)})"
     if rhos[0].flip_rate is None:
         return f"{said}; how many answers change is not known"
     return f"{said}; that few answers change is not shown"

@@ -107,7 +107,7 @@ class ClusteredTestResult(PairedResult):
             return None
         return (
             f"the two versions differ in only {self.n_nonzero} clusters: below {FEW_UNITS} the "
-            "bootstrap test is a little liberal"
+            "bootstrap test may reject too often"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.resampling import (
     ALTERNATIVES,
+    FEW_UNITS,
     Alternative,
     have_no_spread,
     to_squarable,
@@ -73,12 +74,18 @@ class VarianceComponents:
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmTestResult(Result):
-    """Whether an algorithm, trained again and again, loses accuracy on rephrased texts.
+    """Whether an algorithm loses accuracy on rephrased texts, on average over retrainings.
 
     Attributes
     ----------
     n, n_classifiers, n_clusters
         Texts, M, and clusters (None without them).
+    n_independent
+        How many independent texts there are if those of a cluster are all alike.
+    are_outcomes
+        Whether scores are 0 and 1.
+    n_differing
+        Texts (clusters) on which some classifier differs.
     deltas
         Mean of original minus transformed of each classifier.
     delta
@@ -88,7 +95,8 @@ class AlgorithmTestResult(Result):
     t
         ``delta / standard_error``; 0 if delta is 0, infinite if nothing varies otherwise.
     p_value
-        Of "the algorithm loses and gains nothing": Student's law of t.
+        Of "the algorithm loses and gains nothing": Student's law of t. Where nothing varies, the
+        probability that as many fair coins agree.
     alternative
         ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
     components
@@ -114,6 +122,9 @@ class AlgorithmTestResult(Result):
     n: int
     n_classifiers: int
     n_clusters: int | None
+    n_independent: float
+    are_outcomes: bool
+    n_differing: int
     deltas: tuple[float, ...]
     delta: float
     standard_error: float
@@ -161,6 +172,12 @@ class AlgorithmTestResult(Result):
     @property
     def warning(self) -> str | None:
         """What the reader has to know before the p-value is used; None if there is nothing."""
+        if self.n_differing < FEW_UNITS:
+            unit = "texts" if self.n_clusters is None else "clusters"
+            return (
+                f"the classifiers differ on only {self.n_differing} {unit}: below {FEW_UNITS} "
+                "Student's law is not to be trusted"
+            )
         if self.n_classifiers >= FEW_CLASSIFIERS:
             return None
         return (
@@ -181,7 +198,7 @@ class AlgorithmTestResult(Result):
         InputError
             If the confidence level is not in (0, 1).
         """
-        return _interval(self.delta, self.standard_error, self.df, confidence_level)
+        return self._interval(self.standard_error, self.df, confidence_level)
 
     def prediction_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval for the delta of one more classifier on texts of this kind.
@@ -196,7 +213,15 @@ class AlgorithmTestResult(Result):
         InputError
             If the confidence level is not in (0, 1).
         """
-        return _interval(self.delta, self.prediction_error, self.prediction_df, confidence_level)
+        return self._interval(self.prediction_error, self.prediction_df, confidence_level)
+
+    def _interval(self, error: float, df: float, level: float) -> Interval:
+        check_level(level)
+        tail = (1 - level) / 2
+        half = 0.0 if error == 0 else -_quantile(df, tail) * error
+        if error == 0 and self.are_outcomes:  # so many texts are alike with this probability
+            half = 1 - tail ** (1 / self.n_independent)
+        return Interval(self.delta - half, self.delta + half)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
@@ -240,20 +265,20 @@ class AlgorithmTestResult(Result):
     @property
     def explanation(self) -> str:
         """What is shown of the algorithm in plain words."""
-        p, ends = format_p(self.p_value), self.confidence_interval()
-        lean = f"delta {self.delta:+.4g} {ends}, p = {p}"
+        p, ends = format_p(self.p_value), f"(95% interval {self.confidence_interval()})"
+        lean = f"delta {self.delta:+.4g}, 95% interval {self.confidence_interval()}, p = {p}"
         if self.differs and not self.equivalent:
             verb = "loses on" if self.delta > 0 else "gains on"
             return f"The algorithm {verb} rephrased texts: {lean}."
         if self.equivalent:
-            small = " A difference is there, but a smaller one." if self.differs else ""
+            small = " There is a difference, but a smaller one." if self.differs else ""
             return (
-                f"The algorithm's difference is below {self.margin:g}: delta {self.delta:+.4g} "
-                f"{ends} (p = {format_p(self.p_equivalence)}).{small}"
+                f"The algorithm's difference is shown to be below {self.margin:g}: delta "
+                f"{self.delta:+.4g} {ends} (p = {format_p(self.p_equivalence)}).{small}"
             )
         return (
-            f"Of the algorithm neither a difference ({lean}) nor one below {self.margin:g} "
-            f"(p = {format_p(self.p_equivalence)}) is shown."
+            f"Neither a difference ({lean}) nor one below {self.margin:g} "
+            f"(p = {format_p(self.p_equivalence)}) is shown for the algorithm."
         )
 
 
@@ -266,12 +291,13 @@ def algorithm_test(
     margin: float = 0.01,
     alpha: float = 0.05,
 ) -> AlgorithmTestResult:
-    r"""Test whether an algorithm loses accuracy on rephrased texts, whichever training it gets.
+    r"""Test whether an algorithm loses accuracy on rephrased texts, on average over retrainings.
 
     The paper's test is about the M classifiers that were trained: with enough texts it finds that
     one of them is a little better on the originals, another on the rephrased texts. This test is
-    about the algorithm: the classifiers are a sample of all that it could have trained, the texts a
-    sample of all texts. With :math:`d_{im} = A_{im} - B_{im}` and dots for means,
+    about the algorithm: the classifiers are a random sample of its trainings on one training set,
+    the texts a random sample of all texts of their kind, and trainings are taken for normal. With
+    :math:`d_{im} = A_{im} - B_{im}` and dots for means,
 
     .. math::
         V_I = \frac{\sum_i (d_{i\cdot} - \bar d)^2}{n(n-1)}, \quad
@@ -355,6 +381,9 @@ def algorithm_test(
     if are_outcomes and not d.any():  # the normal law is too sure of a few hundred texts
         lower = upper = (1 - margin) ** _independent_pairs(n, codes)
     t = _ratio(mean, error)
+    alike = _independent_pairs(n, codes)
+    differs = d.any(axis=1)
+    n_differing = int(np.unique(np.flatnonzero(differs) if codes is None else codes[differs]).size)
     residual = found.residual
     of_next, df_of_next = math.sqrt(found.of_next(m)), found.freedom_of_next(n_units, m)
     scaled = {
@@ -369,10 +398,13 @@ def algorithm_test(
         n=n,
         n_classifiers=m,
         n_clusters=n_clusters,
+        n_independent=alike,
+        are_outcomes=are_outcomes,
+        n_differing=n_differing,
         deltas=tuple(np.ldexp(d.mean(axis=0), exponent).tolist()),
         df=df,
         t=t,
-        p_value=_p_value(t, df, alternative),
+        p_value=_p_value(t, df, alternative, alike),
         alternative=alternative,
         components=VarianceComponents(
             *(_scale(part, 2 * exponent) for part in (found.items, found.classifiers, residual))
@@ -417,12 +449,6 @@ def _independent_pairs(n: int, codes: NDArray[np.int64] | None) -> float:
     return n if codes is None else n**2 / float(np.square(np.bincount(codes)).sum())
 
 
-def _interval(delta: float, error: float, df: float, level: float) -> Interval:
-    check_level(level)
-    half = 0.0 if error == 0 else _quantile(df, (1 + level) / 2) * error
-    return Interval(delta - half, delta + half)
-
-
 def _scale(value: float, exponent: int) -> float:
     """Return value * 2**exponent: infinite or 0 where a double does not hold it."""
     with np.errstate(over="ignore", under="ignore"):
@@ -435,9 +461,14 @@ def _ratio(mean: float, error: float) -> float:
     return mean / error if error > 0 else math.copysign(math.inf, mean)
 
 
-def _p_value(t: float, df: float, alternative: Alternative) -> float:
+def _p_value(t: float, df: float, alternative: Alternative, n_independent: float) -> float:
     if t == 0 and math.isinf(df):  # nothing varies
         return 1.0
+    if math.isinf(t):  # all texts favour one version
+        agree = 0.5**n_independent
+        if alternative == "two-sided":
+            return float(min(1.0, 2 * agree))
+        return float(agree) if (t > 0) == (alternative == "greater") else 1.0
     if alternative == "two-sided":
         return min(1.0, 2 * _tail(abs(t), df))
     return _tail(t if alternative == "greater" else -t, df)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: Plans are for at most so many classifiers.
 MAX_PLANNED_CLASSIFIERS = 10_000
 
+# Scores may have any unit, but their squares are not to be infinite.
+_LARGEST = 1e100
+
 # The numbers of classifiers of a plan for both.
 _CLASSIFIERS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
@@ -116,8 +119,11 @@ class AlgorithmPlans(Result):
     def remarks(self) -> list[str]:
         """Return the truth that was planned for."""
         first = self.plans[0]
-        said = f"Texts needed to find delta = {first.delta:g} at {first.alpha:g}"
-        return [f"{said}, if trainings vary by {first.sd_classifiers:g} (sd)."]
+        goal = f"{min(plan.power for plan in self.plans):.0%}"
+        said = f"Texts needed for {goal} power to find a mean loss of {first.delta:g} at level"
+        truth = f"if trainings are normal with sd {first.sd_classifiers:g}"
+        rest = f"texts vary by {first.sd_items:.3g} and the rest by {first.sd_residual:.3g}"
+        return [f"{said} {first.alpha:g}, {truth}, {rest}."]
 
 
 def split_variance(
@@ -200,6 +206,7 @@ def algorithm_power(
     0.35
     """
     _check(n, n_classifiers, alpha, sd_items, sd_classifiers, sd_residual)
+    _check_delta(delta)
     return _power(n, n_classifiers, delta, (sd_items, sd_classifiers, sd_residual), alpha)
 
 
@@ -266,6 +273,7 @@ def plan_algorithm(
         if n is None or n_classifiers is None:
             raise InputError("a plan needs delta, or both n and the number of classifiers")
         return plan(n, n_classifiers, _find_delta(n, n_classifiers, spread, alpha, goal), "delta")
+    _check_delta(delta)
     if delta == 0:
         raise InputError("no number of texts and classifiers shows a difference of 0")
     if n is not None and n_classifiers is not None:
@@ -285,13 +293,10 @@ def plan_algorithm(
     if n_classifiers is not None:
         texts = _find_texts(n_classifiers, delta, spread, alpha, goal)
         if texts is None:
-            needed = next(
-                (
-                    m
-                    for m in range(n_classifiers, MAX_PLANNED_CLASSIFIERS, 1 + n_classifiers // 20)
-                    if _find_texts(m, delta, spread, alpha, goal) is not None
-                ),
-                None,
+            needed = _smallest(
+                lambda m: _power(MAX_PLANNED_PAIRS, m, delta, spread, alpha),
+                goal,
+                MAX_PLANNED_CLASSIFIERS,
             )
             remedy = "" if needed is None else f": train {needed:,} or so"
             raise InputError(
@@ -386,5 +391,12 @@ def _check(n: Any, n_classifiers: Any, alpha: float, *spread: float) -> None:
     if not 0 < alpha < 1:
         raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
     for sd in spread:
-        if not 0 <= sd < math.inf:
-            raise InputError(f"a standard deviation must be 0 or more, not {sd}")
+        if not 0 <= sd <= _LARGEST:
+            raise InputError(
+                f"a standard deviation must be 0 or more, and at most {_LARGEST:g}, not {sd}"
+            )
+
+
+def _check_delta(delta: float) -> None:
+    if not abs(delta) <= _LARGEST:
+        raise InputError(f"delta must be a number of at most {_LARGEST:g} in size, not {delta}")

@@ -187,7 +187,7 @@ class EquivalenceResult(Result):
             said = f"Equivalent within {margin}: delta lies {ends} (p = {self._format_p()})."
             if self.differs:
                 said += (
-                    f" A difference is there (p = {p_difference}), but it is smaller than the "
+                    f" There is a difference (p = {p_difference}), but it is smaller than the "
                     "margin."
                 )
             return said

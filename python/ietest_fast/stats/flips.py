@@ -153,7 +153,7 @@ class FlipResult(Result):
         rows = [
             ("pairs", f"{self.n:,}"),
             ("answers flipped", f"{least}{self.n_flipped:,} ({self.rate:.2%})"),
-            (f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)),
+            self._row_of_interval(),
         ]
         kinds = {
             "  right to wrong": self.right_to_wrong,
@@ -172,6 +172,11 @@ class FlipResult(Result):
             ("p, flip rate ≤ margin", format_p(self.p_above)),
             ("verdict", str(self.verdict)),
         ]
+
+    def _row_of_interval(self) -> tuple[str, str]:
+        if self.is_lower_bound:  # an upper end would bound nothing
+            return f"  {100 * (1 - self.alpha):g}% sure of", f"{self.interval.low:.4g} and more"
+        return f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)
 
     def remarks(self) -> list[str]:
         """Return the verdict as a sentence."""

@@ -201,16 +201,17 @@ class InvarianceTestResult(Result):
             few = "No text was" if n == 0 else "Only one text or one cluster was"
             return f"{few} reworded: there is nothing to tell two versions by (p = {p})."
         flips = "" if self.flips is None else f" {self.flips.explanation}"
-        delta, ends = f"{self.counts.delta:+.4f}", self.equivalence.interval
+        level = f"{100 * (1 - 2 * self.alpha):g}%"
+        delta = f"{self.counts.delta:+.4f}, {level} interval {self.equivalence.interval}"
         margin = f"{self.equivalence.margin:g}"
         if self.verdict is Verdict.DIFFERS:
             verb = "lower" if self.counts.delta > 0 else "higher"
-            return f"Accuracy is {verb} {where}: delta {delta} {ends} (p = {p}).{flips}"
+            return f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p}).{flips}"
         if self.verdict is Verdict.CHANGES:
             seen = (
-                f"Accuracy hardly shows it: delta is {delta} {ends} {where} (p = {p})."
+                f"Accuracy hardly shows it: delta {delta} {where} (p = {p})."
                 if self.equivalence.equivalent
-                else f"Accuracy is not shown to differ: delta {delta} {ends} {where} (p = {p})."
+                else f"No overall change in accuracy is shown: delta {delta} {where} (p = {p})."
             )
             by = ""
             if self.strata is not None and self.uneven:
@@ -218,13 +219,13 @@ class InvarianceTestResult(Result):
             return f"The classifier changes its mind.{by}{flips} {seen}"
         if self.verdict is Verdict.UNDECIDED:
             return (
-                f"Undecided: {where} delta is {delta} {ends}; neither a difference (p = {p}) nor "
+                f"Undecided: {where} delta is {delta}; neither a difference (p = {p}) nor "
                 f"one below {margin} (p = {format_p(self.equivalence.p_value)}) is shown."
                 f"{_say_plan(self.equivalence)}{flips}"
             )
-        seen = f" A difference is there (p = {p}), but it is smaller." if self.differs else ""
+        seen = f" There is a difference (p = {p}), but it is smaller." if self.differs else ""
         below = (
-            f"accuracy changes by less than {margin} {where} (delta {delta} {ends}, "
+            f"accuracy is shown to change by less than {margin} {where} (delta {delta}, "
             f"p = {format_p(self.equivalence.p_value)}).{seen}{flips}"
         )
         if self.verdict is Verdict.ALIKE:
@@ -240,7 +241,7 @@ class InvarianceTestResult(Result):
 
 def _say_plan(equivalence: EquivalenceResult) -> str:
     n = equivalence.n_to_decide
-    return "" if n is None else f" Some {n:,} texts like these would decide (power 80%)."
+    return "" if n is None else f" Some {n:,} texts would decide (power 80%), if these are typical."
 
 
 def _say_accuracy(counts: PairedCounts) -> str:
@@ -249,8 +250,10 @@ def _say_accuracy(counts: PairedCounts) -> str:
 
 def _say_flips(flips: FlipResult) -> str:
     least = "at least " if flips.is_lower_bound else ""
-    level = f"{100 * (1 - 2 * flips.alpha):g}%"
-    return f"{least}{flips.n_flipped:,} ({flips.rate:.2%}), {level} {flips.interval}"
+    said = f"{least}{flips.n_flipped:,} ({flips.rate:.2%})"
+    if flips.is_lower_bound:  # an upper end would bound nothing
+        return f"{said}; {100 * (1 - flips.alpha):g}% sure of {flips.interval.low:.2%} and more"
+    return f"{said}, {100 * (1 - 2 * flips.alpha):g}% {flips.interval}"
 
 
 def _say_kinds(flips: FlipResult) -> str:

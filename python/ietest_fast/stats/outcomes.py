@@ -21,7 +21,7 @@ from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, fo
 from ietest_fast.stats.null_law import null_law_of
 from ietest_fast.stats.paired_result import PairedResult
 from ietest_fast.stats.resampling import Alternative, check_options
-from ietest_fast.stats.result import format_p
+from ietest_fast.stats.result import format_p, format_paper_p
 from ietest_fast.stats.score_intervals import invert_tango
 from ietest_fast.stats.seeds import Rng, seed_of
 
@@ -36,7 +36,7 @@ METHODS: tuple[str, ...] = get_args(Method)
 
 DEFAULT_N_RESAMPLES = 10_000
 
-#: Below this many discordant pairs the bootstrap is a little liberal, and the result says so.
+#: Below this many discordant pairs the bootstrap may reject too often, and the result says so.
 FEW_DISCORDANT = 25
 
 
@@ -105,8 +105,8 @@ class PairedTestResult(PairedResult):
         if not self.few_discordant:
             return None
         return (
-            f"only {self.counts.k} discordant pairs: below {FEW_DISCORDANT} the bootstrap test is "
-            f"a little liberal; the conditional exact McNemar p is {self.p_mcnemar_exact:.4g}"
+            f"only {self.counts.k} discordant pairs: below {FEW_DISCORDANT} the bootstrap test may "
+            f"reject too often; the conditional exact McNemar p is {self.p_mcnemar_exact:.4g}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class PairedTestResult(PairedResult):
         else:
             lines += [
                 ("p-value", p_value + monte_carlo),
-                ("  eq. 14 of the paper", format_p(self.p_paper)),
+                ("  eq. 14 of the paper", format_paper_p(self.p_paper, self.n_resamples)),
                 ("  symmetric", symmetric + monte_carlo),
             ]
         lines += [

@@ -102,6 +102,13 @@ def fit_cells(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def format_paper_p(p: float, n_resamples: int | None) -> str:
+    """Write the paper's p-value, which is 0 where no replicate lies as far out."""
+    if p == 0 and n_resamples is not None:
+        return f"0 of {n_resamples:,}"
+    return format_p(p)
+
+
 def format_p(p: float, *, floor: float | None = None) -> str:
     """Write a p-value for people.
 

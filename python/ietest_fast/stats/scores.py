@@ -27,7 +27,7 @@ from ietest_fast.stats.resampling import (
     sort_into_types,
     sum_clusters,
 )
-from ietest_fast.stats.result import format_p
+from ietest_fast.stats.result import format_p, format_paper_p
 from ietest_fast.stats.seeds import Rng, seed_of
 from ietest_fast.stats.studentised import NullLaw, StudentisedUnits
 
@@ -136,7 +136,7 @@ class ScoreTestResult(PairedResult):
             (f"p ({self.alternative})", format_p(self.p_value, floor=self.p_floor)),
         ]
         if self.p_paper is not None:
-            lines.append(("p, eq. 14", format_p(self.p_paper)))
+            lines.append(("p, eq. 14", format_paper_p(self.p_paper, self.n_resamples)))
         lines.append(("resamples", f"{self.n_resamples:,} (seed {self.seed})"))
         lines += [(f"t*, {level:g} quantile", f"{q:.4f}") for level, q in self.quantiles.items()]
         return lines

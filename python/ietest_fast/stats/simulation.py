@@ -37,7 +37,7 @@ MOST_EXCESS = 1.5
 #: What a normal variable exceeds by three standard deviations with.
 THREE_ERRORS = 0.00135
 
-_WORDS = {True: "keeps its level", False: "TOO LARGE", None: "too few tables to say"}
+_WORDS = {True: "below {bound:.2%}", False: "TOO LARGE", None: "too few tables to say"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,13 +191,17 @@ class SimulationResult(Result):
             rows.append(("classifiers", f"{self.n_classifiers} ({tie}); {family}"))
         rows.append(("nominal level", f"{self.alpha:.2%}"))
         for line in self.sizes:
-            word = _WORDS[line.keeps_level]
+            word = _WORDS[line.keeps_level].format(bound=MOST_EXCESS * self.alpha)
             name = TESTS[line.test]
             size = f"{line.size:6.2%}  [{line.low:.2%}, {line.high:.2%}]  {word}"
             if line.n_warned:
                 unwarned = line.n_rejected_unwarned / self.n_tables
                 size += f"; warns on {line.n_warned / self.n_tables:.0%}, "
                 size += f"rejects without a warning {unwarned:.2%}"
+                n_quiet = self.n_tables - line.n_warned
+                if n_quiet:
+                    share = line.n_rejected_unwarned / n_quiet
+                    size += f" ({share:.1%} of the tables without one)"
             rows.append((name, size))
         return rows
 
@@ -212,9 +216,12 @@ class SimulationResult(Result):
             which = "any test" if len(open_) == len(self.sizes) else "; ".join(open_)
             said.append(
                 f"{self.n_tables:,} {'table is' if self.n_tables == 1 else 'tables are'} too few "
-                f"to say whether {which} keeps its level: simulate more tables."
+                f"to say whether {which} exceeds its level: simulate more tables."
             )
-        said = said or ["Every test keeps its level on such data."]
+        bound = f"{MOST_EXCESS:g} times it"
+        said = said or [
+            f"No test is shown to exceed its level; all sizes lie below {bound}, in this model."
+        ]
         if self.law == "student":
             said.append(
                 "These differences are symmetric. Skewed ones are drawn by skew=, or from your own."

@@ -111,7 +111,7 @@ def test_only_what_is_shown_to_be_alike_is_called_so(
         assert "it falls on no (6 points) and rises on perhaps (6 points)" in say_condition(
             condition
         )
-        assert any("depends on the gold label" in line for line in _label_lines(condition))
+        assert any("depend on the gold label" in line for line in _label_lines(condition))
     said = say_condition(condition)
     assert ("treats rephrased sentences alike" in said) == (verdict is Verdict.ALIKE)
 
