@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.models.measurements import as_numbers
-from ietest_fast.stats import dose_response_test, stratified_test
+from ietest_fast.stats import MatchedSample
+from ietest_fast.stats.dose import judge_dose
+from ietest_fast.stats.strata import judge_strata, read_strata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.evaluation.predictions import Pairs
+    from ietest_fast.stats import StratifiedResult
 
-#: As strata this is the gold label, whatever its column is called.
+#: As strata this is the gold label of the reference, whatever its column is called.
 LABEL = "label"
 
 
@@ -44,6 +47,8 @@ def look_closer(
 ) -> dict[str, Any]:
     """Test the strata of columns, and the growth with another, on the reworded texts.
 
+    What is right is taken from the predictions: a version may have labels of its own.
+
     Parameters
     ----------
     pairs
@@ -69,43 +74,33 @@ def look_closer(
     units = None if clusters is None else np.asarray(clusters)[rows]
     if rows.size < 2 or (units is not None and np.unique(units).size < 2):
         return {}
-    answers, gold = comparable_answers(pairs), pairs.gold
-    columns: tuple[Any, Any, Any] = (
-        pairs.sample.original_correct[rows],
-        pairs.sample.transformed_correct[rows],
-        None,
+    sample = MatchedSample(
+        original_correct=pairs.sample.original_correct[rows],
+        transformed_correct=pairs.sample.transformed_correct[rows],
     )
-    if answers is not None and (gold >= 0).all():
-        columns = (answers[0][rows], answers[1][rows], gold[rows])
+    both = comparable_answers(pairs)
+    answers = None if both is None else (both[0][rows], both[1][rows])
 
     def read(name: str) -> Any:
-        if name == LABEL:
-            name = "gold"
-        return pairs.column(name, of_version=True).take(pa.array(rows))
+        values = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
+        return values.take(pa.array(rows))
 
-    resampling = {name: options[name] for name in ("n_resamples", "rng")}
+    def judge(name: str) -> StratifiedResult:
+        names, codes = read_strata(read(name), rows.size, name=name)
+        return judge_strata(
+            sample, names, codes, answers=answers, clusters=units, name=name, **options
+        )
+
     return {
-        "strata": tuple(
-            stratified_test(
-                columns[0],
-                columns[1],
-                read(name),
-                gold=columns[2],
-                clusters=units,
-                name=name,
-                **options,
-            )
-            for name in strata
-        ),
+        "strata": tuple(judge(name) for name in strata),
         "dose": None
         if dose is None
-        else dose_response_test(
-            columns[0],
-            columns[1],
+        else judge_dose(
+            sample,
             as_numbers(pa.chunked_array([read(dose)])),
-            gold=columns[2],
+            flipped=None if answers is None else answers[0] != answers[1],
             clusters=units,
             name=dose,
-            **resampling,
+            **{name: options[name] for name in ("n_resamples", "rng")},
         ),
     }

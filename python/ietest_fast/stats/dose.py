@@ -20,6 +20,8 @@ from ietest_fast.stats.strata import read_sample
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ietest_fast.stats.matched import MatchedSample
+
 #: The largest dose: beyond, the exact laws have too many values.
 LARGEST_DOSE = 10**6
 
@@ -123,6 +125,43 @@ def dose_response_test(
         None if units is None else np.unique(units[rows], return_inverse=True)[1],
         name=name,
         alternative=alternative,
+        n_resamples=n_resamples or DEFAULT_TABLES,
+        seed=seed_of(rng),
+    )
+
+
+def judge_dose(
+    sample: MatchedSample,
+    dose: Any,
+    *,
+    flipped: NDArray[np.bool_] | None,
+    clusters: NDArray[Any] | None,
+    name: str,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+) -> DoseResponseResult:
+    """Test checked outcomes, of the reworded texts alone; see :func:`dose_response_test`.
+
+    Parameters
+    ----------
+    sample
+        Outcomes on both versions, of n pairs.
+    dose
+        Shape (n,), not checked yet.
+    flipped
+        Shape (n,): whose answers differ; None if answers are not known.
+    clusters
+        Shape (n,).
+    name, n_resamples, rng
+        As for :func:`dose_response_test`.
+    """
+    return _respond(
+        _as_doses(dose, name),
+        sample.original_correct.astype(np.int64) - sample.transformed_correct,
+        flipped,
+        None if clusters is None else np.unique(clusters, return_inverse=True)[1],
+        name=name,
+        alternative="two-sided",
         n_resamples=n_resamples or DEFAULT_TABLES,
         seed=seed_of(rng),
     )

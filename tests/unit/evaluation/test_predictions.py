@@ -199,3 +199,44 @@ def test_cochran_is_left_out_where_an_item_has_several_rows() -> None:
     found = compare_versions(Predictions(table=table))
     assert [test.result.n for test in found.tests] == [60, 30]
     assert found.cochran == ()
+
+
+def label_setting(n: int = 300) -> Predictions:
+    """A version whose labels are the other ones: 8 items are lost, and 8 others are won."""
+    gold = np.arange(n) % 2
+    wrong, still = np.arange(n) % 40 == 1, np.arange(n) % 40 == 0
+    first = Predictions.from_codes(
+        items=np.arange(n),
+        gold=gold,
+        versions={"original": np.where(wrong, 1 - gold, gold)},
+        label_names=LABELS,
+        columns={"edits": np.arange(n) % 3 + 1},
+    )
+    second = Predictions.from_codes(
+        items=np.arange(n),
+        gold=1 - gold,
+        versions={"negated": np.where(still, gold, 1 - gold)},
+        label_names=LABELS,
+        columns={"edits": np.arange(n) % 3 + 1},
+    )
+    return Predictions.concat([first, second])
+
+
+def test_a_version_with_labels_of_its_own_is_right_by_them_in_every_stratum() -> None:
+    found = compare_versions(
+        label_setting(), reworded=True, strata=["label", "edits"], dose="edits"
+    )
+    (test,) = found.tests
+    counts = test.result.counts
+    assert (counts.n10, counts.n01) == (8, 8)
+    for strata in test.strata:
+        heterogeneity = strata.heterogeneity
+        assert (sum(heterogeneity.losses), sum(heterogeneity.gains)) == (8, 8)
+        assert sum(each.flips.n_flipped for each in strata.strata if each.flips) == 300 - 16
+    assert test.dose is not None
+    assert (sum(test.dose.losses), sum(test.dose.gains)) == (8, 8)
+    assert sum(test.dose.flipped or ()) == 300 - 16
+    assert test.invariance is not None
+    assert test.invariance.strata is not None
+    own = [each.to_dict() for each in test.invariance.strata.strata]
+    assert [each.to_dict() for each in test.strata[0].strata] == own
