@@ -325,6 +325,11 @@ def evaluate(
         If something does not fit: columns, labels, rows of `transformed`, a transformation that
         changes no text.
     """
+    if transformed is not None and EDITS in {*strata, dose}:
+        raise InputError(
+            "edits: a version that is given as `transformed` tells no edits; leave edits out, or "
+            "evaluate what phi makes by itself"
+        )
     grouped = [name for name in (*strata, dose) if name not in {LABEL, EDITS}]
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, id_column, *grouped) if x is not None)

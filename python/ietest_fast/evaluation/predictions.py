@@ -32,14 +32,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ORIGINAL = "original"
+"""The version that all others are compared with."""
 
 CHANGED = "changed"
 """Column that says which texts of a version a transformation changed."""
 
 EDITS = "edits"
 """Column with the number of edits that a transformation made in each row of a version."""
-
-"""The version that all others are compared with."""
 
 _FORMAT = 1
 
@@ -536,12 +535,13 @@ class Pairs:
         name
             Of the column.
         of_version
-            Return its values in the version instead; those of the reference where it has none.
+            Return its values in the version instead; those of the reference where it has none,
+            but for ``edits``, which are made for each version.
 
         Raises
         ------
         InputError
-            If there is no such column.
+            If there is no such column, or it does not know the edits of the version.
         """
         if name not in self.predictions.table.column_names:
             raise InputError(
@@ -555,7 +555,16 @@ class Pairs:
         before = values.take(pa.array(self.reference_rows))
         if not of_version:
             return before
-        return pc.coalesce(values.take(pa.array(self.version_rows)), before)
+        own = values.take(pa.array(self.version_rows))
+        if name == EDITS and own.null_count:
+            raise InputError(
+                f"says nothing of {own.null_count:,} of {len(own):,} rows of version "
+                f"{self.version!r}: what made it tells no edits; leave edits out, or compare that "
+                "version by itself",
+                path=self.predictions.source,
+                column=name,
+            )
+        return own if name == EDITS else pc.coalesce(own, before)
 
 
 def _chunks(values: pa.Array | pa.ChunkedArray) -> list[pa.Array]:

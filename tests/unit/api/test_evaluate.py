@@ -176,6 +176,8 @@ def test_transformed_rows_are_matched_by_their_order() -> None:
         ie.evaluate(guess, FRAME, transformed=other.iloc[1:])
     with pytest.raises(ie.IetestError, match="are the rows in the same order"):
         ie.evaluate(guess, FRAME, transformed=other.iloc[::-1])
+    with pytest.raises(ie.IetestError, match="given as `transformed` tells no edits"):
+        ie.evaluate(guess, FRAME, phi=CHAIR, transformed=other, dose="edits")
     both = ie.evaluate(guess, FRAME, phi=CHAIR, transformed=other)
     assert list(both.tests) == ["chair", "transformed"]
 

@@ -240,3 +240,20 @@ def test_a_version_with_labels_of_its_own_is_right_by_them_in_every_stratum() ->
     assert test.invariance.strata is not None
     own = [each.to_dict() for each in test.invariance.strata.strata]
     assert [each.to_dict() for each in test.strata[0].strata] == own
+
+
+def test_edits_of_a_version_are_not_those_of_the_reference() -> None:
+    versions = {"original": ORIGINAL, "syn": REPHRASED, "file": REPHRASED}
+    edits = {
+        "original": pa.array([0, 0, 0, 0]),
+        "syn": pa.array([1, 2, 1, 2]),
+        "file": pa.nulls(4, pa.int64()),
+    }
+    genre = {name: pa.array(["x", None, "y", "y"]) for name in versions}
+    genre["original"] = pa.array(["x", "x", "y", "y"])
+    mixed = make(versions=versions, version_columns={"edits": edits, "genre": genre})
+    assert mixed.pairs("syn").column("edits", of_version=True).to_pylist() == [1, 2, 1, 2]
+    assert mixed.pairs("file").column("genre", of_version=True).to_pylist() == ["x", "x", "y", "y"]
+    for options in ({"strata": ["edits"]}, {"dose": "edits"}):
+        with pytest.raises(InputError, match="'file': what made it tells no edits; leave edits"):
+            compare_versions(mixed, reworded=True, **options)
