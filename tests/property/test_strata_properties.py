@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference import strata_oracle as oracle
 
-from ietest_fast.stats import PairedCounts
+from ietest_fast.stats import PairedCounts, stratified_test
 from ietest_fast.stats.fixed_margins import (
     count_heterogeneous,
     heterogeneity_tail,
@@ -60,3 +60,26 @@ def test_min_p_is_that_of_every_way_that_losses_fall(strata: list[tuple[int, int
     found = min_p([paired_p(own) for own in counts], counts)
     expected = oracle.min_p([w for w, _ in strata], [k for _, k in strata])
     assert found == pytest.approx([float(p) for p in expected], rel=1e-9)
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 2**32), st.integers(6, 60), st.integers(1, 4), st.floats(0.05, 0.5))
+def test_no_adjusted_p_lies_below_its_own_or_a_smaller_one(
+    seed: int, n: int, n_strata: int, loss: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    strata, clusters = rng.integers(n_strata, size=n), np.arange(n) // 2
+    a = rng.random(n) < 0.9
+    b = np.where(rng.random(n) < loss, rng.random(n) < 0.3, a)
+    for correction in ("holm", "minp"):
+        for units in (None, clusters):
+            result = stratified_test(
+                a, b, strata, clusters=units, correction=correction, n_resamples=99
+            )
+            pairs = sorted(
+                (each.p_value, each.p_adjusted)
+                for each in result.strata
+                if each.p_value is not None and each.p_adjusted is not None
+            )
+            assert all(own <= adjusted * (1 + 1e-9) for own, adjusted in pairs)
+            assert [p for _, p in pairs] == sorted(p for _, p in pairs)

@@ -463,7 +463,11 @@ def _adjust_jointly(
     seed: int,
     n_threads: int | None,
 ) -> list[float | None]:
-    """Draw whole clusters, with all that they have in any stratum, and adjust by min-p."""
+    """Draw whole clusters, with all that they have in any stratum, and adjust by min-p.
+
+    The joint test counts abs(t), and the p-values of the strata are twice the smaller tail: of few
+    clusters the former may be smaller. No p-value is adjusted below itself, or below a smaller one.
+    """
     places = [place for place, each in enumerate(tested) if each.p_value is not None]
     if not places:
         return [None] * len(tested)
@@ -476,5 +480,10 @@ def _adjust_jointly(
         rng=seed,
         n_threads=n_threads,
     )
-    found = dict(zip(places, joint.p_adjusted, strict=True))
+    own = [tested[place].p_value or 0.0 for place in places]
+    found: dict[int, float] = {}
+    largest = 0.0
+    for index in sorted(range(len(places)), key=own.__getitem__):
+        largest = max(largest, own[index], joint.p_adjusted[index])
+        found[places[index]] = largest
     return [found.get(place) for place in range(len(tested))]
