@@ -122,3 +122,50 @@ def test_what_has_no_texts_has_no_strata(
     scores = ["test", write(tmp_path), "--original", "edits", "--transformed", "reworded"]
     status, _, err = run(capsys, *scores, "--scores", "--dose", "edits")
     assert status != 0
+
+
+@pytest.mark.parametrize("unknown", ["", "nan", "-", "-1"])
+def test_labels_that_nobody_asked_for_never_refuse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], unknown: str
+) -> None:
+    path = write(tmp_path)
+    known = json.loads(run(capsys, "test", path, "--json")[1])["invariance"]
+    assert known["strata"] is not None
+    frame = pd.read_csv(path)
+    for numbers in (False, True):
+        labels = [str(code) for code in GOLD] if numbers else NAMES[GOLD].tolist()
+        frame.assign(label=[unknown, *labels[1:]]).to_csv(path, index=False)
+        status, out, err = run(capsys, "test", path, "--json")
+        assert status == 0, err
+        assert json.loads(out)["invariance"]["strata"] is None
+    frame.assign(label=[float("nan"), *GOLD[1:]]).to_parquet(tmp_path / "wide.parquet")
+    status, out, err = run(capsys, "test", str(tmp_path / "wide.parquet"), "--json")
+    assert status == 0, err
+    assert json.loads(out)["invariance"]["strata"] is None
+    frame.assign(label=[[1, 2]] * N).to_parquet(tmp_path / "wide.parquet")
+    assert run(capsys, "test", str(tmp_path / "wide.parquet"))[0] == 0
+
+
+def test_labels_are_read_for_one_pair_of_columns_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path)
+    frame = pd.read_csv(path)
+    frame.assign(C=frame["B"], D=frame["A"]).to_csv(path, index=False)
+    from ietest_fast.models import measurements
+
+    read, beside = measurements.read_measurements, []
+
+    def spy(*args: Any, **options: Any) -> Any:
+        beside.append(options["beside"])
+        return read(*args, **options)
+
+    monkeypatch.setattr(measurements, "read_measurements", spy)
+    for columns in (
+        ["--versions", "A,B,C"],
+        ["--original", "A,D", "--transformed", "B,C"],
+        ["--original", "A", "--transformed", "B"],
+    ):
+        status, _, err = run(capsys, "test", path, *columns)
+        assert status == 0, err
+    assert beside == [(), (), ("label",)]

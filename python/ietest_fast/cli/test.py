@@ -143,17 +143,8 @@ def command(
             raise InputError(f"a paired test needs at least two pairs, not {table.n}")
         tested = _test_counts(table, alpha=alpha, options=options)
     else:
-        from ietest_fast.models.measurements import read_measurements
-
         assert file is not None  # noqa: S101 - one of the two is given
-        given = read_measurements(
-            file,
-            versions or (*original, *transformed),
-            clusters=options["clusters"],
-            reworded=options["reworded"],
-            scores=True if options["scores"] else False if versions else None,
-            beside=_list_beside(file, (*original, *transformed), options),
-        )
+        given = _read(file, original, transformed, versions, options)
         tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
     invariance = _judge(result, given, alpha=alpha, options=options)
@@ -221,26 +212,71 @@ def _judge(
     )
 
 
-def _list_beside(
-    file: str, compared: tuple[str, ...], options: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """Return the columns of strata and doses, and one of gold labels if there is one."""
-    wanted = [*options["strata"], *([options["dose"]] if options["dose"] else [])]
+def _read(
+    file: str,
+    original: tuple[str, ...],
+    transformed: tuple[str, ...],
+    versions: tuple[str, ...] | None,
+    options: Mapping[str, Any],
+) -> Measurements:
+    """Read what is compared, the columns of strata and doses, and gold labels if there are some."""
+    from ietest_fast.errors import InputError
+    from ietest_fast.models.measurements import read_measurements
+
+    asked = [*options["strata"], *([options["dose"]] if options["dose"] else [])]
+    unasked: list[str] = []
+    if versions is None and len(original) == 1:
+        unasked = _list_labels(file, {*original, *transformed, *_roles(options), *asked})
+
+    def attempt(beside: list[str]) -> Measurements:
+        return read_measurements(
+            file,
+            versions or (*original, *transformed),
+            clusters=options["clusters"],
+            reworded=options["reworded"],
+            scores=True if options["scores"] else False if versions else None,
+            beside=tuple(dict.fromkeys(beside)),
+        )
+
+    if unasked:
+        try:
+            return attempt([*asked, *unasked])
+        except InputError:  # perhaps of a column that nobody has asked for
+            pass
+    return attempt(asked)
+
+
+def _roles(options: Mapping[str, Any]) -> list[str]:
+    return [options[name] for name in ("clusters", "reworded") if isinstance(options[name], str)]
+
+
+def _list_labels(file: str, taken: set[str]) -> list[str]:
+    """Return the column that may hold gold labels, unless one of these names has a role."""
     from ietest_fast.evaluation.readers.tables import list_columns
 
-    there = list_columns(file)
-    found = [name for name in _LABELS if name in there and name not in compared]
-    return tuple(dict.fromkeys([*wanted, *found[:1]]))
+    if taken & set(_LABELS):
+        return []
+    there = list(list_columns(file))
+    return [name for name in _LABELS if there.count(name) == 1][:1]
 
 
 def _find_labels(given: Measurements) -> Any:
-    """Return the gold labels of the texts; None if no column holds one for each."""
+    """Return the gold labels of the texts; None if no column holds one for each.
+
+    Nobody has asked for them, so nothing that stands there is a mistake.
+    """
     import numpy as np
 
     for name in _LABELS:
         column = given.beside.get(name)
-        if column is not None and column.null_count == 0:
-            return np.asarray(column.to_pylist())
+        if column is None:
+            continue
+        values = column.to_pylist()
+        if not all(isinstance(value, (str, int, float)) for value in values):
+            continue
+        words = [str(value).strip() for value in values]
+        if not any(word.lower() in _UNKNOWN for word in words):
+            return np.asarray(words)
     return None
 
 
@@ -295,6 +331,9 @@ _MOST_ALPHA = 0.5
 
 # What a column of gold labels beside outcomes is usually called.
 _LABELS = ("label", "gold", "gold_label")
+
+# What stands there for a label that nobody knows.
+_UNKNOWN = {"", "-", "-1", "-1.0", "nan"}
 
 _OUTCOMES = ("original_correct", "transformed_correct")
 
