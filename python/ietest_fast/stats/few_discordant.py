@@ -10,10 +10,12 @@ import numpy as np
 
 from ietest_fast.runtime import core
 from ietest_fast.stats.outcomes import FEW_DISCORDANT
-from ietest_fast.stats.plans import MAX_PLANNED_PAIRS
+from ietest_fast.stats.plans import MAX_PLANNED_PAIRS, normal_quantile
 from ietest_fast.stats.score_intervals import tango_scores
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 # Pairs expected to favour the transformed version, at which the supremum is looked for: none, and
@@ -100,15 +102,27 @@ def _pairs_for_equivalence(k: int, d: int, margin: float, alpha: float) -> int:
     def shown(n: int) -> bool:
         return exact_equivalence_p(n, n10, n01, margin) < alpha
 
-    above = max(2, k, math.ceil(d / margin))
+    # The exact p-value is never below that of the normal law, and not much above it.
+    least = max(2, k)
+    below = _smallest(
+        lambda n: float(tango_scores(n, n10, n01, margin)) < -normal_quantile(alpha),
+        least - 1,
+        MAX_PLANNED_PAIRS + 1,
+    )
+    step = max(1, below // 16)
+    below, above = below - 1, below
     while not shown(above):
         if above > MAX_PLANNED_PAIRS:
             return above
-        above *= 2
-    below = above // 2
+        below, above = above, above + step
+    return _smallest(shown, max(below, least - 1), above)
+
+
+def _smallest(holds: Callable[[int], bool], below: int, above: int) -> int:
+    """Return the smallest number above ``below`` at which ``holds``; it does at ``above``."""
     while above - below > 1:
         middle = (below + above) // 2
-        if middle >= k and shown(middle):
+        if holds(middle):
             above = middle
         else:
             below = middle
@@ -125,12 +139,15 @@ def largest_equivalent(n: int, k: int, *, margin: float, alpha: float) -> int:
     margin, alpha
         Of the equivalence test.
     """
-    found = -1
-    for d in range(k % 2, k + 1, 2):
-        if _pairs_for_equivalence(k, d, margin, alpha) > n:
-            break
-        found = d
-    return found
+    # More pairs are needed for a larger abs(D), which is k modulo 2, and so many times 2.
+    below, above = -1, k // 2 + 1
+    while above - below > 1:
+        middle = (below + above) // 2
+        if _pairs_for_equivalence(k, k % 2 + 2 * middle, margin, alpha) <= n:
+            below = middle
+        else:
+            above = middle
+    return -1 if below < 0 else k % 2 + 2 * below
 
 
 @functools.lru_cache(maxsize=4096)
