@@ -72,7 +72,7 @@ def test_tests_of_scores_keep_their_level_or_warn(n: int, share: float) -> None:
             ((at_most, at_least),), _ = units.count_tails([0.0], **options)
             studentised = min(1.0, 2 * (min(at_most, at_least) + 1) / (S + 1))
             default = studentised if units.fits == "studentised" else symmetric
-            warned = units.is_doubtful
+            warned = units.warn(units.fits, unit="pairs") is not None
             found.append(
                 (
                     symmetric <= ALPHA,

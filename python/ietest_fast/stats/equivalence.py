@@ -145,7 +145,7 @@ def equivalence_test(
     units = StudentisedUnits.of(differences, codes, n_clusters)
     law = units.choose(null)
     unit = "pairs" if clusters is None else "clusters"
-    warning = units.warn(law, n_nonzero=units.n_nonzero, unit=unit)
+    warning = units.warn(law, unit=unit)
     result = _test_scores(differences, clustering, margin, alpha, p_difference)
     if law == "symmetric":
         return replace(result, null=law, warning=warning)

@@ -176,7 +176,7 @@ class ScoreTestResult(PairedResult):
     def warning(self) -> str | None:
         """What the reader has to know before the p-value is used; None if there is nothing."""
         unit = "pairs" if self.n_clusters is None else "clusters"
-        return self.units.warn(self.null, n_nonzero=self.n_nonzero, unit=unit)
+        return self.units.warn(self.null, unit=unit)
 
 
 def paired_score_test(

@@ -14,7 +14,7 @@ from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.resampling import monte_carlo_p, sort_into_types, sum_clusters
-from ietest_fast.stats.studentised import StudentisedUnits
+from ietest_fast.stats.studentised import NULL_LAWS, StudentisedUnits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,7 +171,6 @@ def _test_scores(
 
     n_clusters = None if codes is None else int(codes.max()) + 1
     units = StudentisedUnits.of(Differences.of(differences), codes, n_clusters)
-    warns = units.is_doubtful
     ending = "" if codes is None else "_clustered"
     default = f"scores_{units.fits}{ending}"
     needed = (wanted | {default}) if f"scores{ending}" in wanted else wanted
@@ -196,4 +195,10 @@ def _test_scores(
         p_values[f"scores_studentised{ending}"] = monte_carlo_p("two-sided", *tails, n_resamples)
     if f"scores{ending}" in wanted:
         p_values[f"scores{ending}"] = p_values[default]
-    return {name: Outcome(p_value=p, warns=warns) for name, p in p_values.items() if name in wanted}
+    warns = {law: units.warn(law, unit="pairs") is not None for law in NULL_LAWS}
+    laws = {f"scores_{law}{ending}": law for law in NULL_LAWS} | {f"scores{ending}": units.fits}
+    return {
+        name: Outcome(p_value=p, warns=warns[laws[name]])
+        for name, p in p_values.items()
+        if name in wanted
+    }

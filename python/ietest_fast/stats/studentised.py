@@ -77,6 +77,8 @@ class StudentisedUnits:
         long tail.
     n_nonzero
         Units that vary: those with a difference other than 0.
+    n_unequal
+        Units whose sum is not 0: in a cluster differences may cancel.
     """
 
     columns: NDArray[np.float64]
@@ -88,6 +90,7 @@ class StudentisedUnits:
     skewness: float
     leaning: float
     n_nonzero: int
+    n_unequal: int
 
     @classmethod
     def of(
@@ -113,7 +116,7 @@ class StudentisedUnits:
         if codes is None or n_clusters is None:
             units, n_units = centred[has_difference], n
             columns = np.ascontiguousarray(units)
-            n_nonzero = k
+            n_nonzero = n_unequal = k
         else:
             n_units = n_clusters
 
@@ -126,6 +129,7 @@ class StudentisedUnits:
             columns = np.stack([sums, numbers - k / n * sizes, sizes])
             units = sums[numbers > 0]
             n_nonzero = units.size
+            n_unequal = int((np.abs(add(values)) > rounding * sizes).sum())
             about = add(values - differences.mean)
             about[np.abs(about) <= rounding * sizes] = 0
             spread = float(np.square(about).sum()) if spread > 0 else 0.0
@@ -146,6 +150,7 @@ class StudentisedUnits:
             skewness=skewness,
             leaning=leaning,
             n_nonzero=n_nonzero,
+            n_unequal=n_unequal,
         )
 
     @property
@@ -178,28 +183,22 @@ class StudentisedUnits:
             raise InputError(f"null must be one of {', '.join(NULL_LAWS)}, or None, not {null!r}")
         return self.fits if null is None else null
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether the units are too few, or too skewed for their number, for a p-value."""
-        return 0 < self.n_nonzero < FEW_UNITS or abs(self.skewness) >= TOO_SKEWED
-
-    def warn(self, null: NullLaw, *, n_nonzero: int, unit: str) -> str | None:
+    def warn(self, null: NullLaw, *, unit: str) -> str | None:
         """Say why a p-value from this null law cannot be trusted; None if it can.
 
         Parameters
         ----------
         null
             The law that was used.
-        n_nonzero
-            Units whose own difference is not 0.
         unit
             What they are called.
         """
         said = []
-        if 0 < n_nonzero < FEW_UNITS:
+        n_left = self.n_unequal if null == "symmetric" else self.n_nonzero
+        if 0 < n_left < FEW_UNITS:
             said.append(
-                f"only {n_nonzero} {unit} have a difference other than 0: below {FEW_UNITS} "
-                "the bootstrap test is a little liberal"
+                f"only {n_left} {unit} have a difference other than 0: below {FEW_UNITS} "
+                "the bootstrap test may reject too often"
             )
         if null == "studentised" and self.is_constant:
             said.append(
