@@ -338,6 +338,11 @@ def _transform_into(
             table = result.table.select(list(corpus.text_columns))
             table = table.append_column("changed", [np.asarray(result.changed, dtype=bool)])
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
+            if name == "test" and result.edits is None:
+                raise InputError(
+                    f"the transformation {transformation.name} tells no edits, by which a run "
+                    "shows and counts what became of the test texts"
+                )
             if result.edits is not None:
                 pq.write_table(result.edits, place / f"{name}.edits.parquet", compression="zstd")
                 summary |= count_edits(result.edits)

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 import ietest_fast
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.versions import number_names
@@ -27,12 +29,12 @@ from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
 from ietest_fast.models.protocol import ORIGINAL
+from ietest_fast.stats.strata import MOST_LABELS
 from ietest_fast.transform import plan as plan_phi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.config import RunConfig
@@ -209,6 +211,7 @@ def make_plan(
     splits = read_splits(config.data, keep=grouped) if splits is None else splits
     clusters = number_clusters(config.data, splits.test)
     strata = read_strata_columns(grouped, splits.test)
+    _check_labels(config, splits)
     models = [(own, own.load()) for own in config.models]
     if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
         raise InputError(
@@ -248,6 +251,17 @@ def make_plan(
         for phi in phis:
             phi.planned.close()
         raise
+
+
+def _check_labels(config: RunConfig, splits: Splits) -> None:
+    """Refuse to promise strata of more labels than are told apart."""
+    n_labels = np.unique(splits.test.labels).size
+    if "label" in config.strata and n_labels > MOST_LABELS:
+        raise InputError(
+            f"strata: the test set has {n_labels} labels, and losses and gains are told apart by "
+            f"{MOST_LABELS} at most; leave label out",
+            path=splits.test.source,
+        )
 
 
 def _refuse_twins(noun: str, named: Sequence[tuple[str, object]]) -> None:

@@ -63,14 +63,18 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
     Raises
     ------
     InputError
-        If a transformation rewords no test text, or a model cannot encode the texts; the folder is
-        then not bound.
+        If a transformation rewords no test text, tells no edits that are to be strata or makes too
+        many different numbers of them, or a model cannot encode the texts; the folder is then not
+        bound.
     StoreError
         If what is in the folder is damaged, or it cannot be written.
     WorkerError
         If a training fails, or its process dies twice.
     """
     texts = _transform(plan, store, tell)
+    if "edits" in plan.config.strata:
+        for key, own in texts.items():
+            _check_edits(key, own)
     context = _encode(plan, store, texts, tell)
     store.bind()
     store.forget_unfinished({*store.cells(), *store.trials()})
@@ -103,6 +107,18 @@ def _transform(plan: Plan, store: RunStore, tell: Progress) -> dict[str, Transfo
     plan.close()
     tell("transform", total, total)
     return texts
+
+
+def _check_edits(key: str, texts: TransformedSplits) -> None:
+    """Refuse numbers of edits that cannot be strata, before anything is trained."""
+    from ietest_fast.stats.strata import read_strata
+
+    if texts.n_edits is None:
+        raise InputError(f"strata: the transformation {key} tells no edits; leave edits out")
+    try:
+        read_strata(texts.n_edits, texts.n_edits.size, name="edits")
+    except InputError as error:
+        raise InputError(f"strata: of the transformation {key}, {error}") from None
 
 
 def _put_together(plan: Plan, texts: Mapping[str, TransformedSplits]) -> dict[str, SplitTexts]:

@@ -14,7 +14,7 @@ from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_label_kinds
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
-from ietest_fast.stats.strata import judge_strata, read_strata
+from ietest_fast.stats.strata import MOST_LABELS, judge_strata, read_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from ietest_fast.stats.strata_result import StratifiedResult
 
 DEFAULT_MARGIN = 0.01
-
-# With more labels a table of which answer became which is no help.
-_MOST_LABELS = 20
 
 
 def judge(
@@ -336,7 +333,7 @@ def judge_pairs(
             a, b = (column[rows] for column in answers)
             truth = None if gold is None else gold[rows]
             flips = flip_test(a, b, gold=truth, clusters=units, margin=flip_margin, alpha=alpha)
-            if 2 < np.unique(np.concatenate([a, b])).size <= _MOST_LABELS:
+            if 2 < np.unique(np.concatenate([a, b])).size <= MOST_LABELS:
                 symmetry = symmetry_test(a, b, clusters=units)
         strata = _judge_labels(
             own,
@@ -373,7 +370,7 @@ def _judge_labels(
     if labels is None:
         return None
     own = np.asarray(labels)[rows]
-    if not 2 <= np.unique(own).size <= _MOST_LABELS:
+    if not 2 <= np.unique(own).size <= MOST_LABELS:
         return None
     names, codes = read_strata(own, own.size, name="label")
     return judge_strata(sample, names, codes, answers=answers, name="label", **options)

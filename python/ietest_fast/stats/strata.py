@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 #: More strata than this are refused: a table of them says nothing.
 MOST_STRATA = 100
 
+#: With more labels than this they are not told apart for a verdict.
+MOST_LABELS = 20
 
 # p-values that are equal on paper may differ by rounding.
 _SAME = 1 + 1e-9

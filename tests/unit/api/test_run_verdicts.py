@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import ietest_fast as ie
@@ -146,3 +148,69 @@ def test_other_strata_are_another_conclusion_from_the_same_cells(tmp_path: Path)
     assert found.only.verdicts == plain.only.verdicts
     with pytest.raises(InputError, match="nothing"):
         repeat(strata=["nothing"])
+
+
+class Silent(Swap):
+    """Tells no edits."""
+
+    def transform(self, *arguments: Any, **options: Any) -> Any:
+        return replace(super().transform(*arguments, **options), edits=None)
+
+
+class Many(Swap):
+    """Tells 0, 1, 2, ... edits."""
+
+    def transform(self, table: Any, *arguments: Any, **options: Any) -> Any:
+        made = super().transform(table, *arguments, **options)
+        rows = np.repeat(np.arange(len(table)), np.arange(len(table)) % 150)
+        edits = pa.table({"row": pa.array(rows), "rule": pa.array(["swap"] * rows.size)})
+        return replace(made, edits=None if made.edits is None else edits)
+
+
+class Learns(Knows):
+    """Must not be trained."""
+
+    def fit(self, texts: Any, labels: Any) -> Knows:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("phi", "message"),
+    [
+        (Silent(), "^the transformation swap tells no edits, by which a run shows"),
+        (Many(), "^strata: of the transformation swap, edits has 150 different values"),
+    ],
+)
+def test_edits_that_cannot_be_strata_are_named_before_training(
+    tmp_path: Path, phi: Swap, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        ie.run(
+            train=make_table(300),
+            valid=make_table(60),
+            test=make_table(300),
+            model=Learns(),
+            phi=phi,
+            rho=[0],
+            n_classifiers=1,
+            strata=["edits"],
+            out=tmp_path / "run",
+        )
+
+
+def test_more_labels_than_are_told_apart_are_named_before_training(tmp_path: Path) -> None:
+    def make(n: int) -> pd.DataFrame:
+        return make_table(n).assign(label=[f"label {row % 21}" for row in range(n)])
+
+    with pytest.raises(InputError, match=r"strata: the test set has 21 labels.*20 at most"):
+        ie.run(
+            train=make(300),
+            valid=make(63),
+            test=make(300),
+            model=Learns(),
+            phi=Swap(),
+            rho=[0],
+            n_classifiers=1,
+            strata=["label"],
+            out=tmp_path / "run",
+        )
