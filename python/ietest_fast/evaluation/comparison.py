@@ -70,7 +70,8 @@ class VersionTest:
         Whether the classifier gives one class only, or is at chance, on the reference; None where
         answers are free text.
     invariance
-        Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted``.
+        Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted`` and
+        by p-values of labels that are adjusted likewise.
         None where classifiers are compared, and at an alpha of 0.5 or more.
     strata
         By column that was asked for, the tests of its strata, on the reworded texts.
@@ -308,6 +309,7 @@ def compare_versions(
                 )
                 for test in family
             ]
+            family = _adjust_labels(family)
         family = [
             replace(
                 test,
@@ -408,6 +410,25 @@ def _judge(
         labels=_name_labels(pairs) if is_known and len(np.unique(gold)) <= _MOST_CLASSES else None,
         **options,
     )
+
+
+def _adjust_labels(family: list[VersionTest]) -> list[VersionTest]:
+    """Adjust the p-values that tell labels apart over the versions, as those of accuracy are."""
+    found = {
+        place: test.invariance.strata
+        for place, test in enumerate(family)
+        if test.invariance is not None and test.invariance.strata is not None
+    }
+    if len(found) < 2:
+        return family
+    adjusted = holm([strata.heterogeneity.p_value for strata in found.values()])
+    family = list(family)
+    for (place, strata), p in zip(found.items(), adjusted, strict=True):
+        test = family[place]
+        if test.invariance is not None:
+            judged = replace(test.invariance, strata=replace(strata, p_adjusted=p))
+            family[place] = replace(test, invariance=judged)
+    return family
 
 
 def _name_labels(pairs: Pairs) -> NDArray[Any]:

@@ -101,6 +101,9 @@ class StratifiedResult(Result):
         Of the strata's p-values: ``holm`` or ``minp``.
     margin, flip_margin, alpha
         As for :func:`stratified_test`.
+    p_adjusted
+        The p-value of ``heterogeneity``, corrected over several versions, by which ``differs``
+        goes; None where there is one.
     """
 
     name: str
@@ -110,6 +113,7 @@ class StratifiedResult(Result):
     margin: float
     flip_margin: float
     alpha: float
+    p_adjusted: float | None = None
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -139,7 +143,8 @@ class StratifiedResult(Result):
     @property
     def differs(self) -> bool:
         """Whether the share of losses is shown to differ between strata."""
-        return self.heterogeneity.p_value < self.alpha
+        found = self.heterogeneity.p_value if self.p_adjusted is None else self.p_adjusted
+        return found < self.alpha
 
     @property
     def all_equivalent(self) -> bool:
@@ -187,6 +192,8 @@ class StratifiedResult(Result):
         """What is shown, in plain words."""
         found = self.heterogeneity
         p = format_p(found.p_value, floor=found.p_floor)
+        if self.p_adjusted is not None:
+            p = format_p(self.p_adjusted)
         small = f" {self.n_untested} of {len(self.strata)} are too small for a test." * bool(
             self.n_untested
         )
@@ -218,6 +225,7 @@ class StratifiedResult(Result):
             "margin": self.margin,
             "flip_margin": self.flip_margin,
             "alpha": self.alpha,
+            "p_adjusted": self.p_adjusted,
             "differs": self.differs,
             "uneven": self.uneven,
             "n_untested": self.n_untested,

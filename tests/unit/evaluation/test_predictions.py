@@ -257,3 +257,31 @@ def test_edits_of_a_version_are_not_those_of_the_reference() -> None:
     for options in ({"strata": ["edits"]}, {"dose": "edits"}):
         with pytest.raises(InputError, match="'file': what made it tells no edits; leave edits"):
             compare_versions(mixed, reworded=True, **options)
+
+
+def test_labels_of_several_versions_are_corrected_as_accuracy_is() -> None:
+    n = 3_000
+    gold = np.arange(n) % 2
+    original = np.where(np.arange(n) // 2 % 10 < 7, gold, 1 - gold)
+    other = original.copy()
+    for label, lost in ((0, 14), (1, 6)):  # p = 0.026
+        own = gold == label
+        other[np.flatnonzero(own & (original == gold))[:lost]] = 1 - label
+        other[np.flatnonzero(own & (original != gold))[: 20 - lost]] = label
+
+    def judge(names: list[str]) -> list[tuple[str, bool]]:
+        table = Predictions.from_codes(
+            items=np.arange(n),
+            gold=gold,
+            versions={"original": original} | dict.fromkeys(names, other),
+            label_names=LABELS,
+        )
+        found = compare_versions(table, reworded=True, margin=0.005).tests
+        return [
+            (str(test.invariance.verdict), test.invariance.uneven)
+            for test in found
+            if test.invariance is not None
+        ]
+
+    assert judge(["one"]) == [("changes answers", True)]
+    assert [uneven for _, uneven in judge(["one", "two", "three"])] == [False] * 3
