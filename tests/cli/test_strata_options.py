@@ -169,3 +169,25 @@ def test_labels_are_read_for_one_pair_of_columns_alone(
         status, _, err = run(capsys, "test", path, *columns)
         assert status == 0, err
     assert beside == [(), (), ("label",)]
+
+
+@pytest.mark.parametrize("kind", [["eval", *ANSWERS], ["test"]])
+def test_labels_of_the_verdict_are_drawn_as_the_table_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: Any
+) -> None:
+    path = write(tmp_path)
+    frame = pd.read_csv(path)
+    frame["label"] = [f"label {code:02}" for code in np.arange(N) // 3 % 15]
+    right = np.random.default_rng(1).random((2, N)) < 0.6
+    frame["A"], frame["B"] = right.astype(int)
+    wrong = np.roll(frame["label"].to_numpy(), 3)
+    frame["original"], frame["transformed"] = np.where(right, frame["label"].to_numpy(), wrong)
+    frame.to_csv(path, index=False)
+    arguments = [path, *kind[1:], "--reworded", "reworded", "--strata", "label", "--json"]
+    arguments += ["--seed", "7", "--n-resamples", "199", "--method", "multinomial"]
+    status, out, err = run(capsys, kind[0], *arguments)
+    assert status == 0, err
+    found = json.loads(out)
+    own, table = found["invariance"]["strata"]["heterogeneity"], found["strata"][0]["heterogeneity"]
+    assert (own["method"], own["n_resamples"], own["seed"]) == ("resample", 199, 7)
+    assert own == table

@@ -209,6 +209,9 @@ def _judge(
         margin=stats.DEFAULT_MARGIN if margin is None else margin,
         flip_margin=stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
         alpha=alpha,
+        n_resamples=options["n_resamples"],
+        rng=options["seed"],
+        n_threads=options["n_threads"],
     )
 
 

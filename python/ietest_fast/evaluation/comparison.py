@@ -272,6 +272,7 @@ def compare_versions(
         "alternative": alternative,
         "n_threads": n_threads,
     }
+    drawing = {name: options[name] for name in ("n_resamples", "rng", "n_threads")}
     tests: list[VersionTest] = []
     cochran: list[GroupCochran] = []
     for group in predictions.groups:
@@ -305,6 +306,7 @@ def compare_versions(
                         alpha=alpha,
                         margin=DEFAULT_MARGIN if margin is None else margin,
                         flip_margin=DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+                        **drawing,
                     ),
                 )
                 for test in family
@@ -324,7 +326,7 @@ def compare_versions(
                         "margin": DEFAULT_MARGIN if margin is None else margin,
                         "flip_margin": DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
                         "alpha": alpha,
-                        **{name: options[name] for name in ("n_resamples", "rng", "n_threads")},
+                        **drawing,
                     },
                 ),
             )

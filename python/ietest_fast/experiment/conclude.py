@@ -242,7 +242,9 @@ class _Judge:
             flip_margin=config.flip_margin,
             alpha=config.alpha,
             labels=np.asarray(self._plan.splits.test.label_names)[matched["gold"].to_numpy()],
+            n_resamples=config.used_resamples,
             rng=seed,
+            n_threads=config.n_threads,
         )
         if found.equivalence is None:
             return None
@@ -270,6 +272,7 @@ class _Judge:
                 margin=config.margin,
                 flip_margin=config.flip_margin,
                 alpha=config.alpha,
+                n_resamples=config.used_resamples,
                 rng=seed,
                 n_threads=config.n_threads,
             )

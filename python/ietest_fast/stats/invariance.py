@@ -14,6 +14,7 @@ from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_label_kinds
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.seeds import Rng, seed_of
 from ietest_fast.stats.strata import MOST_LABELS, judge_strata, read_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
-    from ietest_fast.stats.seeds import Rng
     from ietest_fast.stats.strata_result import StratifiedResult
 
 DEFAULT_MARGIN = 0.01
@@ -274,7 +274,9 @@ def judge_pairs(
     flip_margin: float = DEFAULT_FLIP_MARGIN,
     alpha: float = 0.05,
     labels: Any = None,
+    n_resamples: int | None = None,
     rng: Rng = 0,
+    n_threads: int | None = None,
 ) -> InvarianceTestResult:
     """Judge a matched sample whose paired test is done; see :func:`invariance_test`.
 
@@ -296,7 +298,7 @@ def judge_pairs(
         As for :func:`invariance_test`.
     labels
         Shape (n,): what losses and gains are told apart by where ``gold`` is not known.
-    rng
+    n_resamples, rng, n_threads
         Of tables and clusters that are drawn.
     """
     if isinstance(sample, PairedCounts):
@@ -344,7 +346,9 @@ def judge_pairs(
             margin=margin,
             flip_margin=flip_margin,
             alpha=alpha,
+            n_resamples=n_resamples,
             rng=rng,
+            n_threads=n_threads,
         )
     return InvarianceTestResult(
         n=n,
@@ -459,13 +463,14 @@ def invariance_test(
     n = check_lengths(**columns)
     labels = None if clusters is None else as_clusters(clusters, n)[0]
     sample = MatchedSample(original_correct=a == truth, transformed_correct=b == truth)
+    seed = seed_of(rng)
     test = paired_test(
         sample,
         clusters=labels,
         alternative=alternative,
         method=method,
         n_resamples=n_resamples,
-        rng=rng,
+        rng=seed,
         n_threads=n_threads,
     )
     return judge_pairs(
@@ -478,5 +483,7 @@ def invariance_test(
         margin=margin,
         flip_margin=flip_margin,
         alpha=alpha,
-        rng=test.seed if test.seed is not None else 0,
+        n_resamples=n_resamples,
+        rng=seed,
+        n_threads=n_threads,
     )
