@@ -18,6 +18,7 @@ from ietest_fast.stats import (
     paired_test,
     stratified_test,
 )
+from ietest_fast.stats.fixed_margins import draw_tables
 from ietest_fast.stats.heterogeneity import compare_strata, compare_strata_by_clusters
 
 GOLD = np.arange(9_000) % 3
@@ -71,6 +72,11 @@ def test_tables_beyond_enumeration_are_drawn() -> None:
     certain = compare(np.arange(12) % 2 * 100, (np.arange(12) + 1) % 2 * 100)
     assert certain.p_value == certain.p_floor
     assert "≤" in str(certain)
+
+
+def test_tables_are_held_a_part_at_a_time() -> None:
+    parts = draw_tables(np.array([5, 5]), 4, 10**12, 0)
+    assert next(parts).shape[0] < 10**6
 
 
 @pytest.mark.parametrize(

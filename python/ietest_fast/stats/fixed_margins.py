@@ -17,7 +17,7 @@ from ietest_fast.random import philox_key
 from ietest_fast.stats.integer_laws import binomial_masses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -147,16 +147,14 @@ def _close(
 
 def draw_tables(
     sizes: NDArray[np.int64], total: int, n_tables: int, seed: int
-) -> list[NDArray[np.int64]]:
+) -> Iterator[NDArray[np.int64]]:
     """Draw the marks of each group given their total, in parts of shape (tables, G)."""
     generator = np.random.Generator(np.random.Philox(key=philox_key(seed)))
     per_part = max(1, _DRAWN // len(sizes))
-    return [
-        generator.multivariate_hypergeometric(
+    for start in range(0, n_tables, per_part):
+        yield generator.multivariate_hypergeometric(
             sizes, total, size=min(per_part, n_tables - start), method="marginals"
         )
-        for start in range(0, n_tables, per_part)
-    ]
 
 
 def heterogeneity_tail(marked: NDArray[np.int64], sizes: NDArray[np.int64]) -> float | None:
