@@ -327,6 +327,7 @@ def test_scores_of_several_classifiers_are_tested_together() -> None:
     assert all(line.keeps_level and line.size > 0.02 for line in result.sizes)
 
 
+@pytest.mark.slow
 def test_a_lognormal_law_has_its_moments_and_correlations() -> None:
     law = LognormalLaw(0.4, 0.8)
     z = np.linspace(-9, 9, 20_001)
