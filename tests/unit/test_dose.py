@@ -250,3 +250,27 @@ def test_level_is_kept(name: str, size: int) -> None:
         print(f"{name}, n = {n}, clusters of {size}: {said}")
         assert max(found[test] for test in tested.split()) < 0.06 + slack(scaled(4_000))
         assert found["covered"] >= 0.935 - slack(scaled(4_000))
+
+
+def test_large_doses_are_reduced_or_drawn() -> None:
+    rng = np.random.default_rng(8)
+    a, b = rng.random(600) < 0.8, rng.random(600) < 0.7
+    small = np.arange(600) % 5 + 1
+    exact = dose_response_test(a, b, small)
+    assert dose_response_test(a, b, 200_000 * small).p_weighted == pytest.approx(exact.p_weighted)
+    # Odd doses have no common factor: their sum is drawn.
+    drawn = dose_response_test(a, b, 180_001 * small + 1, n_resamples=20_000)
+    assert drawn.p_weighted == pytest.approx(exact.p_weighted, abs=0.02)
+
+
+@pytest.mark.parametrize("n_resamples", [0, -1, 2.5])
+def test_numbers_of_resamples_are_checked(n_resamples: Any) -> None:
+    from ietest_fast.stats import stratified_test
+
+    a, b = np.arange(60) % 3 > 0, np.arange(60) % 4 > 0
+    with pytest.raises(InputError, match="n_resamples"):
+        dose_response_test(a, b, np.arange(60) % 4, n_resamples=n_resamples)
+    with pytest.raises(InputError, match="n_resamples"):
+        stratified_test(a, b, np.arange(60) % 4, n_resamples=n_resamples)
+    with pytest.raises(InputError, match="margin"):
+        stratified_test(a, b, np.arange(60) % 4, margin=-3)

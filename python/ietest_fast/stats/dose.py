@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
 from ietest_fast.stats.dose_result import DoseResponseResult, Slope, TrendResult
 from ietest_fast.stats.fixed_margins import DEFAULT_TABLES, draw_tables, tails_given_total
 from ietest_fast.stats.inputs import as_clusters, as_outcomes, as_scores, check_lengths
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 #: The largest dose: beyond, the exact laws have too many values.
 LARGEST_DOSE = 10**6
+
+#: The law of T is computed up to so large a sum of doses over discordant pairs, and drawn beyond.
+MOST_SUMS = 100_000
 
 
 def dose_response_test(
@@ -63,7 +67,8 @@ def dose_response_test(
         Labels that the classifier gives to both versions, shape (n,), if there is ``gold``.
         Otherwise outcomes (0 and 1), or one :class:`MatchedSample`.
     dose
-        Shape (n,): whole numbers from 0 to a million.
+        Shape (n,): whole numbers from 0 to a million. Where their sum over discordant pairs is
+        large, p-values that are exact otherwise are those of S draws.
     gold
         Gold labels, shape (n,). Without them flips are not known.
     clusters
@@ -101,7 +106,8 @@ def dose_response_test(
     >>> round(result.slope.value, 3), result.pvalue < 0.001
     (0.025, True)
     """
-    check_options(alternative=alternative, n_resamples=n_resamples or DEFAULT_TABLES)
+    n_resamples = DEFAULT_TABLES if n_resamples is None else n_resamples
+    check_options(alternative=alternative, n_resamples=n_resamples)
     if dose is None:
         raise InputError("dose is missing: a column with the number of each text")
     sample, answers = read_sample(original, transformed, gold)
@@ -125,7 +131,7 @@ def dose_response_test(
         None if units is None else np.unique(units[rows], return_inverse=True)[1],
         name=name,
         alternative=alternative,
-        n_resamples=n_resamples or DEFAULT_TABLES,
+        n_resamples=n_resamples,
         seed=seed_of(rng),
     )
 
@@ -162,7 +168,7 @@ def judge_dose(
         None if clusters is None else np.unique(clusters, return_inverse=True)[1],
         name=name,
         alternative="two-sided",
-        n_resamples=n_resamples or DEFAULT_TABLES,
+        n_resamples=DEFAULT_TABLES if n_resamples is None else n_resamples,
         seed=seed_of(rng),
     )
 
@@ -227,7 +233,7 @@ def _respond(
         slope=slope,
         direction=direction,
         weighted_sum=int(weighted.sum()),
-        p_weighted=_p_of_signs(weighted, units, alternative),
+        p_weighted=_p_of_signs(weighted, units, alternative, n_resamples=n_resamples, seed=seed),
         flip_slope=flip_slope,
         flip_trend=flip_trend,
         alternative=alternative,
@@ -244,9 +250,17 @@ def _side(alternative: Alternative, at_most: float, at_least: float) -> float:
 
 
 def _p_of_signs(
-    weighted: NDArray[np.int64], units: NDArray[np.int64] | None, alternative: Alternative
+    weighted: NDArray[np.int64],
+    units: NDArray[np.int64] | None,
+    alternative: Alternative,
+    *,
+    n_resamples: int,
+    seed: int,
 ) -> float:
-    """Compute the p-value of the sum if a coin decides on the sign of each pair, or cluster."""
+    """Compute the p-value of the sum if a coin decides on the sign of each pair, or cluster.
+
+    Sums of more than :data:`MOST_SUMS` values are drawn.
+    """
     values = weighted
     if units is not None:
         values = np.rint(np.bincount(units, weights=weighted)).astype(np.int64)
@@ -254,9 +268,35 @@ def _p_of_signs(
     sizes, counts = np.unique(np.abs(values[values != 0]), return_counts=True)
     if sizes.size == 0:
         return 1.0
+    unit = int(np.gcd.reduce(sizes))
+    sizes, total = sizes // unit, total // unit
+    if int(sizes @ counts) > MOST_SUMS:
+        return _draw_p_of_signs(
+            np.repeat(sizes, counts), total, alternative, n_resamples=n_resamples, seed=seed
+        )
     supports = [[-size, size] for size in sizes.tolist()]
     tails = tails_of_sum(supports, [[0.5, 0.5]] * sizes.size, counts, total)
     return _side(alternative, *tails)
+
+
+def _draw_p_of_signs(
+    sizes: NDArray[np.int64],
+    total: int,
+    alternative: Alternative,
+    *,
+    n_resamples: int,
+    seed: int,
+) -> float:
+    generator = np.random.Generator(np.random.Philox(key=philox_key(seed)))
+    at_most = at_least = 0
+    rows = max(1, 2**22 // sizes.size)
+    for start in range(0, n_resamples, rows):
+        drawn = min(rows, n_resamples - start)
+        heads = generator.integers(0, 2, size=(drawn, sizes.size), dtype=np.int8)
+        sums = 2 * (heads @ sizes) - int(sizes.sum())
+        at_most += int((sums <= total).sum())
+        at_least += int((sums >= total).sum())
+    return monte_carlo_p(alternative, at_most, at_least, n_resamples)
 
 
 def _trend(

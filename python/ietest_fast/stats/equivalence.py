@@ -238,9 +238,9 @@ def _test_scores(
         return 0.0 if abs(gap) <= RELATIVE_ROUNDING * abs(mean) else math.copysign(math.inf, gap)
 
     def tail(t: float) -> float:
-        """P(T >= t); without any variance a t of 0 is no evidence at all."""
-        if error == 0 and t == 0:
-            return 1.0
+        """P(T >= t); without any variance, P(as many fair coins fall alike)."""
+        if error == 0:
+            return 0.5 ** (df + 1) if t > 0 else 1.0
         return float(stdtr(df, -t))
 
     lower, upper = t_at(-edge), t_at(edge)

@@ -29,6 +29,7 @@ from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
+from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.seeds import Rng, seed_of
 from ietest_fast.stats.strata_result import StrataCorrection, StratifiedResult, StratumResult
 
@@ -135,6 +136,14 @@ def stratified_test(
     """
     if not 0 < alpha < 0.5:
         raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    for option, value in (("margin", margin), ("flip_margin", flip_margin)):
+        if not 0 < value < 1:
+            raise InputError(f"{option} must lie between 0 and 1, not {value}")
+    check_options(
+        alternative="two-sided",
+        n_resamples=DEFAULT_TABLES if n_resamples is None else n_resamples,
+        n_threads=n_threads,
+    )
     if correction not in get_args(StrataCorrection):
         raise InputError(f"correction of strata must be holm or minp, not {correction!r}")
     if strata is None:
@@ -282,7 +291,7 @@ def judge_strata(
             flip_margin=flip_margin,
             alpha=alpha,
             resampling={
-                "n_resamples": n_resamples or DEFAULT_N_RESAMPLES,
+                "n_resamples": DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
                 "rng": seed,
                 "n_threads": n_threads,
             },
@@ -302,7 +311,7 @@ def judge_strata(
         heterogeneity = compare_strata(
             np.bincount(codes[signs > 0], minlength=len(names)),
             np.bincount(codes[signs < 0], minlength=len(names)),
-            n_resamples=n_resamples or DEFAULT_TABLES,
+            n_resamples=DEFAULT_TABLES if n_resamples is None else n_resamples,
             seed=seed,
         )
     else:
@@ -478,7 +487,7 @@ def _adjust_jointly(
         (a[:, None] & inside).astype(np.float64),
         (b[:, None] & inside).astype(np.float64),
         clusters=clusters,
-        n_resamples=n_resamples or DEFAULT_N_RESAMPLES,
+        n_resamples=DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
         rng=seed,
         n_threads=n_threads,
     )
