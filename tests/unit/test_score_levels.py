@@ -18,7 +18,7 @@ from ietest_fast.stats.intervals import Differences
 from ietest_fast.stats.resampling import sort_into_types
 from ietest_fast.stats.scores import run_score_test
 from ietest_fast.stats.studentised import StudentisedUnits
-from simulations import scaled, slack
+from simulations import IS_FULL, scaled, slack
 
 S = 399
 ALPHA = 0.05
@@ -152,4 +152,4 @@ def test_zeros_that_are_shifted_with_the_others_break_the_level(law: str) -> Non
     kept, shifted = np.mean(found, axis=0)
     print(f"\n{law}: zeros kept {kept:.1%}, shifted {shifted:.1%}")
     assert kept < 0.065 + slack(n_tables)
-    assert shifted > kept
+    assert shifted > kept + (0.02 if IS_FULL else 0)
