@@ -66,9 +66,14 @@ def test_one_classifier_is_the_single_test(clustered: bool) -> None:
     assert joint.p_bonferroni == joint.p_holm == joint.p_max_t == joint.p_min_p == joint.p_value
 
 
-def test_one_classifier_repeated_pays_nothing() -> None:
+@pytest.mark.parametrize("clustered", [False, True])
+def test_one_classifier_repeated_pays_nothing(clustered: bool) -> None:
     a, b = _sample(400, 1, 7, "binary")
-    joint = joint_test(np.repeat(a, 5, axis=1), np.repeat(b, 5, axis=1), min_p=True)
+    clusters = np.arange(400) // 4 if clustered else None
+    joint = joint_test(
+        np.repeat(a, 5, axis=1), np.repeat(b, 5, axis=1), clusters=clusters, min_p=True
+    )
+    assert joint.p_value[0] < 1
     assert len(set(joint.p_max_t)) == 1
     assert joint.p_max_t == joint.p_value == joint.p_min_p
     assert joint.p_bonferroni[0] == min(1, 5 * joint.p_value[0])

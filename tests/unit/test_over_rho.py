@@ -11,9 +11,18 @@ from ietest_fast.experiment.schema import (
     AlgorithmRecord,
     CellResult,
     ConditionResult,
+    RewordedRecord,
     RhoResult,
 )
-from ietest_fast.stats import PairedCounts, Verdict, algorithm_test, holm
+from ietest_fast.stats import (
+    PairedCounts,
+    Verdict,
+    algorithm_test,
+    equivalence_test,
+    holm,
+    invariance_test,
+    paired_test,
+)
 
 N = 3_000
 
@@ -143,3 +152,41 @@ def test_p_values_of_the_algorithm_are_corrected_for_rho() -> None:
     over = ConditionResult.of(rhos, model="model", transformation="phi").over_rho
     own = [rho.algorithm.p_value for rho in rhos if rho.algorithm is not None]
     assert over.algorithm_p_adjusted == pytest.approx(holm(own))
+
+
+def make_cell_that_cancels(n: int, rho: float, m: int) -> CellResult:
+    """A cell that loses 20 + n texts of one label and 20 of the other, and gains the reverse."""
+    gold = np.arange(2_000) % 2
+    original = np.where(np.arange(2_000) < 1_600, gold, 1 - gold)
+    transformed = original.copy()
+    for label, n_lost, n_won in ((0, 20 + n, 20), (1, 20, 20 + n)):
+        lost = np.flatnonzero((gold == label) & (original == gold))[:n_lost]
+        won = np.flatnonzero((gold == label) & (original != gold))[:n_won]
+        transformed[lost] = 1 - label
+        transformed[won] = label
+    counts = PairedCounts.from_outcomes(original == gold, transformed == gold)
+    return CellResult.of(
+        rho=rho,
+        m=m,
+        test=paired_test(counts),
+        equivalence=equivalence_test(counts, margin=0.01),
+        reworded=RewordedRecord.of(invariance_test(original, transformed, gold, reworded=True)),
+        collapsed=False,
+    )
+
+
+def test_p_values_by_label_are_corrected_for_m_and_then_for_rho() -> None:
+    rhos = []
+    for rho, surplus in ((0.0, (11, 4, 0)), (1.0, (2, 16, 5))):
+        cells = [make_cell_that_cancels(n, rho, m) for m, n in enumerate(surplus)]
+        rhos.append(RhoResult.from_cells(cells, alpha=0.05))
+        own = [cell.labels.p_value for cell in cells if cell.labels is not None]
+        assert len(own) == 3
+        assert rhos[-1].label_p == pytest.approx(3 * min(own))
+    expected = [rho.label_p or 0.0 for rho in rhos]
+    # By itself one classifier of the first rho would reject, and of three it does not.
+    assert expected[0] / 3 < 0.05 < expected[0] < 1
+    over = ConditionResult.of(rhos, model="model", transformation="phi").over_rho
+    assert over.label_p_adjusted == pytest.approx(holm(expected))
+    even = [make_cell_that_cancels(0, 0.0, m) for m in range(3)]
+    assert RhoResult.from_cells(even, alpha=0.05).label_p == 1

@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, fisher_exact
+from statsmodels.stats.contingency_tables import cochrans_q
 
+from ietest_fast import _core
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.schema import StrataRecord
+from ietest_fast.random import philox_key
 from ietest_fast.stats import (
     Verdict,
     equivalence_test,
@@ -20,6 +24,8 @@ from ietest_fast.stats import (
 )
 from ietest_fast.stats.fixed_margins import draw_tables
 from ietest_fast.stats.heterogeneity import compare_strata, compare_strata_by_clusters
+from ietest_fast.stats.resampling import sort_into_types
+from reference import scores_oracle
 
 GOLD = np.arange(9_000) % 3
 
@@ -174,6 +180,35 @@ def test_minp_of_clusters_is_drawn_jointly() -> None:
         assert again.to_dict() == found.to_dict()
 
 
+def test_minp_of_clusters_is_that_of_the_definition_on_the_same_replicates() -> None:
+    """Every cluster has a text of each stratum, and these change together: Holm pays for it."""
+    rng = np.random.default_rng(5)
+    signs = np.repeat(rng.choice([-1, 0, 1], p=[0.1, 0.5, 0.4], size=(40, 1)), 4, axis=1)
+    signs[rng.random((40, 4)) < 0.1] = 0
+    a, b = (signs != -1).ravel(), (signs != 1).ravel()
+    clusters, strata = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
+    options: dict[str, Any] = {"clusters": clusters, "n_resamples": 600, "rng": 6}
+    found = stratified_test(a, b, strata, correction="minp", **options)
+    by_holm = stratified_test(a, b, strata, **options)
+
+    types = sort_into_types(signs.astype(float))
+    drawn = _core.scores.draw_sums(
+        types.values, types.weights, n_units=40, n_replicates=600, key=philox_key(6)
+    )
+    sums = np.concatenate([types.sums[None], drawn])
+    far = np.round(sums[..., 0] ** 2 / np.maximum(sums[..., 1], 1e-300), 9)
+    joint = scores_oracle.step_down_min_p(far[0].tolist(), far[1:])
+    own = [each.p_value or 0.0 for each in found.strata]
+    # No p-value is adjusted below itself, or below a smaller one.
+    expected = [max(max(own[t], joint[t]) for t in range(4) if own[t] <= own[s]) for s in range(4)]
+    assert [each.p_adjusted for each in found.strata] == pytest.approx(expected, rel=1e-12)
+    for one, other in zip(found.strata, by_holm.strata, strict=True):
+        assert one.p_value == other.p_value
+    smallest = min(range(4), key=own.__getitem__)
+    assert by_holm.strata[smallest].p_adjusted == pytest.approx(4 * own[smallest])
+    assert expected[smallest] < 3 * own[smallest]
+
+
 def test_clusters_of_one_text_are_independent_pairs() -> None:
     rng = np.random.default_rng(2)
     signs = rng.choice([-1, 0, 1], p=[0.1, 0.7, 0.2], size=3_000)
@@ -184,6 +219,22 @@ def test_clusters_of_one_text_are_independent_pairs() -> None:
     )
     assert single.statistic == pytest.approx(alone.statistic)
     assert single.p_value == pytest.approx(alone.p_asymptotic, abs=0.01)
+
+
+@pytest.mark.parametrize("n_strata", [2, 3])
+def test_a_discordant_pair_of_every_stratum_in_every_cluster_is_cochrans_q(n_strata: int) -> None:
+    """A block design, for two strata McNemar's: what strata share in a cluster is no noise."""
+    rng = np.random.default_rng(4)
+    together = np.repeat(rng.choice([-1, 1], size=(80, 1)), n_strata, axis=1)
+    alone = rng.choice([-1, 1], p=[0.3, 0.7], size=(80, n_strata))
+    alone[:, 0] = rng.choice([-1, 1], size=80)
+    signs = np.where(rng.random((80, 1)) < 0.6, together, alone)
+    strata, clusters = np.tile(np.arange(n_strata), 80), np.repeat(np.arange(80), n_strata)
+    found = compare_strata_by_clusters(signs.ravel(), strata, clusters, n_strata)
+    expected = cochrans_q(signs > 0)
+    assert (found.df, found.n_clusters) == (expected.df, 80)
+    assert found.statistic == pytest.approx(expected.statistic)
+    assert found.p_asymptotic == pytest.approx(expected.pvalue)
 
 
 def test_copies_of_texts_are_no_evidence_if_they_are_clusters() -> None:
@@ -231,6 +282,21 @@ def test_changes_by_label_that_are_below_the_margin_stay_alike() -> None:
     assert narrow.strata.differs
     assert narrow.strata.all_equivalent
     assert narrow.verdict is Verdict.ALIKE
+
+
+def test_a_record_of_strata_is_equivalent_at_levels_above_every_p_value() -> None:
+    a, b = cancel(10)
+    record = StrataRecord.of(stratified_test(a, b, GOLD, gold=GOLD, margin=0.01))
+    p_values = sorted(each.p_equivalence or 0.0 for each in record.strata)
+    assert 0 < p_values[0] < p_values[-1] < 0.05
+    assert record.all_equivalent_at(0.05)
+    assert not record.all_equivalent_at(p_values[-1])
+    assert not record.all_equivalent_at((p_values[0] + p_values[-1]) / 2)
+    # Of a stratum that is too small for a test nothing is shown.
+    strata = np.where(np.arange(9_000) == 8_999, 3, GOLD)
+    tiny = StrataRecord.of(stratified_test(a, b, strata, gold=GOLD))
+    assert tiny.strata[-1].p_equivalence is None
+    assert not tiny.all_equivalent_at(1.0)
 
 
 def test_a_loss_on_every_label_still_differs() -> None:

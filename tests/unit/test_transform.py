@@ -22,6 +22,7 @@ from ietest_fast.transform import (
     build_synonym_substitution,
     undo,
 )
+from ietest_fast.transform.edits import count_by_row
 from ietest_fast.transform.synonyms import group_forms, normalise
 
 
@@ -103,6 +104,16 @@ def test_careful_rules_on_a_table():
     assert made.edits.schema == EDIT_SCHEMA
     rules = dict(zip(made.edits["new"].to_pylist(), made.edits["rule"].to_pylist(), strict=True))
     assert (rules["Snake"], rules["A"], rules["LADS"]) == ("edit_distance", "article", "frequency")
+
+
+def test_edits_of_a_row_are_counted_without_those_that_reword_nothing():
+    """An Eel becomes A Snake: one substitution, and an article that follows from it."""
+    made = careful().transform(TABLE, COLUMNS)
+    assert made.edits["row"].to_pylist().count(0) == 4
+    assert count_by_row(made.edits, "premise", n=5).tolist() == [2, 0, 0, 0, 1]
+    assert count_by_row(made.edits, "hypothesis", n=5).tolist() == [1, 0, 0, 1, 0]
+    told = pa.table({"row": [0, 0, 1, 1], "rule": ["swap", "normalise", "article", "normalise"]})
+    assert count_by_row(told, "premise", n=3).tolist() == [1, 0, 0]
 
 
 @pytest.mark.parametrize(

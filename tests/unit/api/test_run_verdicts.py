@@ -56,6 +56,8 @@ class Knows:
             # Labels keep their share of right answers together, and not by themselves.
             wrong |= gold == 0 and row % 100 in {14, 25, 36, 44, 55, 66}
             wrong &= not (gold == 1 and row % 100 in {10, 21, 32, 40, 51, 62})
+        elif self.kind == "loses a little" and is_reworded:
+            wrong ^= row % 100 in {14, 25} or row % 200 == 10
         elif self.kind == "loses" and is_reworded:
             wrong |= row % 100 in {14, 25, 36, 44, 55, 66, 77, 84, 95}
         other = 2 if self.kind == "wrong to wrong" and is_reworded else 1
@@ -116,6 +118,28 @@ def test_only_what_is_shown_to_be_alike_is_called_so(
         assert any("depend on the gold label" in line for line in _label_lines(condition))
     said = say_condition(condition)
     assert ("treats rephrased sentences alike" in said) == (verdict is Verdict.ALIKE)
+
+
+def test_joint_tests_of_the_same_answers_pay_nothing_for_the_number_of_rho(tmp_path: Path) -> None:
+    """Clusters are drawn for all rho at once: Holm would double what is the same at both."""
+    test = make_table(400).assign(author=lambda frame: frame.index // 2)
+    found = ie.run(
+        train=make_table(300),
+        valid=make_table(60),
+        test=test,
+        model=Knows("loses a little"),
+        phi=Swap(),
+        rho=[0, 1],
+        n_classifiers=2,
+        clusters="author",
+        correction="minp",
+        out=tmp_path / "run",
+    ).results.only
+    assert {cell.n_clusters for cell in found.cells} == {200}
+    p_values = [cell.p_value for cell in found.cells]
+    assert min(p_values) > 0.03  # of many replicates
+    first, last = found.over_rho.p_adjusted
+    assert first == last == pytest.approx(np.mean(p_values), rel=0.2)
 
 
 def test_other_strata_are_another_conclusion_from_the_same_cells(tmp_path: Path) -> None:
