@@ -88,11 +88,28 @@ def test_clusters_and_several_versions(tmp_path: Path, capsys: pytest.CaptureFix
     assert "again: Dose and response" in out
 
 
+@pytest.mark.parametrize("kind", [["eval", *ANSWERS], ["test", *ANSWERS], ["test"]])
+def test_resamples_are_those_of_strata_where_the_test_is_exact(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: Any
+) -> None:
+    command, *columns = kind
+    start = [command, write(tmp_path), *columns, "--reworded", "reworded", "-S", "20000"]
+    status, out, err = run(capsys, *start, "--dose", "edits", "--json")
+    assert status == 0, err
+    assert "S:exact" in json.loads(out)["signature"]
+    status, _, err = run(capsys, *start)
+    assert status == 2
+    assert "the exact law has no resamples" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
         (["--strata", "nothing"], 1, "nothing"),
-        (["--dose", "genre"], 1, "genre has 3000 missing values"),
+        (["--dose", "genre"], 1, "3000 of 3000 have none; the first holds 'travel'"),
+        (["--dose", "missing"], 1, "1500 of 3000 have none; the first holds nothing"),
+        (["--dose", "edits", "--dose", "row"], 2, "'--dose': may be given once"),
+        (["--dose", "edits", "--alpha", "0.6"], 2, "--dose needs an --alpha below 0.5"),
         (["--strata", "genre", "--alpha", "0.6"], 2, "--strata needs an --alpha below 0.5"),
         (["--strata", "row"], 1, "3,000 different values"),
         (["--strata", "gap"], 1, "write a word such as 'none' there"),
@@ -108,6 +125,7 @@ def test_bad_columns_are_named(
     path = write(tmp_path)
     frame = pd.read_csv(path)
     frame["row"], frame["gap"] = np.arange(N), np.where(np.arange(N) % 2, "x", None)
+    frame["missing"] = np.where(np.arange(N) % 2, 1, np.nan)
     frame.to_csv(path, index=False)
     for start in (["eval", path, *ANSWERS], ["test", path]):
         found, _, err = run(capsys, *start, *arguments)

@@ -106,13 +106,16 @@ def test_the_slope_is_that_of_least_squares() -> None:
         assert result.slope.interval.high == pytest.approx(high, abs=0.002)
 
 
-def test_the_interval_leaves_0_out_where_the_test_rejects() -> None:
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_the_interval_leaves_0_out_where_the_test_rejects(alpha: float) -> None:
     rng = np.random.default_rng(5)
     for _ in range(50):
         dose, a, b = draw(rng, n=300, loss=lambda e: 0.05 * e, gain=lambda e: 0.08 + 0 * e)
-        slope = dose_response_test(a, b, dose).slope
-        assert slope is not None
-        assert (slope.p_value < 0.05) == (0.0 not in slope.interval)
+        result = dose_response_test(a, b, dose, alpha=alpha)
+        interval = result.confidence_interval()
+        assert (result.pvalue < alpha) == (0.0 not in interval)
+        assert (result.pvalue < alpha) == ("is not shown to grow" not in result.explanation)
+        assert f"{100 * (1 - alpha):g}% interval {interval}" in str(result)
 
 
 def test_a_loss_that_grows_because_more_answers_change_is_seen_by_the_slope_alone() -> None:
@@ -188,6 +191,7 @@ def test_only_reworded_texts_count() -> None:
         (None, {}, "dose is missing"),
         ([1, 2, 3], {"reworded": [0, 0, 1]}, "only 1 texts are reworded"),
         ([1, 2, 3], {"alternative": "up"}, "alternative must be"),
+        ([1, 2, 3], {"alpha": 1}, "alpha must lie between 0 and 1, not 1"),
     ],
 )
 def test_bad_input_is_named(dose: Any, options: Any, message: str) -> None:

@@ -179,6 +179,8 @@ def test_results_print_and_become_json() -> None:
         ({"alpha": 1}, "alpha"),
         ({"rng": -1}, "rng"),
         ({"tests": ("magic",)}, "there is no test 'magic'"),
+        ({"tests": ()}, "tests must be names of tests"),
+        ({"scores": True, "df": 5, "skew": 1.0}, "name two laws"),
         ({"tests": ("clustered",)}, "does not fit"),
     ],
 )

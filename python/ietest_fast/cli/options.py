@@ -201,6 +201,13 @@ def invariance_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def _take_one(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """Return the value of an option that may be given once; otherwise the last would win."""
+    if len(values) > 1:
+        raise click.BadParameter("may be given once", ctx, param)
+    return values[0] if values else None
+
+
 def strata_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add what says by which columns the reworded texts are told apart."""
     options = [
@@ -221,6 +228,8 @@ def strata_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--dose",
             metavar="COLUMN",
+            multiple=True,
+            callback=_take_one,
             help="Also test whether losses and changed answers grow with this column, such as "
             "edits.",
         ),
@@ -246,15 +255,20 @@ def is_given(name: str) -> bool:
 
 
 def check_not_given(*names: str, because: str) -> None:
-    """Refuse options with a default that would be ignored."""
+    """Refuse options of the command, named as the user does, that would be ignored."""
+    parameters = click.get_current_context().command.params
     for name in names:
-        if is_given(name.replace("-", "_")):
+        if any(f"--{name}" in each.opts and is_given(str(each.name)) for each in parameters):
             raise click.UsageError(f"--{name} {because}")
 
 
 def check_resamples(options: Mapping[str, Any]) -> None:
-    """Refuse a number of resamples where the method, the exact law unless named, has none."""
-    if options["n_resamples"] is not None and options["method"] in {None, "exact"}:
+    """Refuse a number of resamples where the method, the exact law unless named, has none.
+
+    Strata and doses draw tables where they are too many to enumerate.
+    """
+    draws = options["method"] not in {None, "exact"} or options["strata"] or options["dose"]
+    if options["n_resamples"] is not None and not draws:
         raise click.UsageError(
             "--n-resamples is for --method multinomial and resample; the exact law has no resamples"
         )
@@ -274,7 +288,7 @@ def check_margin(margin: float | None, *, alpha: float, are_scores: bool = False
 
 def check_alike(options: Mapping[str, Any], *, alpha: float) -> None:
     """Refuse to look for a likeness that is not tested at this level."""
-    for name in ("flip_margin", "fail_unless_alike", "strata"):
+    for name in ("flip_margin", "fail_unless_alike", "strata", "dose"):
         if options[name] and alpha >= 0.5:
             raise click.UsageError(
                 f"--{name.replace('_', '-')} needs an --alpha below 0.5, not {alpha:g}"

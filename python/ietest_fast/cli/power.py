@@ -12,7 +12,7 @@ from ietest_fast.cli.options import (
     FiniteRange,
     OpenShare,
     SignificanceLevel,
-    is_given,
+    check_not_given,
     print_json,
 )
 
@@ -103,8 +103,10 @@ def command(
     of numbers, of classifiers and of texts, that are enough.
     """
     if tau is not None:
-        _check_not_given(
-            {"n_tests": "tests", "curve": "curve", "plot": "plot"},
+        check_not_given(
+            "tests",
+            "curve",
+            "plot",
             because="is for the test of single classifiers, without --tau",
         )
         _plan_algorithm(
@@ -119,9 +121,8 @@ def command(
             as_json=as_json,
         )
         return
-    _check_not_given(
-        {"n_classifiers": "classifiers", "correlation": "correlation"},
-        because="is for the test of the algorithm, with --tau",
+    check_not_given(
+        "classifiers", "correlation", because="is for the test of the algorithm, with --tau"
     )
     if n is None and delta is None:
         raise click.UsageError("give --n or --delta, or both")
@@ -152,12 +153,6 @@ def command(
     click.echo(str(solved))
     if curve is not None and drawn is not None:
         click.echo("\n" + drawn.as_text())
-
-
-def _check_not_given(options: dict[str, str], *, because: str) -> None:
-    for name, option in options.items():
-        if is_given(name):
-            raise click.UsageError(f"--{option} {because}")
 
 
 def _plan_algorithm(

@@ -149,7 +149,6 @@ def command(
         setting = _estimate(file, original, transformed, clusters, scores=scores)
 
     from ietest_fast.stats import simulate
-    from ietest_fast.stats.score_laws import DEFAULT_DF
 
     own = (df, skew, discordance, icc, correlation)
     with _progress(options["n_tables"]) as progress:
@@ -165,7 +164,7 @@ def command(
                 setting.n,
                 setting.discordance if discordance is None else discordance,
                 scores=scores,
-                df=DEFAULT_DF if df is None else df,
+                df=df,
                 skew=skew,
                 clusters=setting.clusters,
                 icc=setting.icc if icc is None else icc,

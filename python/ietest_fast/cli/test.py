@@ -293,40 +293,33 @@ def _look_closer(
     """Test strata and doses of two columns of outcomes, on the reworded texts."""
     if invariance is None or given is None or not (options["strata"] or options["dose"]):
         return [], None
+    import numpy as np
+
     from ietest_fast import stats
+    from ietest_fast.evaluation.strata import judge_groups
 
     a, b = given.columns.values()
-    common = {"clusters": given.clusters, "reworded": given.reworded, "rng": options["seed"]}
     margin, flip_margin = options["margin"], options["flip_margin"]
-    strata = [
-        stats.stratified_test(
-            a,
-            b,
-            given.beside[name],
-            name=name,
-            correction=options["strata_correction"],
-            margin=stats.DEFAULT_MARGIN if margin is None else margin,
-            flip_margin=stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
-            alpha=alpha,
-            n_resamples=options["n_resamples"],
-            n_threads=options["n_threads"],
-            **common,
-        )
-        for name in options["strata"]
-    ]
-    dose = options["dose"]
-    if dose is None:
-        return strata, None
-    from ietest_fast.models.measurements import as_numbers
-
-    return strata, stats.dose_response_test(
-        a,
-        b,
-        as_numbers(given.beside[dose]),
-        name=dose,
-        n_resamples=options["n_resamples"],
-        **common,
+    reworded = given.reworded
+    found = judge_groups(
+        stats.MatchedSample(original_correct=a, transformed_correct=b),  # type: ignore[arg-type]
+        given.beside.__getitem__,
+        strata=options["strata"],
+        dose=options["dose"],
+        rows=np.arange(len(a)) if reworded is None else np.flatnonzero(reworded),
+        answers=None,
+        clusters=given.clusters,
+        options={
+            "correction": options["strata_correction"],
+            "margin": stats.DEFAULT_MARGIN if margin is None else margin,
+            "flip_margin": stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+            "alpha": alpha,
+            "n_resamples": options["n_resamples"],
+            "rng": options["seed"],
+            "n_threads": options["n_threads"],
+        },
     )
+    return list(found.get("strata", ())), found.get("dose")
 
 
 # Equivalence is tested below this level.
@@ -443,11 +436,12 @@ def _test_counts(
 ) -> tuple[Result, bool, Extra]:
     from ietest_fast.stats import decide, paired_test
 
+    method: Any = options["method"] or "exact"
     result = paired_test(
         counts,
-        method=options["method"] or "exact",
+        method=method,
         alternative=options["alternative"],
-        n_resamples=options["n_resamples"],
+        n_resamples=None if method == "exact" else options["n_resamples"],
         rng=options["seed"],
         n_threads=options["n_threads"],
     )

@@ -285,7 +285,14 @@ def compare_versions(
             )
         shown = group if len(predictions.groups) > 1 else {}
         family = [
-            _test(mine.pairs(name, reference=reference), shown, clusters, method, options)
+            _test(
+                mine.pairs(name, reference=reference),
+                shown,
+                clusters,
+                method,
+                options,
+                draws_groups=bool(strata) or dose is not None,
+            )
             for name in mine.versions
             if name != reference
         ]
@@ -364,6 +371,8 @@ def _test(
     clusters: str | None,
     method: str | None,
     options: dict[str, Any],
+    *,
+    draws_groups: bool,
 ) -> VersionTest:
     if len(pairs) < 2:
         raise InputError(
@@ -373,6 +382,8 @@ def _test(
     labels = None if clusters is None else np.asarray(pairs.column(clusters).to_pylist())
     if labels is None and len(pc.unique(pairs.items)) < len(pairs):
         labels = np.asarray(pairs.items.to_pylist())  # several rows of an item
+    if draws_groups and labels is None and method in {None, "exact"}:
+        options = options | {"n_resamples": None}  # which is for the strata or the dose, then
     result: Any = paired_test(
         pairs.sample.original_correct,
         pairs.sample.transformed_correct,

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from ietest_fast.errors import InputError
 from ietest_fast.models.measurements import as_numbers
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.dose import judge_dose
 from ietest_fast.stats.strata import judge_strata, read_strata
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,7 +44,7 @@ def look_closer(
     dose: str | None,
     *,
     reworded: str | Literal[True] | None,
-    options: dict[str, Any],
+    options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Test the strata of columns, and the growth with another, on the reworded texts.
 
@@ -71,36 +72,98 @@ def look_closer(
         return {}
     mask = None if reworded is True else pairs.reworded(reworded)
     rows = np.arange(len(pairs)) if mask is None else np.flatnonzero(mask)
+    both = comparable_answers(pairs)
+
+    def read(name: str) -> pa.ChunkedArray:
+        column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
+        return pa.chunked_array([column])
+
+    return judge_groups(
+        pairs.sample,
+        read,
+        strata=strata,
+        dose=dose,
+        rows=rows,
+        answers=both,
+        clusters=clusters,
+        options=options,
+    )
+
+
+def judge_groups(
+    sample: MatchedSample,
+    read: Callable[[str], pa.ChunkedArray],
+    *,
+    strata: Sequence[str],
+    dose: str | None,
+    rows: NDArray[np.int64],
+    answers: tuple[NDArray[Any], NDArray[Any]] | None,
+    clusters: Any,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Test the strata of columns, and the growth with another, on some of n texts.
+
+    Parameters
+    ----------
+    sample
+        Outcomes on both versions, of n texts.
+    read
+        Gives a column of n values by its name.
+    strata, dose
+        Names of columns.
+    rows
+        The texts to look at.
+    answers
+        Both answers, shape (n,) each, where they may be compared.
+    clusters
+        Shape (n,), or None.
+    options
+        Of :func:`ietest_fast.stats.stratified_test`.
+
+    Returns
+    -------
+    dict
+        ``strata`` and ``dose``; empty where too few texts, or clusters, are left to test.
+    """
     units = None if clusters is None else np.asarray(clusters)[rows]
     if rows.size < 2 or (units is not None and np.unique(units).size < 2):
         return {}
-    sample = MatchedSample(
-        original_correct=pairs.sample.original_correct[rows],
-        transformed_correct=pairs.sample.transformed_correct[rows],
+    own = MatchedSample(
+        original_correct=sample.original_correct[rows],
+        transformed_correct=sample.transformed_correct[rows],
     )
-    both = comparable_answers(pairs)
-    answers = None if both is None else (both[0][rows], both[1][rows])
+    there = None if answers is None else (answers[0][rows], answers[1][rows])
 
-    def read(name: str) -> Any:
-        values = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
-        return values.take(pa.array(rows))
+    def take(name: str) -> pa.ChunkedArray:
+        return read(name).take(pa.array(rows))
 
     def judge(name: str) -> StratifiedResult:
-        names, codes = read_strata(read(name), rows.size, name=name)
-        return judge_strata(
-            sample, names, codes, answers=answers, clusters=units, name=name, **options
-        )
+        names, codes = read_strata(take(name), rows.size, name=name)
+        return judge_strata(own, names, codes, answers=there, clusters=units, name=name, **options)
 
     return {
         "strata": tuple(judge(name) for name in strata),
         "dose": None
         if dose is None
         else judge_dose(
-            sample,
-            as_numbers(pa.chunked_array([read(dose)])),
-            flipped=None if answers is None else answers[0] != answers[1],
+            own,
+            _read_doses(take(dose), dose),
+            flipped=None if there is None else there[0] != there[1],
             clusters=units,
             name=dose,
-            **{name: options[name] for name in ("n_resamples", "rng")},
+            **{name: options[name] for name in ("alpha", "n_resamples", "rng")},
         ),
     }
+
+
+def _read_doses(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    numbers = as_numbers(column)
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if wrong.size:
+        first = column[int(wrong[0])].as_py()
+        found = "nothing" if first is None else repr(first)
+        raise InputError(
+            f"{name} must hold a whole number for every text, but {wrong.size} of {numbers.size} "
+            f"have none; the first holds {found}"
+        )
+    return numbers

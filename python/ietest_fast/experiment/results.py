@@ -70,8 +70,9 @@ def read_results(folder: str | Path) -> RunResult:
         written = json.loads(text)
         found = written.get("format") if isinstance(written, dict) else None
         if found != RESULTS_FORMAT:
+            is_of = "says no format" if found is None else f"is of format {_shorten(found)}"
             raise StoreError(
-                f"{path}: is of format {_shorten(found)}, this version reads {RESULTS_FORMAT}; "
+                f"{path}: {is_of}, this version reads {RESULTS_FORMAT}; "
                 "give the run's command again, which trains nothing anew"
             )
         return check_results(text, written).located(folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.report.tables import Column, PValue, Range, Table
-from ietest_fast.stats.result import format_p
 
 if TYPE_CHECKING:
     from ietest_fast.stats import StratifiedResult
@@ -23,8 +22,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
     """
     knows_flips = any(each.flips is not None for each in found.strata)
     level = f"{100 * (1 - 2 * found.alpha):g}%"
-    heterogeneity = found.heterogeneity
-    p = format_p(heterogeneity.p_value, floor=heterogeneity.p_floor)
+    among = "" if found.p_adjusted is None else ", corrected for the number of versions"
     flips = (Column("flipped %", "percent"), Column("interval of flips %", "percent"))
     return Table(
         name=f"strata-{as_file_name(found.name)}",
@@ -69,7 +67,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
         ),
         note=(
             f"Losses become wrong, gains right. Intervals at {level}. The same share of losses in "
-            f"every stratum: p = {p}."
+            f"every stratum: p = {found.format_p()}{among}."
         ),
     )
 

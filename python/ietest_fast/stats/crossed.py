@@ -10,7 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.classifiers import read_classifiers
-from ietest_fast.stats.inputs import as_clusters, is_outcomes
+from ietest_fast.stats.inputs import as_clusters, check_between, is_number, is_outcomes
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import check_alpha
@@ -364,8 +364,10 @@ def algorithm_test(
             "the algorithm is judged by two retrained classifiers or more; test one by paired_test"
         )
     are_outcomes = is_outcomes(a) and is_outcomes(b)
-    if not margin > 0 or not math.isfinite(margin) or (are_outcomes and margin >= 1):
-        raise InputError(f"the margin of a difference of accuracies lies between 0 and 1: {margin}")
+    if are_outcomes:
+        check_between(margin, "the margin of a difference of accuracies", 0, 1)
+    elif not is_number(margin) or not 0 < margin < math.inf:
+        raise InputError(f"the margin must be a positive number, not {margin!r}")
     codes, n_clusters = (None, None) if clusters is None else as_clusters(clusters, n)
     flat, exponent = to_squarable((a - b).ravel())
     d = flat.reshape(n, m)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.crossed import VarianceComponents
+from ietest_fast.stats.inputs import check_between, is_number
 from ietest_fast.stats.plans import DEFAULT_POWER, MAX_PLANNED_PAIRS, check_goal, check_truth
 from ietest_fast.stats.result import Result
 
@@ -151,8 +152,7 @@ def split_variance(
         If an argument is out of its range.
     """
     check_truth(discordance, delta)
-    if not 0 <= correlation <= 1:
-        raise InputError(f"the correlation must lie between 0 and 1, not {correlation}")
+    check_between(correlation, "the correlation", 0, 1, with_ends=True)
     variance = max(discordance - delta**2, 0.0)
     return math.sqrt(correlation * variance), math.sqrt((1 - correlation) * variance)
 
@@ -388,15 +388,14 @@ def _check(n: Any, n_classifiers: Any, alpha: float, *spread: float) -> None:
             raise InputError(f"{name} must be an integer, not {number!r}")
         if not 2 <= number <= most:
             raise InputError(f"{name} must be at least 2 and at most {most:,}, not {number:,}")
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
+    check_between(alpha, "alpha", 0, 1)
     for sd in spread:
-        if not 0 <= sd <= _LARGEST:
+        if not is_number(sd) or not 0 <= sd <= _LARGEST:
             raise InputError(
-                f"a standard deviation must be 0 or more, and at most {_LARGEST:g}, not {sd}"
+                f"a standard deviation must be 0 or more, and at most {_LARGEST:g}, not {sd!r}"
             )
 
 
 def _check_delta(delta: float) -> None:
-    if not abs(delta) <= _LARGEST:
-        raise InputError(f"delta must be a number of at most {_LARGEST:g} in size, not {delta}")
+    if not is_number(delta) or not abs(delta) <= _LARGEST:
+        raise InputError(f"delta must be a number of at most {_LARGEST:g} in size, not {delta!r}")

@@ -11,7 +11,13 @@ from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.stats.dose_result import DoseResponseResult, Slope, TrendResult
 from ietest_fast.stats.fixed_margins import DEFAULT_TABLES, draw_tables, tails_given_total
-from ietest_fast.stats.inputs import as_clusters, as_outcomes, as_scores, check_lengths
+from ietest_fast.stats.inputs import (
+    as_clusters,
+    as_outcomes,
+    as_scores,
+    check_between,
+    check_lengths,
+)
 from ietest_fast.stats.integer_laws import tails_of_sum
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.resampling import Alternative, check_options, monte_carlo_p
@@ -40,6 +46,7 @@ def dose_response_test(
     reworded: Any = None,
     name: str = "dose",
     alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
     n_resamples: int | None = None,
     rng: Rng = 0,
 ) -> DoseResponseResult:
@@ -80,6 +87,8 @@ def dose_response_test(
     alternative
         ``two-sided``; ``greater``: losses and flips grow with the dose; ``less``: they shrink. T:
         losses outweigh gains, or gains losses.
+    alpha
+        Level, in (0, 1), of what is called shown; slopes have two-sided intervals at 1 - alpha.
     n_resamples
         S of tables that are too many to enumerate; None for 10,000.
     rng
@@ -93,7 +102,7 @@ def dose_response_test(
     ------
     InputError
         If a value is missing, columns differ in length or in kind, a dose is no whole number from
-        0 to a million, or fewer than two texts were reworded.
+        0 to a million, an option is out of its range, or fewer than two texts were reworded.
 
     Examples
     --------
@@ -108,6 +117,7 @@ def dose_response_test(
     """
     n_resamples = DEFAULT_TABLES if n_resamples is None else n_resamples
     check_options(alternative=alternative, n_resamples=n_resamples)
+    check_between(alpha, "alpha", 0, 1)
     if dose is None:
         raise InputError("dose is missing: a column with the number of each text")
     sample, answers = read_sample(original, transformed, gold)
@@ -131,6 +141,7 @@ def dose_response_test(
         None if units is None else np.unique(units[rows], return_inverse=True)[1],
         name=name,
         alternative=alternative,
+        alpha=alpha,
         n_resamples=n_resamples,
         seed=seed_of(rng),
     )
@@ -143,6 +154,7 @@ def judge_dose(
     flipped: NDArray[np.bool_] | None,
     clusters: NDArray[Any] | None,
     name: str,
+    alpha: float = 0.05,
     n_resamples: int | None = None,
     rng: Rng = 0,
 ) -> DoseResponseResult:
@@ -158,7 +170,7 @@ def judge_dose(
         Shape (n,): whose answers differ; None if answers are not known.
     clusters
         Shape (n,).
-    name, n_resamples, rng
+    name, alpha, n_resamples, rng
         As for :func:`dose_response_test`.
     """
     return _respond(
@@ -168,6 +180,7 @@ def judge_dose(
         None if clusters is None else np.unique(clusters, return_inverse=True)[1],
         name=name,
         alternative="two-sided",
+        alpha=alpha,
         n_resamples=DEFAULT_TABLES if n_resamples is None else n_resamples,
         seed=seed_of(rng),
     )
@@ -193,6 +206,7 @@ def _respond(
     *,
     name: str,
     alternative: Alternative,
+    alpha: float,
     n_resamples: int,
     seed: int,
 ) -> DoseResponseResult:
@@ -205,7 +219,7 @@ def _respond(
     drawing: dict[str, Any] = {"alternative": alternative, "n_resamples": n_resamples, "seed": seed}
     slope = flip_slope = direction = flip_trend = None
     if doses.size > 1:
-        slope = _fit(dose, signs.astype(np.float64), units, alternative)
+        slope = _fit(dose, signs.astype(np.float64), units, alternative, alpha)
         discordant = np.flatnonzero(signs)
         sizes = counted["lost"] + counted["won"]
         if units is None:
@@ -215,7 +229,7 @@ def _respond(
                 dose[discordant], signs[discordant] > 0, units[discordant], alternative
             )
         if flips is not None and flipped is not None:
-            flip_slope = _fit(dose, flips.astype(np.float64), units, alternative)
+            flip_slope = _fit(dose, flips.astype(np.float64), units, alternative, alpha)
             if units is None:
                 flip_trend = _trend(doses, flipped, counted["all"], **drawing)
             else:
@@ -237,6 +251,7 @@ def _respond(
         flip_slope=flip_slope,
         flip_trend=flip_trend,
         alternative=alternative,
+        alpha=alpha,
         seed=seed,
     )
 
@@ -385,6 +400,7 @@ def _fit(
     response: NDArray[np.float64],
     units: NDArray[np.int64] | None,
     alternative: Alternative,
+    alpha: float,
 ) -> Slope:
     r"""Fit a slope, and test it by a score that is studentised by units.
 
@@ -413,7 +429,7 @@ def _fit(
     if left > 0:
         t = sxy / math.sqrt(left)
     lower, upper = float(stdtr(df, t)), float(stdtr(df, -t))
-    quantile = float(stdtrit(df, 0.975)) ** 2
+    quantile = float(stdtrit(df, 1 - alpha / 2)) ** 2
     # (Σ z)² <= bound · Σ z² is the same as |t| <= quantile.
     bound = quantile * telling / (df + quantile)
     return Slope(

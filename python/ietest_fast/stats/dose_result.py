@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
-    from ietest_fast.stats.intervals import Interval
     from ietest_fast.stats.resampling import Alternative
 
 
@@ -21,7 +22,7 @@ class Slope:
     value
         Change for each unit of the dose, by least squares.
     interval
-        At 95%, by inverting the test; infinite where a single text or cluster decides.
+        At 1 - alpha, by inverting the test; infinite where a single text or cluster decides.
     t, df
         Studentised score at a slope of 0, and its degrees of freedom.
     p_value
@@ -96,6 +97,8 @@ class DoseResponseResult(Result):
         not known, or all doses are the same.
     alternative
         ``greater``: the loss grows, and flips do.
+    alpha
+        Level of what is called shown.
     seed
         Of tables that are drawn.
     """
@@ -117,6 +120,7 @@ class DoseResponseResult(Result):
     flip_slope: Slope | None
     flip_trend: TrendResult | None
     alternative: Alternative
+    alpha: float
     seed: int
 
     @property
@@ -129,9 +133,9 @@ class DoseResponseResult(Result):
         """The p-value of "the loss does not grow with the dose"; 1 if all are the same."""
         return 1.0 if self.slope is None else self.slope.p_value
 
-    def confidence_interval(self) -> Interval | None:
-        """Return the 95% interval of the slope of the loss."""
-        return None if self.slope is None else self.slope.interval
+    def confidence_interval(self) -> Interval:
+        """Return the interval of the slope at 1 - alpha; infinite if all doses are the same."""
+        return Interval(-math.inf, math.inf) if self.slope is None else self.slope.interval
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
@@ -153,6 +157,7 @@ class DoseResponseResult(Result):
             "p_flip_slope": None if self.flip_slope is None else self.flip_slope.p_value,
             **_flat_trend("flip_trend", self.flip_trend),
             "alternative": self.alternative,
+            "alpha": self.alpha,
             "seed": self.seed,
             "explanation": self.explanation,
         }
@@ -162,7 +167,7 @@ class DoseResponseResult(Result):
         rows = [("pairs", f"{self.n:,}, {self.name} from {self.doses[0]} to {self.doses[-1]}")]
         if self.slope is not None and self.direction is not None:
             rows += [
-                ("loss for each unit", _say_slope(self.slope)),
+                ("loss for each unit", _say_slope(self.slope, self.alpha)),
                 ("  share of losses", _say_trend(self.direction)),
             ]
         rows.append(
@@ -170,7 +175,7 @@ class DoseResponseResult(Result):
         )
         if self.flip_slope is not None and self.flip_trend is not None:
             rows += [
-                ("flips for each unit", _say_slope(self.flip_slope)),
+                ("flips for each unit", _say_slope(self.flip_slope, self.alpha)),
                 ("  Cochran–Armitage", _say_trend(self.flip_trend)),
             ]
         return rows
@@ -184,23 +189,23 @@ class DoseResponseResult(Result):
         """What is shown, in plain words."""
         if self.slope is None:
             return f"By {self.name}: all texts have {self.doses[0]}, so nothing can grow with it."
-        said = [f"the loss of accuracy {_say_growth(self.slope)}"]
+        said = [f"the loss of accuracy {_say_growth(self.slope, self.slope.p_value, self.alpha)}"]
         if self.flip_slope is not None and self.flip_trend is not None:
-            p = self.flip_trend.p_value
-            said.append(f"the share of changed answers {_say_growth(self.flip_slope, p)}")
+            grown = _say_growth(self.flip_slope, self.flip_trend.p_value, self.alpha)
+            said.append(f"the share of changed answers {grown}")
         return f"With {self.name}, {'; '.join(said)}."
 
 
-def _say_growth(slope: Slope, p: float | None = None) -> str:
-    p = slope.p_value if p is None else p
-    if p >= 0.05:
+def _say_growth(slope: Slope, p: float, alpha: float) -> str:
+    if p >= alpha:
         return f"is not shown to grow or shrink (p = {format_p(p)})"
     verb = "grows" if slope.value > 0 else "shrinks"
     return f"{verb} by {100 * abs(slope.value):.2f} points for each one more (p = {format_p(p)})"
 
 
-def _say_slope(slope: Slope) -> str:
-    return f"{slope.value:+.4f} {slope.interval}, p = {format_p(slope.p_value)}"
+def _say_slope(slope: Slope, alpha: float) -> str:
+    level = f"{100 * (1 - alpha):g}%"
+    return f"{slope.value:+.4f}, {level} interval {slope.interval}, p = {format_p(slope.p_value)}"
 
 
 def _say_trend(trend: TrendResult) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.stats.equivalence_result import EquivalenceResult, Verdict
 from ietest_fast.stats.few_discordant import exact_equivalence_p
-from ietest_fast.stats.inputs import as_clusters, as_scores, check_lengths
+from ietest_fast.stats.inputs import as_clusters, as_scores, check_between, check_lengths, is_number
 from ietest_fast.stats.intervals import Clustering, Differences, Interval
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, read_pairs
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
@@ -116,12 +116,11 @@ def equivalence_test(
     >>> print(result.verdict, round(result.p_value, 4), round(result.p_difference, 4))
     undecided 0.2519 0.6603
     """
-    if not 0 < alpha < 0.5:
-        raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
-    if p_difference is not None and not 0 <= p_difference <= 1:
-        raise InputError(f"p_difference must lie in [0, 1], not {p_difference}")
-    if not 0 < margin <= sys.float_info.max:
-        raise InputError(f"the margin must be a positive number, not {margin}")
+    check_between(alpha, "alpha", 0, 0.5)
+    if p_difference is not None:
+        check_between(p_difference, "p_difference", 0, 1, with_ends=True)
+    if not is_number(margin) or not 0 < margin <= sys.float_info.max:
+        raise InputError(f"the margin must be a positive number, not {margin!r}")
     drawn = DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples
     check_options(alternative="two-sided", n_resamples=drawn, n_threads=n_threads)
     pairs = read_pairs(sample, transformed, clustered=clusters is not None, scores=scores)

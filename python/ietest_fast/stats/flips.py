@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import check_label_kinds, check_lengths
+from ietest_fast.stats.inputs import check_between, check_label_kinds, check_lengths
 from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.result import Result, format_p
@@ -261,10 +261,8 @@ def flip_test(
     >>> result.right_to_wrong, result.rate, str(result.verdict)
     (1, 0.0025, 'below margin')
     """
-    if not 0 < margin < 1:
-        raise InputError(f"the margin of a flip rate must lie between 0 and 1, not {margin}")
-    if not 0 < alpha < 0.5:
-        raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    check_between(margin, "the margin of a flip rate", 0, 1)
+    check_between(alpha, "alpha", 0, 0.5)
     kinds: tuple[int | None, int | None, int | None]
     if isinstance(original, PairedCounts):
         if transformed is not None or gold is not None or clusters is not None:

@@ -59,6 +59,39 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
+def is_number(value: Any) -> bool:
+    """Whether an option is a number, and not a truth value."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def check_between(
+    value: Any, name: str, low: float, high: float, *, with_ends: bool = False
+) -> None:
+    """Refuse what is no number between two others.
+
+    Parameters
+    ----------
+    value
+        Of an option.
+    name
+        What the message calls it.
+    low, high
+        The ends.
+    with_ends
+        Whether the ends themselves will do.
+
+    Raises
+    ------
+    InputError
+        Naming the option and what was expected.
+    """
+    if not is_number(value):
+        raise InputError(f"{name} must be a number between {low:g} and {high:g}, not {value!r}")
+    if low < value < high or (with_ends and value in (low, high)):
+        return
+    raise InputError(f"{name} must lie between {low:g} and {high:g}, not {value}")
+
+
 def as_scores(values: Any, name: str) -> NDArray[np.float64]:
     """Give a column of real-valued scores, float64 of shape (n,).
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import as_clusters
+from ietest_fast.stats.inputs import as_clusters, check_between
 from ietest_fast.stats.resampling import design_effect, have_no_spread, to_squarable
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ class Interval:
 
 def check_level(confidence_level: float) -> None:
     """Refuse a confidence level outside (0, 1), as an :class:`InputError`."""
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must lie between 0 and 1, not {confidence_level}")
+    check_between(confidence_level, "confidence_level", 0, 1)
 
 
 def upper_level(confidence_level: float, alternative: Alternative) -> float:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ietest_fast.errors import InputError
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
-from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_label_kinds, check_lengths
+from ietest_fast.stats.inputs import (
+    as_clusters,
+    as_outcomes,
+    check_between,
+    check_label_kinds,
+    check_lengths,
+)
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
@@ -179,9 +184,8 @@ class InvarianceTestResult(Result):
         if self.symmetry is not None:
             rows += [(f"  {name}", value) for name, value in self.symmetry.rows()[-2:]]
         if self.strata is not None and self.strata.heterogeneity.df:
-            found = self.strata.heterogeneity
-            p = format_p(found.p_value, floor=found.p_floor)
-            rows.append((f"  same by {self.strata.name}", f"p = {p}"))
+            by = "" if self.strata.p_adjusted is None else " over all versions"
+            rows.append((f"  same by {self.strata.name}", f"p = {self.strata.format_p()}{by}"))
         return rows
 
     def remarks(self) -> list[str]:
@@ -451,8 +455,7 @@ def invariance_test(
     >>> result.delta, round(result.pvalue, 2), str(result.verdict)
     (0.0, 1.0, 'changes answers')
     """
-    if not 0 < alpha < 0.5:
-        raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    check_between(alpha, "alpha", 0, 0.5)
     a, b, truth = check_label_kinds(original=original, transformed=transformed, gold=gold)
     columns = {"original": a, "transformed": b, "gold": truth}
     mask: NDArray[np.bool_] | Literal[True] | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from ietest_fast.errors import InputError
+from ietest_fast.stats.inputs import check_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,8 +194,7 @@ def decide(p_values: Sequence[float], *, alpha: float = 0.05) -> Decision:
 
 def check_alpha(alpha: float) -> None:
     """Refuse a level outside (0, 1), as an :class:`InputError`."""
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
+    check_between(alpha, "alpha", 0, 1)
 
 
 def _check_p_values(p_values: Sequence[float]) -> list[float]:

@@ -37,7 +37,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
-from ietest_fast.stats.inputs import as_clusters, as_column, as_scores
+from ietest_fast.stats.inputs import as_clusters, as_column, as_scores, check_between
 from ietest_fast.stats.resampling import to_squarable
 from ietest_fast.stats.score_laws import DEFAULT_DF, LognormalLaw, ScoreLaw, StudentLaw
 from ietest_fast.stats.seeds import Rng, seed_of
@@ -372,5 +372,4 @@ def _check_range(n: int, psi: float, icc: float, r: float, **counts: int) -> Non
         ("the correlation within clusters", icc),
         ("the correlation of classifiers", r),
     ):
-        if not 0 <= value <= 1:
-            raise InputError(f"{name} must lie between 0 and 1, not {value}")
+        check_between(value, name, 0, 1, with_ends=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.stats.inputs import check_between, is_number
 from ietest_fast.stats.resampling import check_options
 
 #: The power that is aimed at unless another is asked for.
@@ -29,8 +30,7 @@ def level_of_one_test(alpha: float, n_tests: int, n_threads: int | None = None) 
         If alpha, M or the number of threads is out of its range.
     """
     check_options(alternative="two-sided", n_resamples=1, n_threads=n_threads)
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}")
+    check_between(alpha, "alpha", 0, 1)
     if isinstance(n_tests, bool) or not isinstance(n_tests, (int, np.integer)) or n_tests < 1:
         raise InputError(f"the number of tests must be 1 or more, not {n_tests}")
     return alpha / int(n_tests)
@@ -38,16 +38,14 @@ def level_of_one_test(alpha: float, n_tests: int, n_threads: int | None = None) 
 
 def check_goal(power: float, level: float) -> None:
     """Refuse a power that is no goal for a test of this level."""
-    if not level < power < 1:
-        raise InputError(f"the power must lie between the level ({level:g}) and 1, not {power}")
+    if not is_number(power) or not level < power < 1:
+        raise InputError(f"the power must lie between the level ({level:g}) and 1, not {power!r}")
 
 
 def check_truth(discordance: float, delta: float) -> None:
     """Refuse a share of discordant pairs and a difference that no pair of versions can have."""
-    if not 0 <= discordance <= 1:
-        raise InputError(f"the discordance must lie between 0 and 1, not {discordance}")
-    if not -1 <= delta <= 1:
-        raise InputError(f"delta must lie between -1 and 1, not {delta}")
+    check_between(discordance, "the discordance", 0, 1, with_ends=True)
+    check_between(delta, "delta", -1, 1, with_ends=True)
     if abs(delta) > discordance:
         raise InputError(
             f"delta cannot be {delta}: it is no larger than the share of discordant pairs, "

@@ -410,11 +410,10 @@ def _powers(
     n_threads: int | None,
 ) -> NDArray[np.float64]:
     size = check_pairs(n)
-    check_enumeration(size * discordance)
-    shares = []
     for delta in deltas:
-        check_truth(discordance, float(delta))
-        shares.append(_shares(discordance, float(delta)))
+        check_truth(discordance, delta)
+    check_enumeration(size * discordance)
+    shares = [_shares(discordance, float(delta)) for delta in deltas]
     original, transformed = np.array(shares, dtype=np.float64).T
     powers: NDArray[np.float64] = core.power.powers(
         size,

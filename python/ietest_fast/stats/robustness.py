@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.stats.inputs import check_between
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.result import Result
 
@@ -213,8 +214,7 @@ def robustness(
         names = [f"#{i}" for i in range(values.size)]
     elif len(names) != values.size:
         raise InputError(f"there are {values.size} accuracies, but {len(names)} names")
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must lie between 0 and 1, not {confidence_level}")
+    check_between(confidence_level, "confidence_level", 0, 1)
     if (values < 0).any():
         raise InputError("an accuracy is negative", row=f"row {int(np.argmax(values < 0))}")
     kept = values[~flags]

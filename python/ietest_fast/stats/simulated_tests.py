@@ -82,6 +82,8 @@ def choose_tests(
             fitting.append("joint_clustered")
     if tests is None:
         return tuple(fitting)
+    if not isinstance(tests, (tuple, list)) or not tests:
+        raise InputError(f"tests must be names of tests, such as ({fitting[0]!r},), not {tests!r}")
     for name in tests:
         if name not in TESTS:
             raise InputError(f"there is no test {name!r}; there are {', '.join(TESTS)}")

@@ -240,7 +240,7 @@ def simulate(
     *,
     scores: bool = False,
     differences: ArrayLike | None = None,
-    df: float = DEFAULT_DF,
+    df: float | None = None,
     skew: float | None = None,
     clusters: ArrayLike | None = None,
     icc: float = 0.0,
@@ -275,7 +275,7 @@ def simulate(
         be given.
     df
         Degrees of freedom, 2.1 or more, of Student's law of the scores' differences; the fewer, the
-        heavier its tails.
+        heavier its tails. None for 3.
     skew
         Instead: sigma of a lognormal law about its mean, in (0, 2]; 0.5 has a skewness of 1.75, 1
         one of 6.2.
@@ -326,6 +326,9 @@ def simulate(
     """
     check_options(alternative="two-sided", n_resamples=n_resamples, n_threads=n_threads)
     check_alpha(alpha)
+    if df is not None and skew is not None:
+        raise InputError("df and skew name two laws: give one of them")
+    df = DEFAULT_DF if df is None else df
     setting = _set_up(
         n,
         discordance,

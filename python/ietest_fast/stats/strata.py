@@ -21,6 +21,7 @@ from ietest_fast.stats.inputs import (
     as_clusters,
     as_column,
     as_outcomes,
+    check_between,
     check_label_kinds,
     check_lengths,
 )
@@ -134,11 +135,9 @@ def stratified_test(
     >>> print(result.movement)
     accuracy falls on yes (8.00 points, p = 2.674e-12) and rises on no (8.00 points, p = 2.674e-12)
     """
-    if not 0 < alpha < 0.5:
-        raise InputError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    check_between(alpha, "alpha", 0, 0.5)
     for option, value in (("margin", margin), ("flip_margin", flip_margin)):
-        if not 0 < value < 1:
-            raise InputError(f"{option} must lie between 0 and 1, not {value}")
+        check_between(value, option, 0, 1)
     check_options(
         alternative="two-sided",
         n_resamples=DEFAULT_TABLES if n_resamples is None else n_resamples,

@@ -141,10 +141,14 @@ class StratifiedResult(Result):
         return self.heterogeneity.p_value
 
     @property
+    def p_decisive(self) -> float:
+        """The p-value by which ``differs`` goes: ``p_adjusted``, or that of ``heterogeneity``."""
+        return self.heterogeneity.p_value if self.p_adjusted is None else self.p_adjusted
+
+    @property
     def differs(self) -> bool:
         """Whether the share of losses is shown to differ between strata."""
-        found = self.heterogeneity.p_value if self.p_adjusted is None else self.p_adjusted
-        return found < self.alpha
+        return self.p_decisive < self.alpha
 
     @property
     def all_equivalent(self) -> bool:
@@ -190,10 +194,7 @@ class StratifiedResult(Result):
     @property
     def explanation(self) -> str:
         """What is shown, in plain words."""
-        found = self.heterogeneity
-        p = format_p(found.p_value, floor=found.p_floor)
-        if self.p_adjusted is not None:
-            p = format_p(self.p_adjusted)
+        found, p = self.heterogeneity, self.format_p()
         small = f" {self.n_untested} of {len(self.strata)} are too small for a test." * bool(
             self.n_untested
         )
@@ -214,6 +215,11 @@ class StratifiedResult(Result):
             f"By {self.name}: the proportion of losses to gains differs (p = {p}): "
             f"{self.movement}.{seen}{small}"
         )
+
+    def format_p(self) -> str:
+        """Return the p-value by which ``differs`` goes, as it is printed."""
+        floor = self.heterogeneity.p_floor if self.p_adjusted is None else None
+        return format_p(self.p_decisive, floor=floor)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""

@@ -11,6 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import core
 from ietest_fast.stats.few_discordant import largest_equivalent
+from ietest_fast.stats.inputs import check_between, is_number
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.outcomes import FEW_DISCORDANT
 from ietest_fast.stats.plans import (
@@ -273,7 +274,6 @@ def _settle(
 
 
 def _check_margin(margin: float, alpha: float) -> None:
-    if not 0 < margin < 1:
-        raise InputError(f"the margin must lie between 0 and 1, not {margin}")
-    if not alpha < 0.5:
+    check_between(margin, "the margin", 0, 1)
+    if is_number(alpha) and not alpha < 0.5:
         raise InputError(f"equivalence is tested at an alpha below 0.5, not at {alpha}")
