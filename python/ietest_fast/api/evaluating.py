@@ -11,11 +11,10 @@ from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table,
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions
 from ietest_fast.evaluation import evaluate as answer_versions
-from ietest_fast.evaluation.predictions import EDITS
-from ietest_fast.evaluation.strata import LABEL
 from ietest_fast.evaluation.versions import read_version
 from ietest_fast.models import as_classifier
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
 
 if TYPE_CHECKING:
@@ -330,7 +329,7 @@ def evaluate(
             "edits: a version that is given as `transformed` tells no edits; leave edits out, or "
             "evaluate what phi makes by itself"
         )
-    grouped = [name for name in (*strata, dose) if name not in {LABEL, EDITS}]
+    grouped = list_file_columns((*strata, dose))
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, id_column, *grouped) if x is not None)
     )

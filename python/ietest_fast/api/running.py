@@ -20,6 +20,7 @@ from ietest_fast.experiment.data import Splits
 from ietest_fast.experiment.model_config import ModelConfig
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.strata import list_file_columns
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation import Predictions
@@ -306,11 +307,7 @@ keep_models
         text_columns=(text_columns,) if isinstance(text_columns, str) else text_columns,
         label_column=label_column,
         label_names=label_names,
-        keep_columns=[
-            name
-            for name in dict.fromkeys((*strata, *([clusters] if clusters else [])))
-            if name not in {"label", "edits"}
-        ],
+        keep_columns=list_file_columns((*strata, clusters)),
     )
     own = {
         "options": model_options,

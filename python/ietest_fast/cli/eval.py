@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(path_type=Path)
 
-#: What strata and doses may be that no column of the test file says.
-MADE_HERE = ("label", "edits")
-
 
 def _pair(text: str) -> tuple[str, str]:
     source, equals, target = text.partition("=")
@@ -326,14 +323,14 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     from ietest_fast.evaluation.running import evaluate
     from ietest_fast.evaluation.versions import read_version
     from ietest_fast.models.label_map import match_labels
+    from ietest_fast.stats.strata import list_file_columns
     from ietest_fast.transform.phi import DEFAULT_PHI
 
     out: Path | None = options["out"]
     id_column, clusters = options["id_column"], options["clusters"]
     texts = options["text_columns"]
     texts = None if texts is None else [name.strip() for name in texts.split(",")]
-    grouped = [*options["strata"], *([options["dose"]] if options["dose"] else [])]
-    grouped = [name for name in grouped if name not in MADE_HERE]
+    grouped = list_file_columns((*options["strata"], options["dose"]))
     kept = [*options["keep_columns"], *([clusters] if clusters else []), *grouped]
     kept = list(dict.fromkeys(kept))
     ids = [] if id_column is None else [id_column]

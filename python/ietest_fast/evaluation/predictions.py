@@ -25,6 +25,7 @@ from ietest_fast.evaluation.schema import (
 )
 from ietest_fast.models.measurements import find_outcomes
 from ietest_fast.stats import MatchedSample
+from ietest_fast.stats.strata import EDITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,9 +37,6 @@ ORIGINAL = "original"
 
 CHANGED = "changed"
 """Column that says which texts of a version a transformation changed."""
-
-EDITS = "edits"
-"""Column with the number of edits that a transformation made in each row of a version."""
 
 _FORMAT = 1
 

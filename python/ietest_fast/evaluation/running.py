@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.evaluation.predictions import CHANGED, EDITS, ORIGINAL, Predictions
+from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.evaluation.versions import as_versions
 from ietest_fast.models.label_map import check_against_data, match_labels
 from ietest_fast.models.pooling import pool_texts
 from ietest_fast.stats.signature import clean_field
+from ietest_fast.stats.strata import EDITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

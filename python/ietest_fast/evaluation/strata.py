@@ -11,7 +11,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.measurements import as_numbers
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.dose import judge_dose
-from ietest_fast.stats.strata import judge_strata, read_strata
+from ietest_fast.stats.strata import LABEL, judge_strata, read_strata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.predictions import Pairs
     from ietest_fast.stats import StratifiedResult
-
-#: As strata this is the gold label of the reference, whatever its column is called.
-LABEL = "label"
 
 
 def comparable_answers(pairs: Pairs) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:

@@ -51,6 +51,7 @@ from ietest_fast.stats import (
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.power import difference_beside_test
+from ietest_fast.stats.strata import EDITS, LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -256,10 +257,10 @@ class _Judge:
         """Test the reworded texts by the columns that were asked for."""
         config = self._config
         for name in config.strata:
-            if name == "label":
+            if name == LABEL:
                 continue  # is tested in any case
             values: Any = self._plan.strata.get(name)
-            if name == "edits":
+            if name == EDITS:
                 values = self._work.texts[phi.key].n_edits
             yield stratified_test(
                 matched["original"].to_numpy(),

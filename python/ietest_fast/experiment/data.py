@@ -408,7 +408,8 @@ def _count_edits(path: Path, test: Corpus) -> NDArray[np.int64] | None:
 
     if not path.is_file():
         return None
-    edits = pq.read_table(path)
+    there = set(pq.read_schema(path).names)
+    edits = pq.read_table(path, columns=sorted(there & {"row", "column", "rule"}))
     counts = [count_by_row(edits, column, n=len(test)) for column in test.text_columns]
     summed: NDArray[np.int64] = np.sum(counts, axis=0)
     return summed

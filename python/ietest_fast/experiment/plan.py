@@ -29,7 +29,7 @@ from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
 from ietest_fast.models.protocol import ORIGINAL
-from ietest_fast.stats.strata import MOST_LABELS
+from ietest_fast.stats.strata import MOST_LABELS, list_file_columns
 from ietest_fast.transform import plan as plan_phi
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def make_plan(
     InputError, ResourceError
         If data, or what is needed to transform it, is not as it should be.
     """
-    grouped = [name for name in dict.fromkeys(config.strata) if name not in {"label", "edits"}]
+    grouped = list_file_columns(config.strata)
     splits = read_splits(config.data, keep=grouped) if splits is None else splits
     clusters = number_clusters(config.data, splits.test)
     strata = read_strata_columns(grouped, splits.test)

@@ -16,6 +16,7 @@ from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, an
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.pooling import find_changed
 from ietest_fast.models.protocol import ORIGINAL
+from ietest_fast.stats.strata import EDITS, read_strata
 
 if TYPE_CHECKING:
     from ietest_fast.experiment.cells import CellRecord
@@ -72,7 +73,7 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
         If a training fails, or its process dies twice.
     """
     texts = _transform(plan, store, tell)
-    if "edits" in plan.config.strata:
+    if EDITS in plan.config.strata:
         for key, own in texts.items():
             _check_edits(key, own)
     context = _encode(plan, store, texts, tell)
@@ -111,12 +112,10 @@ def _transform(plan: Plan, store: RunStore, tell: Progress) -> dict[str, Transfo
 
 def _check_edits(key: str, texts: TransformedSplits) -> None:
     """Refuse numbers of edits that cannot be strata, before anything is trained."""
-    from ietest_fast.stats.strata import read_strata
-
     if texts.n_edits is None:
         raise InputError(f"strata: the transformation {key} tells no edits; leave edits out")
     try:
-        read_strata(texts.n_edits, texts.n_edits.size, name="edits")
+        read_strata(texts.n_edits, texts.n_edits.size, name=EDITS)
     except InputError as error:
         raise InputError(f"strata: of the transformation {key}, {error}") from None
 

@@ -11,12 +11,13 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.comparison import compare_versions
-from ietest_fast.evaluation.predictions import EDITS, Predictions
+from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.experiment.results import RESULTS
 from ietest_fast.report.strata import strata_table
 from ietest_fast.report.tables import Column, PValue, Range, Table
 from ietest_fast.stats import Verdict, equivalence_test
+from ietest_fast.stats.strata import EDITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ import numpy as np
 
 from ietest_fast.stats.fixed_margins import count_heterogeneous, heterogeneity_tail
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.symmetry import chi_square_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +130,7 @@ def compare_strata(
         statistic=statistic,
         df=df,
         p_value=p,
-        p_asymptotic=_chi_square_tail(statistic, df),
+        p_asymptotic=chi_square_tail(statistic, df),
         method="resample" if is_drawn else "exact",
         n_resamples=n_resamples if is_drawn else None,
         seed=seed if is_drawn else None,
@@ -184,7 +185,7 @@ def compare_strata_by_clusters(
         statistic=statistic,
         df=df,
         p_value=p,
-        p_asymptotic=_chi_square_tail(statistic, df),
+        p_asymptotic=chi_square_tail(statistic, df),
         method="clusters",
         n_resamples=None,
         seed=None,
@@ -225,9 +226,3 @@ def _score(
     values, vectors = np.linalg.eigh(covariance)
     kept = values > 1e-9 * values.max()
     return float((np.square(sums.sum(axis=0) @ vectors[:, kept]) / values[kept]).sum())
-
-
-def _chi_square_tail(statistic: float, df: int) -> float:
-    from scipy.special import chdtrc
-
-    return 1.0 if df == 0 else float(chdtrc(df, statistic))

@@ -11,7 +11,7 @@ from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.classifiers import read_classifiers
 from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.inputs import as_clusters
+from ietest_fast.stats.inputs import as_clusters, is_outcomes
 from ietest_fast.stats.intervals import Differences
 from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import bonferroni, check_alpha, holm
@@ -263,7 +263,7 @@ def _warn_of_skewness(
     """Name the classifiers whose scores the symmetric law, the only one here, does not fit."""
     skewed = []
     for name, original, transformed in zip(names, a.T, b.T, strict=True):
-        if np.isin(original, (0, 1)).all() and np.isin(transformed, (0, 1)).all():
+        if is_outcomes(original) and is_outcomes(transformed):
             continue  # outcomes: their differences are signs
         differences = Differences.of(original - transformed)
         if StudentisedUnits.of(differences, codes, n_clusters).fits == "studentised":

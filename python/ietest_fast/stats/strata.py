@@ -35,9 +35,18 @@ from ietest_fast.stats.seeds import Rng, seed_of
 from ietest_fast.stats.strata_result import StrataCorrection, StratifiedResult, StratumResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+#: As the name of strata: the gold label, whatever its column is called.
+LABEL = "label"
+
+#: As the name of strata or a dose: how many edits a transformation made in each text.
+EDITS = "edits"
+
+# What no file of texts has to hold.
+_MADE = {LABEL, EDITS}
 
 #: More strata than this are refused: a table of them says nothing.
 MOST_STRATA = 100
@@ -47,6 +56,11 @@ MOST_LABELS = 20
 
 # p-values that are equal on paper may differ by rounding.
 _SAME = 1 + 1e-9
+
+
+def list_file_columns(names: Iterable[str | None]) -> list[str]:
+    """Return those of the names of strata and doses that are columns of a file with texts."""
+    return [name for name in dict.fromkeys(names) if name is not None and name not in _MADE]
 
 
 def stratified_test(

@@ -204,10 +204,10 @@ def symmetry_test(
             n_resamples=n_resamples,
             seed=seed,
         ),
-        p_symmetry_asymptotic=_p_chi_square(symmetry, symmetry_df),
+        p_symmetry_asymptotic=chi_square_tail(symmetry, symmetry_df),
         homogeneity_statistic=homogeneity,
         homogeneity_df=homogeneity_df,
-        p_homogeneity=_p_chi_square(homogeneity, homogeneity_df),
+        p_homogeneity=chi_square_tail(homogeneity, homogeneity_df),
         n_resamples=n_resamples,
         seed=seed,
     )
@@ -242,7 +242,8 @@ def _quadratic_form(
     return float(np.square(values.sum(axis=0) @ root).sum()), int(kept.sum()), root
 
 
-def _p_chi_square(statistic: float, df: int) -> float:
+def chi_square_tail(statistic: float, df: int) -> float:
+    """Return the asymptotic p-value of a quadratic form of rank ``df``; 1 of rank 0."""
     from scipy.special import chdtrc
 
     return 1.0 if df == 0 else float(chdtrc(df, statistic))
