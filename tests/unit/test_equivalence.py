@@ -23,6 +23,7 @@ from ietest_fast.stats import (
 )
 from ietest_fast.stats.scores import paired_score_test
 from reference import interval_oracle
+from simulations import scaled, slack
 
 TABLES = [
     PairedCounts(8000, 52, 48, 1900),
@@ -431,3 +432,38 @@ def test_two_equal_pairs_of_scores_show_nothing() -> None:
     result = equivalence_test([0.1, 0.2], [0.1, 0.2])
     assert result.p_value == 0.25
     assert result.verdict is Verdict.UNDECIDED
+
+
+def test_few_discordant_clusters_are_tested_exactly() -> None:
+    right = np.ones(300, dtype=bool)
+    for lost in (0, 1, 3):
+        after = np.arange(300) >= lost
+        alone = equivalence_test(right, after, margin=0.03)
+        ones = equivalence_test(right, after, margin=0.03, clusters=np.arange(300))
+        assert ones.p_value == pytest.approx(alone.p_value, rel=0.02)
+        assert ones.p_value >= alone.p_value
+        # As if there were 100 pairs; what is lost is rounded upwards.
+        threes = equivalence_test(right, after, margin=0.03, clusters=np.arange(300) // 3)
+        fewer = equivalence_test(right[:100], np.arange(100) >= min(lost, 1), margin=0.03)
+        assert threes.p_value >= fewer.p_value * (1 - 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_clusters", "size", "correlation", "margin"),
+    [(300, 3, 0.3, 0.01), (200, 5, 0.5, 0.01), (150, 10, 0.5, 0.02), (1_000, 3, 0.3, 0.03)],
+)
+def test_few_discordant_clusters_keep_the_level(
+    n_clusters: int, size: int, correlation: float, margin: float
+) -> None:
+    rng = np.random.default_rng(9)
+    n_tables = scaled(2_000)
+    shape = np.array([margin, 1 - margin]) * (1 - correlation) / correlation
+    clusters = np.repeat(np.arange(n_clusters), size)
+    right = np.ones(clusters.size, dtype=bool)
+    equivalent = 0
+    for _ in range(n_tables):
+        own = rng.beta(*shape, size=n_clusters)
+        after = rng.random(clusters.size) >= own[clusters]
+        equivalent += equivalence_test(right, after, clusters=clusters, margin=margin).equivalent
+    assert equivalent / n_tables <= 0.06 + slack(n_tables)

@@ -17,6 +17,7 @@ from ietest_fast.stats import (
     equivalence_test,
     flip_test,
 )
+from simulations import scaled, slack
 
 
 def binomial_at_most(x: int, n: int, p: Fraction) -> Fraction:
@@ -154,3 +155,44 @@ def test_clusters_keep_level_and_coverage() -> None:
     below, above, coverage = simulate_coverage(n_tables=4_000, seed=1)
     assert max(below, above) < 0.06
     assert coverage > 0.935
+
+
+def test_pairs_of_few_clusters_with_flips_are_taken_to_be_alike() -> None:
+    clusters = np.repeat(np.arange(100), 4)
+    for n_telling, effect in ((24, 4.0), (25, None)):
+        flipped = np.isin(np.arange(400), 4 * np.arange(n_telling)).astype(int)
+        result = flip_test(np.zeros(400, dtype=int), flipped, clusters=clusters, margin=0.1)
+        assert result.design_effect is not None
+        assert (result.design_effect == effect) == (n_telling < 25)
+    # One pair of each cluster alone: the pairs are not alike, and nothing is inflated.
+    assert result.design_effect == pytest.approx(1.0, abs=0.05)
+
+
+def test_clusters_of_one_are_independent_pairs() -> None:
+    flipped = (np.arange(300) < 5).astype(int)
+    alone = flip_test(np.zeros(300, dtype=int), flipped, margin=0.05)
+    ones = flip_test(np.zeros(300, dtype=int), flipped, margin=0.05, clusters=np.arange(300))
+    assert ones.p_below == pytest.approx(alone.p_below, rel=0.02)
+    assert ones.interval.high == pytest.approx(alone.interval.high, rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_clusters", "size", "correlation"), [(20, 20, 0.3), (40, 20, 0.5), (60, 10, 0.3)]
+)
+def test_few_clusters_with_flips_keep_the_level(
+    n_clusters: int, size: int, correlation: float
+) -> None:
+    rng = np.random.default_rng(8)
+    rate, n_tables = 0.05, scaled(2_000)
+    shape = np.array([rate, 1 - rate]) * (1 - correlation) / correlation
+    clusters = np.repeat(np.arange(n_clusters), size)
+    below = covered = 0
+    for _ in range(n_tables):
+        own = rng.beta(*shape, size=n_clusters)
+        flipped = (rng.random(clusters.size) < own[clusters]).astype(int)
+        result = flip_test(np.zeros_like(flipped), flipped, clusters=clusters, margin=rate)
+        below += result.p_below < 0.05
+        covered += rate in result.confidence_interval()
+    assert below / n_tables <= 0.06 + slack(n_tables)
+    assert covered / n_tables >= 0.935 - slack(n_tables)

@@ -111,7 +111,7 @@ def test_three_accuracies_and_an_extreme_confidence_have_an_interval_without_an_
 def test_a_model_that_collapsed_everywhere_is_told() -> None:
     result = robustness([0.33, 0.34], [True, True])
     assert result.without_collapsed is None
-    assert "No classifier learnt anything" in str(result)
+    assert "No classifier is shown to beat the most frequent label" in str(result)
 
 
 @pytest.mark.parametrize("n", [10, 100, 9824])

@@ -136,6 +136,15 @@ def test_level_of_heterogeneity_is_kept_by_clusters(design: str) -> None:
 
 
 @pytest.mark.slow
+def test_few_clusters_of_uneven_sizes_keep_the_level_of_equal_versions() -> None:
+    """Only: where versions differ alike in all strata, the test may be liberal."""
+    for n, loss in itertools.product((60, 100), (0.5, 0.8, 0.9)):
+        size = clustered_size("uneven sizes", n=n, loss=loss, n_tables=scaled(4_000), seed=5)
+        print(f"uneven sizes, {n} clusters, losses {loss:.0%}: {size:.1%}")
+        assert size < (0.06 if loss == 0.5 else 0.15) + slack(scaled(4_000))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("clustered", [False, True])
 def test_level_over_strata_is_kept(clustered: bool) -> None:
     for (name, shares), correction in itertools.product(

@@ -178,7 +178,9 @@ class EvaluationResult(Result):
         if found.warning is not None:
             said.append(found.warning)
         if any(test.collapsed for test in self.comparison.tests):
-            said.append("Warning: the classifier gives one class only, or is at chance.")
+            said.append(
+                "Warning: the classifier gives one class only, or is not shown to be above chance."
+            )
         tests = self.comparison.tests
         for test in tests:
             before = f"{test.name}: " if len(tests) > 1 else ""

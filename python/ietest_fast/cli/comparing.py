@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.comparison import Comparison, VersionTest
     from ietest_fast.evaluation.reading import ReadLogs
 
-_COLLAPSED = "Warning: {} predicts one class or is at chance; it has collapsed."
+_COLLAPSED = "Warning: {} has collapsed: it predicts one class, or is not shown to be above chance."
 
 
 def compare_logs(

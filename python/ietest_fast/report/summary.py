@@ -266,7 +266,8 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
     if condition.collapsed:
         which = ", ".join(f"ρ={cell.rho:g} m={cell.m}" for cell in condition.collapsed)
         lines.append(
-            f"Collapsed (one class only, or at chance): {len(condition.collapsed)} of "
+            "Collapsed (one class only, or not shown to be above chance): "
+            f"{len(condition.collapsed)} of "
             f"{say_count(len(condition.cells), 'classifier')}: {which}."
         )
     few = [cell for rho in condition.rhos for cell in rho.liberal]

@@ -111,15 +111,17 @@ def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
             f", and two trainings disagree {most}{_points(excess)} more often across the versions "
             "than within one"
         )
+    seen = "no overall change in accuracy is shown"
+    if any(rho.reject for rho in rhos):
+        seen = f"accuracy is shown to change by less than {_margin(run)}"
     return (
         f"{most}{least}{_percent(max(shares))} of the answers{_to_reworded(rhos)} change "
-        f"{_at(rhos, run)}, although no overall change in accuracy is shown"
-        f"{_say_labels(rhos, run)}{more}"
+        f"{_at(rhos, run)}, although {seen}{_say_labels(rhos, run)}{more}"
     )
 
 
 def _say_labels(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
-    """Say which labels lose and which gain where that is shown most clearly; "" if it is not."""
+    """Say how labels move on average where losses are shown to go with them; "" if they are not."""
     over = run.over_rho
     shown = {
         rho.rho: p
@@ -135,15 +137,8 @@ def _say_labels(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
         name: sum(each.strata[place].delta for each in own) / len(own)
         for place, name in enumerate(names)
     }
-    parts = [
-        f"{verb} on {', '.join(words)}"
-        for verb, sign in (("falls", 1), ("rises", -1))
-        for words in [
-            [f"{name} ({_points(abs(mean))})" for name, mean in means.items() if sign * mean > 0]
-        ]
-        if words
-    ]
-    return f" (at ρ = {rho.rho:g} it {' and '.join(parts)})"
+    moves = ", ".join(f"{name} {_signed(-mean)}" for name, mean in means.items() if mean)
+    return f" (at ρ = {rho.rho:g} it depends on the label; on average {moves} points)"
 
 
 def _flip_share(rho: RhoResult) -> float:
@@ -213,6 +208,10 @@ def _margin(run: ConditionResult) -> str:
 def _points(share: float) -> str:
     size = f"{100 * share:.2f}".rstrip("0").rstrip(".")
     return f"{size} {'point' if size == '1' else 'points'}"
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _percent(share: float) -> str:

@@ -251,6 +251,6 @@ def clustered_test(
         alternative=alternative,
         n_resamples=n_resamples,
         seed=seed,
-        variance_factor=clustering.design_effect,
+        variance_factor=clustering.cautious_effect,
         types=types,
     )

@@ -17,9 +17,9 @@ from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.drawing import axes_or_new, draw_observed
 from ietest_fast.stats.inputs import as_outcomes, check_lengths
 from ietest_fast.stats.matched import PairedCounts
-from ietest_fast.stats.mcnemar import mcnemar_test
+from ietest_fast.stats.mcnemar import classical_p_values, mcnemar_test
 from ietest_fast.stats.multiple import holm
-from ietest_fast.stats.outcomes import Method, check_engine
+from ietest_fast.stats.outcomes import FEW_DISCORDANT, Method, check_engine
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.seeds import Rng, seed_of
 
@@ -202,6 +202,19 @@ class CochranResult(Result):
                 for pair in self.pairwise
             ),
         ]
+
+    def remarks(self) -> list[str]:
+        """Warn of pairs of versions with few discordant texts."""
+        few = [
+            f"{pair.first} − {pair.second} ({pair.counts.k}; conditional exact p "
+            f"{format_p(classical_p_values(pair.counts)['p_conditional'])})"
+            for pair in self.pairwise
+            if 0 < pair.counts.k < FEW_DISCORDANT
+        ]
+        if not few:
+            return []
+        said = f"below {FEW_DISCORDANT} discordant texts the bootstrap test may reject too often"
+        return [f"Warning: {said}: {', '.join(few)}."]
 
 
 def cochran_q_test(

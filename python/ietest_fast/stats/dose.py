@@ -417,12 +417,15 @@ def _fit(
     slopes = np.bincount(places, weights=x * x)
     scores = np.bincount(places, weights=x * y)
     sxx, sxy = float(slopes.sum()), float(scores.sum())
+    most = float(slopes.max()) / sxx
     values, counts = np.unique(response, return_counts=True)
     telling = np.unique(places[response != values[np.argmax(counts)]]).size
     df = telling - 1
     if df < 1:
         whole = Interval(-math.inf, math.inf)
-        return Slope(value=sxy / sxx, interval=whole, t=0.0, df=max(df, 0), p_value=1.0)
+        return Slope(
+            value=sxy / sxx, interval=whole, t=0.0, df=max(df, 0), p_value=1.0, largest_weight=most
+        )
     square = float(np.square(scores).sum())
     left = (square - sxy**2 / telling) * telling / df
     t = math.copysign(math.inf, sxy) if left <= 0 and sxy else 0.0
@@ -442,6 +445,7 @@ def _fit(
         t=t,
         df=df,
         p_value=_side(alternative, lower, upper),
+        largest_weight=most,
     )
 
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from ietest_fast.stats.resampling import Alternative
 
 
+#: A slope of which one text or cluster has so large a share of the weight is warned of.
+MOST_WEIGHT = 0.1
+
+
 @dataclass(frozen=True, kw_only=True)
 class Slope:
     """How a mean changes with the dose.
@@ -27,6 +31,8 @@ class Slope:
         Studentised score at a slope of 0, and its degrees of freedom.
     p_value
         Of "the slope is 0".
+    largest_weight
+        Largest share of Σ (dose - mean)² that one text, or cluster, has.
     """
 
     value: float
@@ -34,6 +40,7 @@ class Slope:
     t: float
     df: int
     p_value: float
+    largest_weight: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +144,17 @@ class DoseResponseResult(Result):
         """Return the interval of the slope at 1 - alpha; infinite if all doses are the same."""
         return Interval(-math.inf, math.inf) if self.slope is None else self.slope.interval
 
+    @property
+    def warning(self) -> str | None:
+        """What the reader has to know before the slope is used; None if there is nothing."""
+        if self.slope is None or self.slope.largest_weight < MOST_WEIGHT:
+            return None
+        one = "text" if self.n_clusters is None else "cluster"
+        return (
+            f"one {one} has {self.slope.largest_weight:.0%} of the weight of the slope, whose test "
+            f"may then reject too often: cut large values of {self.name}, or take their logarithm"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
         return {
@@ -160,6 +178,7 @@ class DoseResponseResult(Result):
             "alpha": self.alpha,
             "seed": self.seed,
             "explanation": self.explanation,
+            "warning": self.warning,
         }
 
     def rows(self) -> list[tuple[str, str]]:
@@ -182,7 +201,8 @@ class DoseResponseResult(Result):
 
     def remarks(self) -> list[str]:
         """Return what is shown as a sentence."""
-        return [self.explanation]
+        said = [self.explanation]
+        return said if self.warning is None else [*said, f"Warning: {self.warning}."]
 
     @property
     def explanation(self) -> str:

@@ -15,7 +15,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.stats.equivalence_result import EquivalenceResult, Verdict
 from ietest_fast.stats.few_discordant import exact_equivalence_p
 from ietest_fast.stats.inputs import as_clusters, as_scores, check_between, check_lengths, is_number
-from ietest_fast.stats.intervals import Clustering, Differences, Interval
+from ietest_fast.stats.intervals import FEW_TELLING, Clustering, Differences, Interval
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, read_pairs
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
 from ietest_fast.stats.resampling import RELATIVE_ROUNDING, check_options, monte_carlo_p
@@ -178,7 +178,7 @@ def _test_counts(
         from scipy.special import stdtr, stdtrit
 
         df = clustering.n - 1
-        root = math.sqrt(clustering.design_effect)
+        root = math.sqrt(clustering.cautious_effect)
         quantile = -float(stdtrit(df, alpha))
         tail = functools.partial(_student_tail, stdtr, df)
 
@@ -187,9 +187,9 @@ def _test_counts(
     if clustering is None and counts.k < FEW_DISCORDANT:
         p_lower = exact_equivalence_p(counts.n, counts.n01, counts.n10, margin)
         p_upper = exact_equivalence_p(counts.n, counts.n10, counts.n01, margin)
-    elif counts.k == 0:  # a cluster's pairs may be alike: as many as there are clusters, or fewer
-        p_none = (1 - margin) ** (counts.n / root**2)
-        p_lower, p_upper = max(p_lower, p_none), max(p_upper, p_none)
+    elif clustering is not None and clustering.n_telling < FEW_TELLING:
+        p_lower = max(p_lower, _cautious_p(counts.n, counts.n01, counts.n10, clustering, margin))
+        p_upper = max(p_upper, _cautious_p(counts.n, counts.n10, counts.n01, clustering, margin))
     if p_difference is None and clustering is None:
         p_difference = outcome_test(counts).p_value
     elif p_difference is None:
@@ -197,7 +197,7 @@ def _test_counts(
     return EquivalenceResult(
         n=counts.n,
         n_clusters=None if clustering is None else clustering.n,
-        design_effect=None if clustering is None else clustering.design_effect,
+        design_effect=None if clustering is None else clustering.cautious_effect,
         counts=counts,
         delta=counts.delta,
         margin=margin,
@@ -211,6 +211,14 @@ def _test_counts(
         p_difference=p_difference,
         standard_error=root * math.sqrt(variance / counts.n),
     )
+
+
+def _cautious_p(n: int, n10: int, n01: int, clustering: Clustering, margin: float) -> float:
+    """Compute the exact p-value as if the pairs of a cluster were all alike, rounded upwards."""
+    effect = clustering.largest_effect * (1 - 1e-12)
+    size = max(2, int(n / effect))
+    against = min(size, math.ceil(n10 / clustering.largest_effect - 1e-9))
+    return exact_equivalence_p(size, against, min(size - against, int(n01 / effect)), margin)
 
 
 def _test_scores(

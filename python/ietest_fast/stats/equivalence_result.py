@@ -30,7 +30,7 @@ class Verdict(enum.StrEnum):
 
     Equal accuracy is less than invariance: ``EQUIVALENT`` is about accuracy alone, ``ALIKE`` says
     that few answers flip, too, and ``CHANGES`` that many do, whatever the accuracies are.
-    ``COLLAPSED`` is a verdict on several classifiers alone: none of them learnt anything, so
+    ``COLLAPSED`` is a verdict on several classifiers alone: none of them is above chance, so
     nothing can be told.
     """
 

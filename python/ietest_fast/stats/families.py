@@ -23,7 +23,7 @@ from ietest_fast.stats.multiple import (
     rejections,
     thresholds_of,
 )
-from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
+from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.seeds import Rng, seed_of
@@ -159,9 +159,19 @@ class CombinedResult(Result):
         said = f"At a family-wise level of {self.alpha:g} no test rejects."
         if rejected:
             said = f"At a family-wise level of {self.alpha:g} rejected: {', '.join(rejected)}."
-        if self.joint is None or self.joint.warning is None:
+        found = None if self.joint is None else self.joint.warning
+        if found is not None:
+            return [said, f"Warning: {found}."]
+        tests = zip(self.names, self.tests or (), strict=False)
+        few = [
+            f"{name} ({test.counts.k}; conditional exact p {format_p(test.p_mcnemar_exact)})"
+            for name, test in tests
+            if getattr(test, "few_discordant", False)
+        ]
+        if not few:
             return [said]
-        return [said, f"Warning: {self.joint.warning}."]
+        why = f"below {FEW_DISCORDANT} discordant pairs the bootstrap test may reject too often"
+        return [said, f"Warning: {why}, and the correction with it: {', '.join(few)}."]
 
 
 def combine(

@@ -45,6 +45,7 @@ class FlipResult(Result):
         right.
     n_clusters, design_effect
         Number of clusters and what they do to the variance of the flip rate; None without clusters.
+        The design effect is the largest there can be where fewer than 25 clusters hold a flip.
     n_effective
         How many independent pairs the sample is worth (Korn and Graubard 1998); ``n`` without
         clusters.
@@ -224,8 +225,9 @@ def flip_test(
     H0: f >= margin, the opposite of invariance, and H0: f <= margin are tested by the binomial law
     (Clopper and Pearson 1934). With clusters n is replaced by an effective n, the number of
     independent pairs of the same variance, with Korn and Graubard's (1998) correction for the
-    degrees of freedom; a flip rate of 0 or 1, which has no variance, is taken for one of pairs that
-    are alike within a cluster.
+    degrees of freedom. Where fewer than 25 clusters hold a flip, they do not tell how alike the
+    pairs of a cluster are, which are then taken to be all alike: both tests and the interval are
+    cautious there.
 
     Parameters
     ----------
@@ -316,7 +318,7 @@ def _result(
 
     n_clusters, effect = None, None
     if clustering is not None:
-        n_clusters, effect = clustering.n, clustering.design_effect
+        n_clusters, effect = clustering.n, clustering.cautious_effect
     size = _effective(n, n_clusters, effect, alpha)
     x = n_flipped / n * size if clustering is not None else n_flipped
     lost, won, other = kinds

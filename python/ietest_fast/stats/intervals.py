@@ -60,6 +60,10 @@ def upper_level(confidence_level: float, alternative: Alternative) -> float:
     return (1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level
 
 
+#: With fewer clusters than this that tell something, their design effect is not to be trusted.
+FEW_TELLING = 25
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Differences:
     """Differences in a unit in which their squares are neither infinite nor 0.
@@ -110,10 +114,24 @@ class Clustering:
         Number of clusters.
     design_effect
         At least 1; the largest there can be where no difference varies.
+    largest_effect
+        Of clusters whose pairs are all alike: sum of the squares of their sizes / n.
+    n_telling
+        Clusters that hold another difference than the commonest one: what is estimated of the
+        dependence within clusters is estimated from these.
     """
 
     n: int
     design_effect: float
+    largest_effect: float
+    n_telling: int
+
+    @property
+    def cautious_effect(self) -> float:
+        """The design effect, taken as large as it can be where few clusters tell it."""
+        if self.n_telling < FEW_TELLING:
+            return max(self.design_effect, self.largest_effect)
+        return self.design_effect
 
     @classmethod
     def of(cls, differences: Differences, clusters: Any) -> Clustering:
@@ -128,7 +146,14 @@ class Clustering:
     ) -> Clustering:
         """Find the design effect of numbered clusters, shape (n,)."""
         values = differences.values
+        largest = max(1.0, float(np.square(np.bincount(codes)).sum()) / values.size)
         effect = None if differences.spread == 0 else design_effect(values, codes, n_clusters)
-        if effect is None:  # then pairs may be alike within a cluster
-            effect = float((np.bincount(codes) ** 2).sum()) / values.size
-        return cls(n=n_clusters, design_effect=max(1.0, effect))
+        distinct, counts = np.unique(values, return_counts=True)
+        telling = np.bincount(codes[values != distinct[np.argmax(counts)]], minlength=n_clusters)
+        return cls(
+            n=n_clusters,
+            # Without any spread pairs may be alike within a cluster.
+            design_effect=largest if effect is None else max(1.0, effect),
+            largest_effect=largest,
+            n_telling=int(np.count_nonzero(telling)),
+        )

@@ -1,4 +1,4 @@
-"""Robustness of a model over all its classifiers, and classifiers that learnt nothing."""
+"""Robustness of a model over all its classifiers, and classifiers that have collapsed."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class RobustnessResult(Result):
     every
         The ratio over all classifiers, as the paper defines it.
     without_collapsed
-        The ratio over those that learnt something; None if there is none.
+        The ratio over those that have not collapsed; None if there is none.
     collapsed
         Names of the collapsed classifiers, in the order given.
     confidence_level
@@ -140,7 +140,7 @@ class RobustnessResult(Result):
             return []
         said = f"Collapsed: {', '.join(self.collapsed)}."
         if self.without_collapsed is None:
-            said += " No classifier learnt anything."
+            said += " No classifier is shown to beat the most frequent label."
         return [said]
 
     def _say(self, part: SignalToNoise) -> str:
@@ -174,7 +174,7 @@ def robustness(
     accuracies
         Accuracies on the original test set, of any shape, such as (n_rho, M); pooled.
     collapsed
-        Same shape, bool: which classifiers learnt nothing (:func:`is_collapsed`). None of them if
+        Same shape, bool: which classifiers have collapsed (:func:`is_collapsed`). None of them if
         not given.
     names
         One for each classifier, in the order of the flattened accuracies; their numbers,
@@ -246,10 +246,10 @@ def _signal_to_noise(values: NDArray[np.float64], confidence_level: float) -> Si
 
 
 class Collapse(enum.StrEnum):
-    """How a classifier has learnt nothing."""
+    """How a classifier has collapsed."""
 
     ONE_CLASS = "one predicted class"
-    AT_CHANCE = "accuracy at chance"
+    AT_CHANCE = "accuracy not above chance"
 
 
 def find_collapse(predictions: ArrayLike, gold: ArrayLike) -> Collapse | None:
@@ -286,9 +286,9 @@ def find_collapse(predictions: ArrayLike, gold: ArrayLike) -> Collapse | None:
 
 
 def is_collapsed(predictions: ArrayLike, gold: ArrayLike) -> bool:
-    """Whether a classifier has learnt nothing: it predicts one class, or is at chance.
+    """Whether a classifier predicts one class, or is not shown to be above chance.
 
-    At chance means: its accuracy is not significantly above the share of the most frequent gold
+    That means: its accuracy is not significantly above the share of the most frequent gold
     label (one-sided exact binomial test at 1%). Parameters and errors as for
     :func:`find_collapse`, which says by which rule.
     """

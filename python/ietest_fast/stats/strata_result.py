@@ -183,13 +183,20 @@ class StratifiedResult(Result):
 
     @property
     def movement(self) -> str:
-        """Which strata lose and which gain, in words."""
+        """Which strata are shown to lose and which to gain, in words."""
+        if not any((each.p_adjusted or 0.0) < self.alpha for each in self.moving):
+            nearest = "".join(
+                f"; the smallest p is that of {each.name} (delta {each.delta:+.4f}, "
+                f"p = {format_p(each.p_adjusted or 0.0)})"
+                for each in self.moving
+            )
+            return f"no stratum stands out by itself{nearest}"
         parts = [
             f"{verb} on {', '.join(_say_stratum(each) for each in own)}"
             for verb, own in (("falls", self.falling), ("rises", self.rising))
             if own
         ]
-        return f"accuracy {' and '.join(parts)}" if parts else "no stratum stands out by itself"
+        return f"accuracy {' and '.join(parts)}"
 
     @property
     def explanation(self) -> str:

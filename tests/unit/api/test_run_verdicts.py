@@ -112,9 +112,7 @@ def test_only_what_is_shown_to_be_alike_is_called_so(
             assert cell.is_equivalent
             assert cell.reworded is not None
             assert cell.reworded.flips.rate < 0.05
-        assert "it falls on no (6 points) and rises on perhaps (6 points)" in say_condition(
-            condition
-        )
+        assert "on average no −6.00, perhaps +6.00 points" in say_condition(condition)
         assert any("depend on the gold label" in line for line in _label_lines(condition))
     said = say_condition(condition)
     assert ("treats rephrased sentences alike" in said) == (verdict is Verdict.ALIKE)

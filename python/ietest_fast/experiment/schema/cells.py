@@ -104,7 +104,7 @@ class CellResult(Part):
     train_transformed, valid_transformed
         How many observations of its resample are transformed ones; None if it was read from counts.
     collapsed
-        Whether it cannot be told from guessing: one class on everything, or at chance.
+        Whether it cannot be told from guessing: one class on everything, or not above chance.
     """
 
     rho: Share
