@@ -73,7 +73,7 @@ def test_equivalent_means_that_the_interval_lies_inside_the_margins(
         (TABLES[0], Verdict.EQUIVALENT, "Equivalent within 0.01"),
         (TABLES[1], Verdict.UNDECIDED, "pairs like these would decide"),
         (TABLES[2], Verdict.DIFFERS, "beyond the margin"),
-        (TABLES[3], Verdict.EQUIVALENT, "smaller than the margin"),
+        (TABLES[3], Verdict.EQUIVALENT, "but a smaller one"),
     ],
 )
 def test_verdicts(counts: PairedCounts, verdict: Verdict, words: str) -> None:
@@ -157,12 +157,12 @@ def test_scores_that_are_undecided_say_what_n_would_decide() -> None:
 
 @pytest.mark.parametrize(
     ("shift", "verdict"),
-    [(0.25, Verdict.DIFFERS), (0.0, Verdict.EQUIVALENT), (0.0625, Verdict.EQUIVALENT)],
+    [(0.25, Verdict.DIFFERS), (0.0, Verdict.EQUIVALENT), (0.0625, Verdict.DIFFERS)],
 )
 def test_constant_differences_have_no_variance_but_a_verdict(
     shift: float, verdict: Verdict
 ) -> None:
-    a = np.arange(8) / 8
+    a = np.arange(32) / 32
     result = equivalence_test(a, a - shift, margin=0.125, scores=True)
     assert result.verdict is verdict
     assert (result.p_difference == 1) == (shift == 0)
@@ -228,7 +228,9 @@ def test_a_difference_that_rounding_alone_makes_vary_is_constant(
     assert result.design_effect == (None if clusters is None else 4)
     wider = equivalence_test(a, b, clusters=clusters, margin=0.11)
     assert wider.statistic_lower == math.inf
-    assert wider.p_value < 1e-60
+    # A share of 0.01 that lose 1 more would make 0.11, and could be missing by chance.
+    assert wider.p_value == pytest.approx(0.99 ** (1000 if clusters is None else 250))
+    assert wider.warning is not None
     assert paired_score_test(a, b, clusters=clusters, n_resamples=9).t == -math.inf
     joint = joint_test(np.transpose([a, b]), np.transpose([b, a]), clusters=clusters, n_resamples=9)
     assert joint.t == (-math.inf, math.inf)
@@ -430,7 +432,7 @@ def test_the_result_tells_everything() -> None:
 
 def test_two_equal_pairs_of_scores_show_nothing() -> None:
     result = equivalence_test([0.1, 0.2], [0.1, 0.2])
-    assert result.p_value == 0.25
+    assert result.p_value == pytest.approx(0.99**2)
     assert result.verdict is Verdict.UNDECIDED
 
 

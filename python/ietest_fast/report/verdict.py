@@ -138,7 +138,10 @@ def _say_labels(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
         for place, name in enumerate(names)
     }
     moves = ", ".join(f"{name} {_signed(-mean)}" for name, mean in means.items() if mean)
-    return f" (at ρ = {rho.rho:g} it depends on the label; on average {moves} points)"
+    return (
+        f" (at ρ = {rho.rho:g} the proportion of losses to gains depends on the label; on average "
+        f"{moves} points)"
+    )
 
 
 def _flip_share(rho: RhoResult) -> float:

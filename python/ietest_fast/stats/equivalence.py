@@ -146,6 +146,7 @@ def equivalence_test(
     unit = "pairs" if clusters is None else "clusters"
     warning = units.warn(law, unit=unit)
     result = _test_scores(differences, clustering, margin, alpha, p_difference)
+    warning = warning or result.warning
     if law == "symmetric":
         return replace(result, null=law, warning=warning)
     return replace(
@@ -254,6 +255,14 @@ def _test_scores(
     p_lower, p_upper = tail(lower), tail(-upper)
     if p_difference is None:
         p_difference = min(1.0, 2 * tail(abs(t_at(0.0))))
+    warning = None
+    if error == 0:
+        p_lower = max(p_lower, _missed(float(np.ldexp(mean, exponent)) + margin, df + 1))
+        p_upper = max(p_upper, _missed(margin - float(np.ldexp(mean, exponent)), df + 1))
+        warning = (
+            "all differences are equal, so nothing tells how much they vary: rare differences of "
+            "more than 1 could hide more than the p-value says"
+        )
     half = -float(stdtrit(df, alpha)) * error
     with np.errstate(over="ignore"):  # an interval may be infinite where a score may not
         low, delta, high, error_of_delta = np.ldexp(
@@ -275,7 +284,13 @@ def _test_scores(
         p_value=max(p_lower, p_upper),
         p_difference=p_difference,
         standard_error=error_of_delta,
+        warning=warning,
     )
+
+
+def _missed(gap: float, n: int) -> float:
+    """Return P(n equal differences) if a share of the gap's size differs by 1 from the rest."""
+    return (1 - gap) ** n if 0 < gap < 1 else 0.0
 
 
 def _studentise(

@@ -182,24 +182,22 @@ class EquivalenceResult(Result):
     def explanation(self) -> str:
         """Give the verdict in plain words."""
         margin, p_difference = f"{self.margin:g}", format_p(self.p_difference)
-        ends = f"between {self.interval.low:.4g} and {self.interval.high:.4g}"
+        level = f"{100 * (1 - 2 * self.alpha):g}%"
+        ends = f"{level} interval {self.interval.low:.4g} to {self.interval.high:.4g}"
         if self.verdict is Verdict.EQUIVALENT:
-            said = f"Equivalent within {margin}: delta lies {ends} (p = {self._format_p()})."
+            said = f"Equivalent within {margin} (p = {self._format_p()}): delta has the {ends}."
             if self.differs:
-                said += (
-                    f" There is a difference (p = {p_difference}), but it is smaller than the "
-                    "margin."
-                )
+                said += f" A difference is shown, too (p = {p_difference}), but a smaller one."
             return said
         if self.verdict is Verdict.DIFFERS:
             beyond = self.interval.low >= self.margin or self.interval.high <= -self.margin
             return (
-                f"The versions differ: delta is {self.delta:+.4g} (p = {p_difference}) and lies "
-                f"{ends}, {'beyond' if beyond else 'perhaps beyond'} the margin of {margin}."
+                f"The versions differ (p = {p_difference}): delta is {self.delta:+.4g}, {ends}, "
+                f"{'beyond' if beyond else 'perhaps beyond'} the margin of {margin}."
             )
         said = (
             f"Undecided: neither a difference (p = {p_difference}) nor equivalence within "
-            f"{margin} (p = {self._format_p()}) is shown; delta lies {ends}."
+            f"{margin} (p = {self._format_p()}) is shown; delta has the {ends}."
         )
         if self.n_to_decide is not None:
             return f"{said} Some {self.n_to_decide:,} pairs like these would decide (power 80%)."
