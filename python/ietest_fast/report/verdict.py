@@ -112,8 +112,9 @@ def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
             "than within one"
         )
     seen = "no overall change in accuracy is shown"
-    if any(rho.reject for rho in rhos):
-        seen = f"accuracy is shown to change by less than {_margin(run)}"
+    over = run.over_rho
+    if any(over.p_adjusted[run.rhos.index(rho)] < over.alpha for rho in rhos):
+        seen = f"no change in accuracy of more than {_margin(run)} is shown"
     return (
         f"{most}{least}{_percent(max(shares))} of the answers{_to_reworded(rhos)} change "
         f"{_at(rhos, run)}, although {seen}{_say_labels(rhos, run)}{more}"

@@ -83,6 +83,14 @@ def test_answers_that_swap_are_a_change_of_mind_however_equal_the_accuracies():
     )
 
 
+def test_a_difference_below_the_margin_is_not_denied():
+    said = say_verdict(make_run((70_000, 4_500, 3_900, 21_600), EQUAL))
+    assert said.startswith(
+        "bert changes its mind when sentences are rephrased: at least 8.4% of the answers change "
+        "at ρ = 0, although no change in accuracy of more than 1 point is shown; at ρ = 0.5"
+    )
+
+
 def test_not_rejecting_is_not_called_invariance():
     said = say_verdict(make_run(OPEN, EQUAL))
     assert said == (
