@@ -48,3 +48,14 @@ def test_verdicts_follow_from_what_was_read() -> None:
 def test_words_that_were_left_alone_have_no_substitute() -> None:
     replaced = {(row["lemma"], row["pos"]) for row in read("substitutions.tsv")}
     assert not replaced & {(row["lemma"], row["pos"]) for row in read("left_alone.tsv")}
+
+
+def test_of_two_verdicts_the_stricter_counts() -> None:
+    order = ["never", "only", "always"]
+    rows = read("careful_nouns.tsv")
+    assert len({(row["old"], row["new"]) for row in rows}) == len(rows)
+    for row in rows:
+        readers = [row["reader_1"], row["reader_2"]]
+        assert row["verdict"] == min(readers, key=order.index), row
+        for reader, when in zip(readers, (row["when_1"], row["when_2"]), strict=True):
+            assert bool(when) == (reader == "only"), row

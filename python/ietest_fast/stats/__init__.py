@@ -73,6 +73,7 @@ from ietest_fast.stats.simulation import SimulationResult, TestSize, simulate
 from ietest_fast.stats.strata import MOST_STRATA, stratified_test
 from ietest_fast.stats.strata_result import StratifiedResult, StratumResult
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
+from ietest_fast.stats.unsound import UnsoundnessResult, unsoundness
 from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
 
 __all__ = [
@@ -122,6 +123,7 @@ __all__ = [
     "SymmetryResult",
     "TestSize",
     "TrendResult",
+    "UnsoundnessResult",
     "VarianceComponents",
     "Verdict",
     "algorithm_power",
@@ -169,6 +171,7 @@ __all__ = [
     "symmetry_test",
     "tango_interval",
     "tango_score",
+    "unsoundness",
     "verdict_probability",
     "wilson_interval",
 ]

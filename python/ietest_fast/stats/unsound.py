@@ -1,0 +1,241 @@
+"""How many unsound rephrasings it would take to explain a difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
+from ietest_fast.stats.outcomes import outcome_test
+from ietest_fast.stats.result import Result, format_p
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsoundnessResult(Result):
+    """What unsound rephrasings could explain.
+
+    Attributes
+    ----------
+    counts
+        Of all pairs.
+    n_reworded
+        Texts that were reworded; the others cannot be unsound.
+    p_value
+        Of the paired test on all pairs.
+    alpha
+        The level.
+    n_to_explain
+        The smallest number of reworded pairs whose removal leaves no difference shown; 0 if none
+        is shown.
+    """
+
+    title = "Unsound rephrasings"
+
+    counts: PairedCounts
+    n_reworded: int
+    p_value: float
+    alpha: float
+    n_to_explain: int
+
+    @property
+    def statistic(self) -> float:
+        """The share of the reworded texts whose removal leaves no difference shown."""
+        return self.share_to_explain
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the paired test on all pairs."""
+        return self.p_value
+
+    @property
+    def share_to_explain(self) -> float:
+        """``n_to_explain`` as a share of the reworded texts."""
+        return self.n_to_explain / self.n_reworded
+
+    def delta_bounds(self, share: float) -> tuple[float, float]:
+        """Return between what the delta of the sound reworded texts lies.
+
+        Parameters
+        ----------
+        share
+            Of the reworded texts, in [0, 1): so many at most are unsound, whichever they are.
+
+        Returns
+        -------
+        tuple of float
+            The smallest and the largest delta of the sound texts of this sample, accuracy on the
+            originals minus that on the rephrased ones.
+
+        Raises
+        ------
+        InputError
+            If the share is out of its range.
+        """
+        if share != 0:
+            check_between(share, "the share of unsound texts", 0, 1)
+        n_unsound = int(share * self.n_reworded * (1 + 1e-12))
+        return (
+            -_largest(self.counts.n01, self.counts.n10, self.n_reworded, n_unsound),
+            _largest(self.counts.n10, self.counts.n01, self.n_reworded, n_unsound),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name."""
+        return {
+            "n": self.counts.n,
+            "n_reworded": self.n_reworded,
+            "n10": self.counts.n10,
+            "n01": self.counts.n01,
+            "p_value": self.p_value,
+            "alpha": self.alpha,
+            "n_to_explain": self.n_to_explain,
+            "share_to_explain": self.share_to_explain,
+            "explanation": self.explanation,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        return [
+            ("reworded texts", f"{self.n_reworded:,} of {self.counts.n:,}"),
+            ("p, all of them sound", format_p(self.p_value)),
+            (
+                "unsound to explain it",
+                f"{self.n_to_explain:,} ({self.share_to_explain:.2%})",
+            ),
+        ]
+
+    def remarks(self) -> list[str]:
+        """Return what is shown as a sentence."""
+        return [self.explanation]
+
+    @property
+    def explanation(self) -> str:
+        """What is shown, in plain words."""
+        if self.n_to_explain == 0:
+            return "No difference is shown, so there is nothing to explain."
+        lost = "lost" if self.counts.delta > 0 else "won"
+        return (
+            f"The difference is shown at {self.alpha:g} unless {self.n_to_explain:,} or more of "
+            f"the {self.n_reworded:,} rephrasings ({self.share_to_explain:.2%}) are unsound, all "
+            f"of them among the texts that are {lost}."
+        )
+
+
+def unsoundness(
+    sample: PairedCounts | MatchedSample | Any,
+    transformed: Any = None,
+    *,
+    reworded: Any = None,
+    alpha: float = 0.05,
+) -> UnsoundnessResult:
+    """Compute how many unsound rephrasings could explain a difference.
+
+    A rephrasing is unsound if it does not keep the meaning; what a classifier does on it says
+    nothing about its invariance. In the worst case, unsound pairs are all among the discordant
+    ones that speak for the difference. The smallest number of such pairs is found whose removal
+    leaves a paired test (exact, two-sided) that does not reject. If you know a bound on the share
+    of unsound rephrasings in this sample, compare it with ``share_to_explain``: if that is larger,
+    they are too few to explain the difference.
+
+    Parameters
+    ----------
+    sample
+        Outcomes on the originals, shape (n,); a matched sample; or the four counts.
+    transformed
+        Outcomes on the transformed texts, shape (n,), if ``sample`` is a column.
+    reworded
+        Which texts were reworded: bool, shape (n,); of counts, their number. None: all of them.
+    alpha
+        In (0, 1).
+
+    Returns
+    -------
+    UnsoundnessResult
+
+    Raises
+    ------
+    InputError
+        If a column holds no outcomes, lengths differ, an option is out of its range, or there are
+        fewer reworded texts than discordant pairs.
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import PairedCounts, unsoundness
+    >>> result = unsoundness(PairedCounts(n11=2_000, n10=120, n01=60, n00=820), reworded=700)
+    >>> result.n_to_explain, round(result.share_to_explain, 3)
+    (37, 0.053)
+    >>> [round(delta, 3) for delta in result.delta_bounds(0.05)]
+    [0.038, 0.143]
+    """
+    check_between(alpha, "alpha", 0, 1)
+    if isinstance(sample, PairedCounts):
+        if transformed is not None:
+            raise InputError("counts are complete: leave the second column out")
+        counts = sample
+        n_reworded = counts.n if reworded is None else _as_number(reworded, counts.n)
+    else:
+        a, b = outcome_columns(sample, transformed)
+        counts = PairedCounts.from_outcomes(a, b)
+        n_reworded = counts.n
+        if reworded is not None:
+            mask = as_outcomes(reworded, "reworded")
+            check_lengths(original=a, reworded=mask)
+            n_reworded = int(mask.sum())
+            left_alone = np.flatnonzero((a != b) & ~mask)
+            if left_alone.size:
+                raise InputError(
+                    f"{left_alone.size} texts that were not reworded have another outcome; the "
+                    "versions, or the column, are not of the same texts",
+                    row=f"row {int(left_alone[0])}",
+                )
+    if n_reworded < max(counts.k, 1):
+        raise InputError(
+            f"{counts.k} pairs are discordant, but only {n_reworded} texts are reworded"
+        )
+    return UnsoundnessResult(
+        counts=counts,
+        n_reworded=n_reworded,
+        p_value=outcome_test(counts).p_value,
+        alpha=alpha,
+        n_to_explain=_count_to_explain(counts, alpha),
+    )
+
+
+def _count_to_explain(counts: PairedCounts, alpha: float) -> int:
+    """Return how many discordant pairs of the larger kind to remove until nothing is rejected.
+
+    Each removal brings D nearer to 0, so the p-value grows, and halving finds the number.
+    """
+
+    def rejects(removed: int) -> bool:
+        n10 = counts.n10 - removed * (counts.n10 > counts.n01)
+        n01 = counts.n01 - removed * (counts.n10 < counts.n01)
+        left = PairedCounts(counts.n11, n10, n01, counts.n00)
+        return left.n > 1 and outcome_test(left).p_value < alpha
+
+    if not rejects(0):
+        return 0
+    below, above = 0, abs(counts.n10 - counts.n01)
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (middle, above) if rejects(middle) else (below, middle)
+    return above
+
+
+def _largest(most: int, least: int, n: int, n_unsound: int) -> float:
+    """Return the largest (most - least) / n after so many pairs are removed: what lowers it."""
+    removed = min(n_unsound, least)
+    difference = most - least + removed
+    # Concordant pairs only dilute it.
+    rest = min(n_unsound - removed, n - most - least) if difference > 0 else 0
+    return difference / max(n - removed - rest, 1)
+
+
+def _as_number(value: Any, n: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value <= n:
+        raise InputError(f"reworded must be their number, from 0 to {n:,}, not {value!r}")
+    return int(value)
