@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ietest_fast import _core
@@ -33,6 +33,7 @@ def _units(sample: list[list[float]]) -> StudentisedUnits:
 
 
 @given(small_samples, means, st.integers(0, 2**32))
+@example([[0.0, -0.5], [0.0, -0.5], [-0.25, -0.5]], -0.125, 0)  # under H0 all clusters are alike
 def test_tails_are_those_of_all_resamples(
     sample: list[list[float]], delta: float, seed: int
 ) -> None:

@@ -74,7 +74,10 @@ double studentised_t(std::span<const double> moments, std::int64_t n_units, std:
         const double spread = squares - sum * sum / n + others * (2 * s * sum + s * s * drawn);
         return studentise(total, spread, squares + others * s * s * drawn);
     }
-    const double total = moments[0] + s * moments[1];
+    double total = moments[0] + s * moments[1];
+    // Shifted values may cancel in every cluster: what is left of their sum is rounding.
+    const double summed = static_cast<double>(n_units) * (moments[3] + s * s * moments[5]);
+    if (total * total <= 0x1.0p-88 * summed) total = 0;
     const double squares = moments[3] + 2 * s * moments[4] + s * s * moments[5];
     const double step = total / moments[2];
     const double spread =
