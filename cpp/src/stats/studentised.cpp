@@ -70,7 +70,10 @@ double studentised_t(std::span<const double> moments, std::int64_t n_units, std:
         const double squares = moments[2];
         const auto n = static_cast<double>(n_units);
         const double others = 1 - drawn / n;
-        const double total = sum + s * (drawn - static_cast<double>(n_listed));
+        const double shifted = s * (drawn - static_cast<double>(n_listed));
+        double total = sum + shifted;
+        // Terms that cancel leave rounding.
+        if (std::abs(total) <= 0x1.0p-40 * std::max(std::abs(sum), std::abs(shifted))) total = 0;
         const double spread = squares - sum * sum / n + others * (2 * s * sum + s * s * drawn);
         return studentise(total, spread, squares + others * s * s * drawn);
     }

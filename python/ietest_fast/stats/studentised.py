@@ -289,7 +289,9 @@ class StudentisedUnits:
         """Return the means that neither one-sided test rejects at level ``tail``.
 
         The ends are those of tests that reject p-values (c + 1) / (S + 1) below ``tail``. They are
-        infinite where S replicates, or replicates without spread, allow no rejection. Of more than
+        infinite where S replicates, or replicates without spread, allow no rejection. Of few
+        differences some of which are 0, means further out may again not be rejected; they are left
+        out. Of more than
         2**18 replicates the first 2**18 are used where differences of 0 make the law depend on the
         mean tested.
 
