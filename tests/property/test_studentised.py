@@ -87,6 +87,13 @@ def test_a_test_and_its_mirror_image_agree(d: list[float]) -> None:
     assert math.isclose(one.skewness, -other.skewness, rel_tol=1e-9, abs_tol=1e-12)
 
 
+@given(columns)
+def test_the_interval_holds_the_estimate(d: list[float]) -> None:
+    result = paired_score_test(np.array(d), np.zeros(len(d)), null="studentised", n_resamples=199)
+    interval = result.confidence_interval(0.9)
+    assert interval.low <= result.delta <= interval.high
+
+
 @given(many)
 def test_the_interval_holds_what_the_test_does_not_reject(d: list[float]) -> None:
     # Of few differences the means that are not rejected may be more than one interval (0, 2, 3).
