@@ -115,21 +115,25 @@ void register_studentised(py::module_& module) {
         py::arg("units"), py::kw_only(), py::arg("n_units"), py::arg("n_replicates"),
         py::arg("key"), py::arg("instruction_set") = py::none(), py::arg("n_threads") = py::none());
     studentised.def(
-        "t_of_moments",
-        [](const Doubles& moments, std::int64_t n_units, std::int64_t n_listed, double shift) {
+        "t_ranges_of_moments",
+        [](const Doubles& moments, std::int64_t n_units, std::int64_t n_listed, double first_shift,
+           double last_shift) {
             const bool fits = moments.ndim() == 2 && (moments.shape(1) == stats::kPairMoments ||
                                                       moments.shape(1) == stats::kClusterMoments);
             if (!fits) throw py::value_error("moments must have shape (n, 3) or (n, 9)");
             const auto width = static_cast<std::size_t>(moments.shape(1));
-            Doubles t(moments.shape(0));
+            Doubles lowest(moments.shape(0));
+            Doubles highest(moments.shape(0));
             for (py::ssize_t r = 0; r < moments.shape(0); ++r) {
-                t.mutable_data()[r] =
-                    stats::studentised_t({moments.data(r, 0), width}, n_units, n_listed, shift);
+                const stats::TRange range = stats::studentised_t_range(
+                    {moments.data(r, 0), width}, n_units, n_listed, first_shift, last_shift);
+                lowest.mutable_data()[r] = range.lowest;
+                highest.mutable_data()[r] = range.highest;
             }
-            return t;
+            return py::make_tuple(lowest, highest);
         },
         py::arg("moments"), py::kw_only(), py::arg("n_units"), py::arg("n_listed"),
-        py::arg("shift"));
+        py::arg("first_shift"), py::arg("last_shift"));
 }
 
 }  // namespace ietest::python

@@ -141,6 +141,34 @@ TEST_CASE("samples without spread have an infinite t, and without a sum a t of 0
     CHECK(studentised_t(std::array<double, 3>{0, 0, 0}, 9, 3, -0.5) == kInf);
 }
 
+TEST_CASE("the range of t over shifts is that over a dense grid of them") {
+    constexpr int kSteps = 4000;
+    bool some_turn = false;
+    for (const Owned& owned : {pairs(9, 4), pairs(400, 37), clusters(5), clusters(60)}) {
+        const StudentisedSampler sampler(owned.sample(), {3, 4});
+        const std::int64_t n = sampler.n_units(), k = sampler.n_listed();
+        std::vector<double> drawn(sampler.n_moments());
+        for (std::uint64_t r = 0; r < 200; ++r) {
+            sampler.draw(r, drawn);
+            const auto [lowest, highest] = studentised_t_range(drawn, n, k, 3.0, -2.0);
+            double low = kInf, high = -kInf;
+            for (int i = 0; i <= kSteps; ++i) {
+                const double t = studentised_t(drawn, n, k, -2.0 + 5.0 * i / kSteps);
+                low = std::min(low, t);
+                high = std::max(high, t);
+            }
+            REQUIRE(lowest <= low);
+            REQUIRE(highest >= high);
+            if (std::isfinite(lowest)) REQUIRE(lowest == doctest::Approx(low).epsilon(1e-3));
+            if (std::isfinite(highest)) REQUIRE(highest == doctest::Approx(high).epsilon(1e-3));
+            const double first = studentised_t(drawn, n, k, -2.0);
+            const double last = studentised_t(drawn, n, k, 3.0);
+            some_turn |= highest > std::max(first, last) || lowest < std::min(first, last);
+        }
+    }
+    CHECK(some_turn);
+}
+
 TEST_CASE("tails, quantiles and kept replicates agree") {
     for (const Owned& owned : samples()) {
         constexpr std::int64_t kReplicates = 2000;

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ietest_fast import _core
 from ietest_fast.random import philox_key
 from ietest_fast.stats import equivalence_test
-from ietest_fast.stats.intervals import Differences
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.intervals import Differences, Interval
+from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
 from ietest_fast.stats.studentised import StudentisedUnits
 from reference import studentised_oracle as oracle
 
@@ -87,26 +87,33 @@ def test_a_test_and_its_mirror_image_agree(d: list[float]) -> None:
     assert math.isclose(one.skewness, -other.skewness, rel_tol=1e-9, abs_tol=1e-12)
 
 
-@given(columns)
-def test_the_interval_holds_the_estimate(d: list[float]) -> None:
+def _at_level_090(d: list[float]) -> tuple[ScoreTestResult, Interval]:
     result = paired_score_test(np.array(d), np.zeros(len(d)), null="studentised", n_resamples=199)
-    interval = result.confidence_interval(0.9)
-    assert interval.low <= result.delta <= interval.high
-
-
-@given(many)
-def test_the_interval_holds_what_the_test_does_not_reject(d: list[float]) -> None:
-    # Of few differences the means that are not rejected may be more than one interval (0, 2, 3).
-    zero = np.zeros(len(d))
-    result = paired_score_test(np.array(d), zero, null="studentised", n_resamples=199)
     interval = result.confidence_interval(0.9)
     assert interval.low <= result.delta <= interval.high
     # An end at 0 up to rounding may lie on either side of it.
     assume(min(abs(interval.low), abs(interval.high)) > 1e-6 * abs(result.standard_error))
+    return result, interval
+
+
+@given(columns)
+@example([0.0, 2.0, 3.0])  # means about 0 are not rejected; some between them and 1.67 are
+def test_the_interval_holds_all_means_that_the_test_does_not_reject(d: list[float]) -> None:
+    result, interval = _at_level_090(d)
+    assert 0 in interval or result.p_value < 0.1
+
+
+@given(many)
+def test_the_interval_of_many_differences_holds_nothing_else(d: list[float]) -> None:
+    result, interval = _at_level_090(d)
     assert (0 in interval) is (result.p_value >= 0.1)
+
+
+@given(columns)
+def test_equivalence_is_shown_where_the_interval_lies_within_the_margin(d: list[float]) -> None:
     margin = 1.5
     shown = equivalence_test(
-        d, zero, scores=True, margin=margin, null="studentised", n_resamples=199
+        d, np.zeros(len(d)), scores=True, margin=margin, null="studentised", n_resamples=199
     )
     ends = (shown.interval.low + margin, margin - shown.interval.high)
     assume(min(map(abs, ends)) > 1e-6 * max(shown.standard_error, 1e-300))

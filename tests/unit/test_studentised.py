@@ -131,6 +131,53 @@ def test_the_interval_ends_where_the_test_begins_to_reject(share: float, alterna
             assert (p < alpha / (2 if alternative == "two-sided" else 1)) is rejected
 
 
+@pytest.mark.parametrize(
+    ("d", "codes"),
+    [
+        ([0, 2, 3], None),  # p rises again further out
+        ([0, 2, 3, 0, 1.5], None),
+        ([0, 0, 0, 1, 5, 2], None),
+        ([0, 0, 4, 1, 0, -1, 2, 0, 7], [0, 0, 0, 1, 1, 2, 2, 3, 4]),
+        ([0, 1, 2, 3, 0, 0, -1, 5], [0, 0, 1, 1, 2, 2, 3, 3]),
+    ],
+)
+def test_the_interval_reaches_from_the_first_to_the_last_mean_that_is_kept(
+    d: list[float], codes: list[int] | None
+) -> None:
+    s = 1_999
+    values = np.array(d, float)
+    result = paired_score_test(
+        values, np.zeros(values.size), clusters=codes, null="studentised", n_resamples=s
+    )
+    interval = result.confidence_interval(0.9)
+    units = result.units
+    step = 0.01
+    means = np.arange(-30, 30, step)
+    tails, _ = units.count_tails(
+        [math.ldexp(mean, -units.exponent) for mean in means], n_resamples=s, seed=result.seed
+    )
+    kept = means[np.array([min(tail) + 1 >= 0.05 * (s + 1) - 1e-9 for tail in tails])]
+    for end, last in ((interval.low, kept[0]), (interval.high, kept[-1])):
+        if abs(last) < 29:
+            assert 0 <= (end - last) * math.copysign(1, last - result.delta) <= step
+        else:
+            assert abs(end) > 29
+
+
+def test_equivalence_needs_every_mean_beyond_the_margin_rejected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    a, b = _skewed(400, 0.5, seed=1)
+    options: dict[str, Any] = {"margin": 0.5, "null": "studentised", "n_resamples": 999}
+    assert equivalence_test(a, b, **options).equivalent
+    # Of all samples that were tried, none keeps a mean beyond a margin that is rejected.
+    for kept, side in (((-0.6, 0.1), "p_lower"), ((-0.1, 0.6), "p_upper")):
+        monkeypatch.setattr(StudentisedUnits, "interval", lambda *_, kept=kept, **__: kept)
+        result = equivalence_test(a, b, **options)
+        assert not result.equivalent
+        assert getattr(result, side) == result.p_value == result.alpha
+
+
 def test_an_equivalence_test_goes_by_the_same_law_and_interval() -> None:
     a, b = _skewed(400, 0.5, seed=1)
     result = equivalence_test(a, b, margin=0.1, null="studentised", n_resamples=4_999, rng=3)

@@ -45,6 +45,29 @@ double studentise(double total, double spread, double scale) {
     return total / std::sqrt(spread);
 }
 
+// The shift at which t turns: that of (a + b s) / sqrt(c + d s + e s*s). Not finite where none does.
+double turning_shift(std::span<const double> moments, std::int64_t n_units, std::int64_t n_listed) {
+    double a, b, c, half_d, e;
+    if (moments.size() == kPairMoments) {
+        const auto n = static_cast<double>(n_units);
+        const double others = 1 - moments[0] / n;
+        a = moments[1];
+        b = moments[0] - static_cast<double>(n_listed);
+        c = moments[2] - a * a / n;
+        half_d = others * a;
+        e = others * moments[0];
+    } else {
+        a = moments[0];
+        b = moments[1];
+        const double h = a / moments[2];  // of a shift of 0, and how it grows with the shift
+        const double g = b / moments[2];
+        c = moments[3] - 2 * h * moments[6] + h * h * moments[8];
+        half_d = moments[4] - h * moments[7] - g * moments[6] + h * g * moments[8];
+        e = moments[5] - 2 * g * moments[7] + g * g * moments[8];
+    }
+    return (a * half_d - b * c) / (b * half_d - a * e);
+}
+
 struct TailBounds {
     double shift;
     double highest;  // of what is at most the sample's t
@@ -86,6 +109,22 @@ double studentised_t(std::span<const double> moments, std::int64_t n_units, std:
     const double spread =
         squares - 2 * step * (moments[6] + s * moments[7]) + step * step * moments[8];
     return studentise(total, spread, squares);
+}
+
+TRange studentised_t_range(std::span<const double> moments, std::int64_t n_units,
+                           std::int64_t n_listed, double first, double last) {
+    const auto t_of = [&](double shift) {
+        return studentised_t(moments, n_units, n_listed, shift);
+    };
+    const auto [low, high] = std::minmax(first, last);
+    auto [lowest, highest] = std::minmax({t_of(low), t_of(high)});
+    const double turn = turning_shift(moments, n_units, n_listed);
+    if (low < turn && turn < high) {
+        const double t = t_of(turn);
+        lowest = std::min(lowest, t);
+        highest = std::max(highest, t);
+    }
+    return {lowest, highest};
 }
 
 struct StudentisedSampler::Plan {

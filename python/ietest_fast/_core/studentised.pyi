@@ -31,6 +31,11 @@ def draw_moments(
     instruction_set: str | None = None,
     n_threads: int | None = None,
 ) -> NDArray[np.float64]: ...
-def t_of_moments(
-    moments: NDArray[np.float64], *, n_units: int, n_listed: int, shift: float
-) -> NDArray[np.float64]: ...
+def t_ranges_of_moments(
+    moments: NDArray[np.float64],
+    *,
+    n_units: int,
+    n_listed: int,
+    first_shift: float,
+    last_shift: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

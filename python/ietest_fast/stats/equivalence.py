@@ -313,9 +313,15 @@ def _studentise(
     )
     p_lower = monte_carlo_p("greater", 0, above_lower, n_resamples)
     p_upper = monte_carlo_p("less", below_upper, 0, n_resamples)
+    interval = Interval(*units.interval(result.alpha, **options))
+    # H0 holds every mean beyond the margin. With few differences one further out may be kept.
+    if interval.low <= -result.margin:
+        p_lower = max(p_lower, result.alpha)
+    if interval.high >= result.margin:
+        p_upper = max(p_upper, result.alpha)
     return replace(
         result,
-        interval=Interval(*units.interval(result.alpha, **options)),
+        interval=interval,
         statistic_lower=units.t_of(-edge),
         statistic_upper=units.t_of(edge),
         p_lower=p_lower,

@@ -286,14 +286,14 @@ class StudentisedUnits:
     def interval(
         self, tail: float, *, n_resamples: int, seed: int, n_threads: int | None = None
     ) -> tuple[float, float]:
-        """Return the means that neither one-sided test rejects at level ``tail``.
+        """Return the outermost means that the one-sided tests do not reject at level ``tail``.
 
-        The ends are those of tests that reject p-values (c + 1) / (S + 1) below ``tail``. They are
-        infinite where S replicates, or replicates without spread, allow no rejection. Of few
-        differences some of which are 0, means further out may again not be rejected; they are left
-        out. Of more than
-        2**18 replicates the first 2**18 are used where differences of 0 make the law depend on the
-        mean tested.
+        A test rejects where its p-value, (c + 1) / (S + 1), is below ``tail``. All means that are
+        not rejected lie in the interval. With few differences, some of which are 0, it may also
+        hold means that are rejected, because p need not fall all the way to the ends. An end is
+        infinite where S replicates, or replicates without spread, allow no rejection. Of more than
+        2**18 replicates, the first 2**18 are used where differences of 0 make the law depend on
+        the mean that is tested.
 
         Parameters
         ----------
@@ -330,27 +330,32 @@ class StudentisedUnits:
             return float(np.ldexp(low, self.exponent)), float(np.ldexp(high, self.exponent))
 
     def _find_end(self, moments: NDArray[np.float64], side: int, rank: int) -> float:
-        """Bisect for the mean at which fewer than ``rank`` replicates reach the sample's t."""
+        """Find the outermost mean at which ``rank`` replicates or more reach the sample's t."""
 
-        def is_rejected(distance: float) -> bool:
-            delta = self.mean + side * distance
-            t = self.t_of(delta)
-            drawn = core.studentised.t_of_moments(
-                moments,
+        def reaching(drawn: NDArray[np.float64], near: float, far: float) -> NDArray[np.float64]:
+            """Return the replicates that may reach it somewhere so far from the estimate."""
+            first, last = self.mean + side * near, self.mean + side * far
+            lowest, highest = core.studentised.t_ranges_of_moments(
+                drawn,
                 n_units=self.n_units,
                 n_listed=self._n_listed,
-                shift=self.shift_of(delta),
+                first_shift=self.shift_of(first),
+                last_shift=self.shift_of(last),
             )
+            t = self.t_of(first)
             bound = t + side * _TIE_TOLERANCE * max(1.0, abs(t))
-            count = np.count_nonzero(drawn >= bound if side < 0 else drawn <= bound)
-            return bool(count + 1 <= rank)
+            return drawn[highest >= bound if side < 0 else lowest <= bound]
 
-        inside, outside = 0.0, self.error
-        while not is_rejected(outside):
-            inside, outside = outside, 2 * outside
-            if outside > _FARTHEST * self.error:
-                return side * math.inf
-        while outside - inside > 1e-9 * self.error:
-            middle = (inside + outside) / 2
-            inside, outside = (inside, middle) if is_rejected(middle) else (middle, outside)
-        return self.mean + side * inside
+        # Where the end may lie, the outermost part last, and what may reach t there.
+        farthest = _FARTHEST * self.error
+        parts = [(0.0, farthest, moments)]
+        while parts:
+            near, far, drawn = parts.pop()
+            left = reaching(drawn, near, far)
+            if len(left) < rank:
+                continue
+            if far - near <= 1e-9 * max(self.error, near):
+                return side * math.inf if far == farthest else self.mean + side * far
+            middle = (near + far) / 2
+            parts += [(near, middle, left), (middle, far, left)]
+        return self.mean

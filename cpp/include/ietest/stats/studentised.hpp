@@ -48,6 +48,16 @@ inline constexpr std::size_t kClusterMoments = 9;
 double studentised_t(std::span<const double> moments, std::int64_t n_units, std::int64_t n_listed,
                      double shift);
 
+struct TRange {
+    double lowest;
+    double highest;
+};
+
+// The range of that t over the shifts between first and last, in any order. t is a linear function
+// of the shift over the root of a quadratic one, so it turns at most once.
+TRange studentised_t_range(std::span<const double> moments, std::int64_t n_units,
+                           std::int64_t n_listed, double first, double last);
+
 class StudentisedSampler {
   public:
     // Copies the sample. The instruction set changes no bit of a draw. Throws
