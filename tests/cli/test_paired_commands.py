@@ -73,6 +73,24 @@ def test_every_format_gives_the_same_test(
     )
 
 
+def test_what_makes_numbers_mean_nothing_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, said, _ = run(capsys, "test", "--counts", "20,0,0,3")
+    assert "the bootstrap intervals have no width. They say nothing about delta." in said
+    scores = tmp_path / "scores.csv"
+    scores.write_text("A,B\n" + "".join(f"0.{k}2,0.{k}\n" for k in range(10, 70)))
+    _, said, _ = run(capsys, "test", scores, "--scores", "--margin", "0.1")
+    assert "Equivalent within 0.1" in said
+    assert "Warning: all differences are equal, so nothing tells how much they vary" in said
+    assert said.count("Warning") == 1
+    few = tmp_path / "few.csv"
+    few.write_text("A1,A2,B1,B2\n" + "1,1,0,1\n" * 6 + "1,1,1,1\n" * 200)
+    _, said, _ = run(capsys, "test", few, "--original", "A1,A2", "--transformed", "B1,B2")
+    assert "below 25 pairs that differ" in said
+    assert "A1 (6; conditional exact p 0.03125)" in said
+
+
 def test_counts_need_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "test", "--counts", "7614,614,292,1304")
     assert status == 0

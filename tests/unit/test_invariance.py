@@ -84,6 +84,29 @@ def test_texts_that_were_left_alone_do_not_hide_a_loss() -> None:
     assert invariance_test(a, b, GOLD).verdict is Verdict.EQUIVALENT
 
 
+def test_a_difference_of_texts_that_were_left_alone_is_not_said_of_the_reworded_ones() -> None:
+    # 200 reworded texts with 6 losses and 10 gains, 800 left alone with 60 and 20.
+    gold = np.ones(1_000, int)
+    a, b = gold.copy(), gold.copy()
+    reworded = np.arange(1_000) < 200
+    b[:6] = a[6:16] = b[200:260] = a[260:280] = 0
+    found = invariance_test(a, b, gold, reworded=reworded)
+    assert found.verdict is Verdict.DIFFERS
+    assert found.left_alone is not None
+    assert found.left_alone.k == found.to_dict()["discordant_left_alone"] == 80
+    assert found.delta == -0.02
+    said = found.explanation
+    assert said.startswith("Accuracy is shown to differ over all texts (p = ")
+    assert "on the reworded texts, delta is -0.0200" in said
+    assert "higher" not in said
+    assert "80 texts that were left alone have another outcome" in said
+    assert "whose delta is +0.0360" in said
+    b[200:] = a[200:]
+    steady = invariance_test(a, b, gold, reworded=reworded)
+    assert steady.left_alone is None
+    assert "Warning" not in steady.explanation
+
+
 def test_counts_never_show_likeness() -> None:
     counts = PairedCounts(30_000, 20_000, 20_000, 30_000)
     result = judge_pairs(counts, p_difference=paired_test(counts).p_value)

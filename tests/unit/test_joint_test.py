@@ -267,3 +267,21 @@ def test_wrong_input_is_told(change: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {"original": np.ones((3, 2)), "transformed": np.zeros((3, 2))}
     with pytest.raises(InputError, match=message):
         joint_test(**(arguments | change))
+
+
+def test_few_discordant_pairs_are_named() -> None:
+    a, b = np.ones((500, 3)), np.ones((500, 3))
+    b[:6, 0] = 0
+    b[:60, 1] = 0
+    result = joint_test(a, b)
+    assert result.warning == (
+        "below 25 pairs that differ the bootstrap test may reject too often, and the correction "
+        "with it: classifier 1 (6; conditional exact p 0.03125)"
+    )
+    assert f"Warning: {result.warning}." in str(result)
+    assert "conditional exact p 0.01562" in str(joint_test(a, b, alternative="greater").warning)
+    clustered = joint_test(a, b, clusters=np.arange(500) // 5)
+    assert "below 25 clusters that differ" in str(clustered.warning)
+    assert ": classifier 1 (2), classifier 2 (12)" in str(clustered.warning)
+    scores = joint_test(a * 0.3, b * 0.3)
+    assert ": classifier 1 (6)" in str(scores.warning)

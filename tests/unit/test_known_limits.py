@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ietest_fast.stats import dose_response_test, paired_test
+from ietest_fast.stats import algorithm_test, dose_response_test, joint_test, paired_test
 from simulations import scaled, slack
 
 pytestmark = pytest.mark.slow
@@ -48,3 +48,57 @@ def test_few_large_doses() -> None:
     print(f"few large doses: {size:.1%}, coverage {coverage:.1%}, warned {warned / n_tables:.0%}")
     assert 0.1 < size < 0.25
     assert warned > 0.95 * n_tables
+
+
+@pytest.mark.parametrize("k", [6, 10])
+def test_few_discordant_pairs_in_each_of_five_classifiers(k: int) -> None:
+    """Independent classifiers, of which none changes its mind."""
+    rng = np.random.default_rng(k)
+    n_tables, rejected = scaled(2_000), 0
+    for table in range(n_tables):
+        a, b = np.zeros((1_000, 5)), np.zeros((1_000, 5))
+        for j in range(5):
+            rows, is_loss = rng.choice(1_000, k, replace=False), rng.random(k) < 0.5
+            a[rows[is_loss], j] = 1
+            b[rows[~is_loss], j] = 1
+        found = joint_test(a, b, n_resamples=999, rng=table)
+        assert found.warning is not None
+        rejected += any(found.reject)
+    size = rejected / n_tables
+    print(f"min-p, {k} discordant pairs in each of five classifiers: {size:.1%}")
+    assert 0.05 < size < 0.15
+
+
+def test_the_probability_that_the_next_training_loses_is_uncertain() -> None:
+    """3,000 texts, 6% discordant; delta 0.001 and 0.005, tau 0.005."""
+    rng = np.random.default_rng(0)
+    n_tables = scaled(1_000)
+    for delta, truth in ((0.001, 0.579), (0.005, 0.841)):
+        found = np.empty(n_tables)
+        for table in range(n_tables):
+            d = rng.normal(delta, 0.005, 5)
+            u = rng.random((3_000, 5))
+            a, b = u <= 0.97 + d / 2, u >= 0.03 + d / 2
+            found[table] = algorithm_test(a.astype(float), b.astype(float)).p_next_loses
+        low, high = np.quantile(found, [0.05, 0.95])
+        nearer = float((np.abs(found - 0.5) < truth - 0.5).mean())
+        print(f"next loses, truth {truth:.0%}: {low:.0%} to {high:.0%}, nearer to 50% {nearer:.0%}")
+        assert low < truth < high
+        assert (nearer > 0.5) is (delta == 0.005)
+
+
+@pytest.mark.parametrize("n_clusters", [100, 300])
+def test_the_design_effect_of_independent_pairs_is_uncertain(n_clusters: int) -> None:
+    rng = np.random.default_rng(n_clusters)
+    n, found = 3 * n_clusters, []
+    clusters = np.repeat(np.arange(n_clusters), 3)
+    for _ in range(scaled(2_000)):
+        is_discordant, is_loss = rng.random(n) < 0.1, rng.random(n) < 0.5
+        a, b = ~is_discordant | is_loss, ~is_discordant | ~is_loss
+        found.append(paired_test(a, b, clusters=clusters, n_resamples=99).design_effect)
+    low, high = np.quantile(found, [0.025, 0.975])
+    print(
+        f"design effect of independent pairs, {n_clusters} clusters of 3: {low:.2f} to {high:.2f}"
+    )
+    assert low < 0.9
+    assert high > 1.1

@@ -319,8 +319,8 @@ def test_a_joint_test_warns_of_skewed_scores() -> None:
     assert "the differences of classifier 2 are skewed" in (result.warning or "")
     assert f"Warning: {result.warning}." in str(result)
     assert joint_test(normal, normal[::-1]).warning is None
-    outcomes = rng.random((60, 2)) < 0.9
-    assert joint_test(outcomes, outcomes & (rng.random((60, 2)) < 0.7)).warning is None
+    outcomes = rng.random((600, 2)) < 0.9
+    assert joint_test(outcomes, outcomes & (rng.random((600, 2)) < 0.7)).warning is None
     family = combine(
         {"x": (original[:, 0], normal[::-1, 0]), "y": (original[:, 1], np.ones(80))},
         correction="maxt",

@@ -68,13 +68,13 @@ def say_equivalence(
     shown = equivalence_test(
         *sample, margin=DEFAULT_MARGIN if margin is None else margin, alpha=alpha, **options
     )
-    return shown.to_dict(), [shown.explanation]
+    return shown.to_dict(), shown.remarks()
 
 
 def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:
     known = ("pairs", "clusters")
     lines = [f"{name:<24} {value}" for name, value in found.rows() if name not in known]
-    return found.to_dict(), lines
+    return found.to_dict(), lines + found.remarks()
 
 
 def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
@@ -191,7 +191,8 @@ def print_test(
         for name, value in invariance.rows():
             click.echo(f"{name:<24} {value}")
         click.echo()
-    click.echo(str(result))
+    said = str(result)
+    click.echo(said)
     if "estimate" in extra:
         click.echo("\n" + "\n".join(extra["estimate"][1]))
     click.echo(f"\n{verdict} (alpha = {alpha:g}).")
@@ -199,5 +200,6 @@ def print_test(
     above = {"estimate"} if invariance is None else {"estimate", "equivalence"}
     for name, (_, lines) in extra.items():
         for line in lines if name not in above else ():
-            click.echo(line)
+            if line not in said:  # a warning that the test and equivalence share
+                click.echo(line)
     click.echo(signature)

@@ -85,14 +85,17 @@ def _say_difference(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     for verb, group in groups.items():
         if not group:
             continue
-        where, largest = _at([rho for rho, _ in group], run), max(size for _, size in group)
-        most = "up to " if len(group) > 1 else ""
-        parts.append(
-            f"{where} it {verb} {most}{_points(largest)} of accuracy{where_seen}"
-            if verb
-            else f"{where} its classifiers change in both directions, by up to {_points(largest)}"
-            f"{where_seen}"
-        )
+        where, largest = _at([rho for rho, _ in group], run), max(own for _, own in group)
+        most = f"{'up to ' if len(group) > 1 else ''}{_points(largest)}"
+        n_classifiers = max(len(rho.cells) for rho, _ in group)
+        if not verb:
+            said = f"its classifiers change in both directions, by up to {_points(largest)}"
+        elif n_classifiers == 1:
+            said = f"it {verb} {most} of accuracy"
+        else:  # which one is not said, and the mean may lie above what the others show
+            average = f"the mean {'loss' if verb == 'loses' else 'gain'} is {most}"
+            said = f"at least one of its {n_classifiers} classifiers {verb} accuracy, and {average}"
+        parts.append(f"{where} {said}{where_seen}")
     return ", ".join(parts)
 
 

@@ -176,7 +176,7 @@ class FlipResult(Result):
 
     def _row_of_interval(self) -> tuple[str, str]:
         if self.is_lower_bound:  # an upper end would bound nothing
-            return f"  {100 * (1 - self.alpha):g}% sure of", f"{self.interval.low:.4g} and more"
+            return f"  lower {100 * (1 - self.alpha):g}% bound", f"{self.interval.low:.4g}"
         return f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)
 
     def remarks(self) -> list[str]:

@@ -86,6 +86,10 @@ class InvarianceTestResult(Result):
         than 20.
     alpha
         Level of each test.
+    left_alone
+        The four counts on the texts that were left alone, if some of these are discordant: the
+        classifier then does not answer equal texts equally, and ``p_difference`` is of other
+        differences, too. None otherwise.
     """
 
     title = "Invariance"
@@ -99,6 +103,7 @@ class InvarianceTestResult(Result):
     symmetry: SymmetryResult | None
     alpha: float
     strata: StratifiedResult | None = None
+    left_alone: PairedCounts | None = None
 
     @property
     def delta(self) -> float | None:
@@ -151,6 +156,7 @@ class InvarianceTestResult(Result):
             "n": self.n,
             "n_reworded": self.n_reworded,
             "p_difference": self.p_difference,
+            "discordant_left_alone": 0 if self.left_alone is None else self.left_alone.k,
             "delta": self.delta,
             "discordance_rate": self.discordance_rate,
             "equivalence": None if self.equivalence is None else self.equivalence.to_dict(),
@@ -205,9 +211,15 @@ class InvarianceTestResult(Result):
         level = f"{100 * (1 - 2 * self.alpha):g}%"
         delta = f"{self.counts.delta:+.4f}, {level} interval {self.equivalence.interval}"
         margin = f"{self.equivalence.margin:g}"
+        if self.left_alone is not None:
+            flips = f"{flips} {self._say_left_alone(self.left_alone, self.counts)}"
         if self.verdict is Verdict.DIFFERS:
             verb = "lower" if self.counts.delta > 0 else "higher"
-            return f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p}).{flips}"
+            said = f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p})."
+            if self.left_alone is not None:
+                differ = f"Accuracy is shown to differ over all texts (p = {p})"
+                said = f"{differ}; {where}, delta is {delta}."
+            return f"{said}{flips}"
         if self.verdict is Verdict.CHANGES:
             seen = (
                 f"Accuracy hardly shows it: delta {delta} {where} (p = {p})."
@@ -239,6 +251,14 @@ class InvarianceTestResult(Result):
             )
         return f"{below[0].upper()}{below[1:]}{hidden}"
 
+    def _say_left_alone(self, left_alone: PairedCounts, reworded: PairedCounts) -> str:
+        delta = (left_alone.n10 + reworded.n10 - left_alone.n01 - reworded.n01) / self.n
+        return (
+            f"Warning: {left_alone.k:,} texts that were left alone have another outcome, so the "
+            f"classifier does not answer equal texts equally. p = {format_p(self.p_difference)} "
+            f"tests all texts, whose delta is {delta:+.4f}, and not the reworded ones alone."
+        )
+
 
 def _say_plan(equivalence: EquivalenceResult) -> str:
     n = equivalence.n_to_decide
@@ -253,7 +273,8 @@ def _say_flips(flips: FlipResult) -> str:
     least = "at least " if flips.is_lower_bound else ""
     said = f"{least}{flips.n_flipped:,} ({flips.rate:.2%})"
     if flips.is_lower_bound:  # an upper end would bound nothing
-        return f"{said}; {100 * (1 - flips.alpha):g}% sure of {flips.interval.low:.2%} and more"
+        bound = f"lower {100 * (1 - flips.alpha):g}% confidence bound"
+        return f"{said}; {bound} {flips.interval.low:.2%}"
     return f"{said}, {100 * (1 - 2 * flips.alpha):g}% {flips.interval}"
 
 
@@ -364,7 +385,16 @@ def judge_pairs(
         symmetry=symmetry,
         alpha=alpha,
         strata=strata,
+        left_alone=_discordant_rest(sample, rows),
     )
+
+
+def _discordant_rest(sample: MatchedSample, rows: NDArray[np.int64]) -> PairedCounts | None:
+    """Count the pairs outside ``rows``; None if all of them are concordant."""
+    rest = np.ones(len(sample), bool)
+    rest[rows] = False
+    a, b = sample.original_correct[rest], sample.transformed_correct[rest]
+    return None if (a == b).all() else PairedCounts.from_outcomes(a, b)
 
 
 def _judge_labels(

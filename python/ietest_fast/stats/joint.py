@@ -13,9 +13,11 @@ from ietest_fast.stats.classifiers import read_classifiers
 from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.inputs import as_clusters, is_outcomes
 from ietest_fast.stats.intervals import Differences
-from ietest_fast.stats.matched import format_t
+from ietest_fast.stats.matched import PairedCounts, format_t
 from ietest_fast.stats.multiple import bonferroni, check_alpha, holm
+from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.resampling import (
+    FEW_UNITS,
     Alternative,
     UnitTypes,
     check_options,
@@ -60,8 +62,8 @@ class JointTestResult(Result):
     n_types
         Number of different vectors of differences among units, up to sign, 0 left out.
     warning
-        Which classifiers' scores differ so skewedly that the symmetric null law does not fit; None
-        without such.
+        Which classifiers' versions differ in too few pairs or clusters for the bootstrap, and
+        whose scores differ so skewedly that the symmetric null law does not fit; None without such.
     """
 
     names: tuple[str, ...]
@@ -233,6 +235,11 @@ def joint_test(
     check_cost(units.shape[0], n_resamples, method="resample", has_exact_law=False)
     engine = _JointEngine(types, alternative, n_resamples, philox_key(seed), n_threads)
     p_value = engine.marginal_p()
+    unit = "pairs" if clusters is None else "clusters"
+    warnings = [
+        _warn_of_few(names, units, unit=unit, alternative=alternative),
+        _warn_of_skewness(names, a, b, codes, n_clusters),
+    ]
     return JointTestResult(
         names=names,
         n=n,
@@ -249,7 +256,31 @@ def joint_test(
         seed=seed,
         alpha=alpha,
         n_types=types.n_types,
-        warning=_warn_of_skewness(names, a, b, codes, n_clusters),
+        warning="; ".join(filter(None, warnings)) or None,
+    )
+
+
+def _warn_of_few(
+    names: tuple[str, ...], units: NDArray[np.float64], *, unit: str, alternative: Alternative
+) -> str | None:
+    """Name the classifiers whose versions differ in too few pairs or clusters."""
+    few = []
+    for name, column in zip(names, units.T, strict=True):
+        differ = column[column != 0]
+        if not 0 < differ.size < FEW_UNITS:
+            continue
+        said = f"{differ.size}"
+        if unit == "pairs" and (np.abs(differ) == 1).all():
+            n10 = int((differ > 0).sum())
+            counts = PairedCounts(column.size - differ.size, n10, differ.size - n10, 0)
+            exact = outcome_test(counts, alternative=alternative).p_mcnemar_exact
+            said += f"; conditional exact p {format_p(exact)}"
+        few.append(f"{name} ({said})")
+    if not few:
+        return None
+    return (
+        f"below {FEW_UNITS} {unit} that differ the bootstrap test may reject too often, and the "
+        f"correction with it: {', '.join(few)}"
     )
 
 

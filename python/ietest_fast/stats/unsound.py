@@ -25,7 +25,8 @@ class UnsoundnessResult(Result):
     n_reworded
         Texts that were reworded; the others cannot be unsound.
     p_value
-        Of the paired test on all pairs.
+        Of the paired test on all pairs; with fewer than 25 discordant ones the larger of it and
+        McNemar's conditional exact p.
     alpha
         The level.
     n_to_explain
@@ -48,7 +49,7 @@ class UnsoundnessResult(Result):
 
     @property
     def pvalue(self) -> float:
-        """The p-value of the paired test on all pairs."""
+        """The p-value with all rephrasings taken for sound."""
         return self.p_value
 
     @property
@@ -137,9 +138,10 @@ def unsoundness(
     A rephrasing is unsound if it does not keep the meaning; what a classifier does on it says
     nothing about its invariance. In the worst case, unsound pairs are all among the discordant
     ones that speak for the difference. The smallest number of such pairs is found whose removal
-    leaves a paired test (exact, two-sided) that does not reject. If you know a bound on the share
-    of unsound rephrasings in this sample, compare it with ``share_to_explain``: if that is larger,
-    they are too few to explain the difference.
+    leaves a two-sided paired test that does not reject: the exact law of the bootstrap, and, with
+    fewer than 25 discordant pairs, for which that is liberal, McNemar's conditional exact test as
+    well. If you know a bound on the share of unsound rephrasings in this sample, compare it with
+    ``share_to_explain``: if that is larger, they are too few to explain the difference.
 
     Parameters
     ----------
@@ -199,10 +201,15 @@ def unsoundness(
     return UnsoundnessResult(
         counts=counts,
         n_reworded=n_reworded,
-        p_value=outcome_test(counts).p_value,
+        p_value=_p_of(counts),
         alpha=alpha,
         n_to_explain=_count_to_explain(counts, alpha),
     )
+
+
+def _p_of(counts: PairedCounts) -> float:
+    test = outcome_test(counts)
+    return max(test.p_value, test.p_mcnemar_exact) if test.few_discordant else test.p_value
 
 
 def _count_to_explain(counts: PairedCounts, alpha: float) -> int:
@@ -215,7 +222,7 @@ def _count_to_explain(counts: PairedCounts, alpha: float) -> int:
         n10 = counts.n10 - removed * (counts.n10 > counts.n01)
         n01 = counts.n01 - removed * (counts.n10 < counts.n01)
         left = PairedCounts(counts.n11, n10, n01, counts.n00)
-        return left.n > 1 and outcome_test(left).p_value < alpha
+        return left.n > 1 and _p_of(left) < alpha
 
     if not rejects(0):
         return 0

@@ -59,6 +59,15 @@ def test_a_model_that_loses_and_gains():
     )
 
 
+def test_of_several_classifiers_one_at_least_is_said_to_lose():
+    said = say_verdict(make_run([WORSE, SLIGHT], [BETTER, EQUAL]))
+    assert said == (
+        "bert changes its mind when sentences are rephrased: at ρ = 0 at least one of its 2 "
+        "classifiers loses accuracy, and the mean loss is 4.2 points, at ρ = 0.5 at least one of "
+        "its 2 classifiers gains accuracy, and the mean gain is 0.75 points."
+    )
+
+
 def test_several_rho_are_summed_up_by_the_largest():
     said = say_verdict(make_run(WORSE, (7000, 500, 100, 2400)))
     assert said.endswith("at every ρ it loses up to 8 points of accuracy.")
