@@ -168,6 +168,17 @@ def test_pairs_of_few_clusters_with_flips_are_taken_to_be_alike() -> None:
     assert result.design_effect == pytest.approx(1.0, abs=0.05)
 
 
+def test_many_small_clusters_with_flips_do_not_tell_what_few_large_ones_do() -> None:
+    clusters = np.repeat(np.arange(1_010), np.repeat([50, 1], [10, 1_000]))
+    flipped = np.zeros(1_500, int)
+    flipped[500:560] = 1  # 60 single texts
+    flipped[:15] = 1
+    result = flip_test(np.zeros(1_500, int), flipped, clusters=clusters, margin=0.1)
+    # One large cluster and 60 single texts hold a flip; the largest counts once more.
+    assert result.design_effect == pytest.approx((2 * 50**2 + 60) / (2 * 50 + 60))
+    assert result.p_below > 0.05
+
+
 def test_clusters_of_one_are_independent_pairs() -> None:
     flipped = (np.arange(300) < 5).astype(int)
     alone = flip_test(np.zeros(300, dtype=int), flipped, margin=0.05)

@@ -173,3 +173,16 @@ def test_bad_input_is_named() -> None:
         invariance_test([1, 2], [1, 2], [1, 2], alpha=0.6)
     with pytest.raises(InputError, match="differ in length"):
         invariance_test([1, 2], [1, 2], [1, 2], reworded=[1])
+
+
+@pytest.mark.parametrize(("alternative", "more"), [("greater", "higher"), ("less", "lower")])
+def test_a_one_sided_test_is_not_read_as_one_of_no_change(alternative: Any, more: str) -> None:
+    gold = np.ones(1_000, int)
+    a, b = gold.copy(), gold.copy()
+    (b if alternative == "less" else a)[:90] = 0  # against what is tested
+    found = invariance_test(a, b, gold, reworded=True, alternative=alternative)
+    assert found.pvalue > 0.99
+    assert found.verdict is Verdict.CHANGES
+    assert f"Accuracy on the originals is not shown to be {more}: delta" in found.explanation
+    assert "one-sided)" in found.explanation
+    assert "No overall change" not in found.explanation

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ietest_fast.stats import algorithm_test, dose_response_test, joint_test, paired_test
+from ietest_fast.stats import (
+    algorithm_test,
+    dose_response_test,
+    equivalence_test,
+    flip_test,
+    joint_test,
+    paired_test,
+)
 from simulations import scaled, slack
 
 pytestmark = pytest.mark.slow
@@ -85,6 +92,61 @@ def test_the_probability_that_the_next_training_loses_is_uncertain() -> None:
         print(f"next loses, truth {truth:.0%}: {low:.0%} to {high:.0%}, nearer to 50% {nearer:.0%}")
         assert low < truth < high
         assert (nearer > 0.5) is (delta == 0.005)
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "rates", "icc"),
+    [
+        ((10, 50), (1_000, 1), (0.05, 0.05), 0.1),
+        ((10, 50), (1_000, 1), (0.05, 0.05), 0.3),
+        ((10, 50), (1_000, 1), (0.05, 0.05), 1.0),
+        ((20, 20), (800, 1), (0.05, 0.05), 0.3),
+        ((30, 20), (1_000, 2), (0.05, 0.05), 0.5),
+        ((10, 20), (190, 2), (0.2, 0.2), 0.3),
+        ((20, 20), (400, 1), (0.1, 0.0), 1.0),
+        ((40, 20), (800, 1), (0.04, 0.0), 1.0),
+    ],
+)
+def test_few_large_clusters_show_neither_few_flips_nor_equivalence(
+    large: tuple[int, int], small: tuple[int, int], rates: tuple[float, float], icc: float
+) -> None:
+    """Texts copy their cluster with probability sqrt(icc); large clusters flip by rates[0]."""
+    rng = np.random.default_rng(0)
+    sizes = np.repeat([large[1], small[1]], [large[0], small[0]])
+    rate = np.repeat(rates, [large[0], small[0]])
+    clusters = np.repeat(np.arange(sizes.size), sizes)
+    margin = float((rate * sizes).sum() / sizes.sum())
+    n_tables, below, equivalent = scaled(1_000), 0, 0
+    for _ in range(n_tables):
+        common, own = rng.random(sizes.size) < rate, rng.random(clusters.size) < rate[clusters]
+        copies = rng.random(clusters.size) < np.sqrt(icc)
+        changed = np.where(copies, common[clusters], own)
+        same = np.zeros(clusters.size, int)
+        flips = flip_test(same, changed.astype(int), clusters=clusters, margin=margin)
+        below += flips.p_below < 0.05
+        lost = equivalence_test(same == 0, ~changed, clusters=clusters, margin=margin)
+        equivalent += lost.equivalent
+    print(f"{large} + {small}, {rates}, {icc}: {below / n_tables:.1%}, {equivalent / n_tables:.1%}")
+    assert max(below, equivalent) / n_tables < 0.02 + slack(n_tables)
+
+
+def test_four_large_clusters_decide() -> None:
+    """Exchangeable versions: 4 clusters of 500 texts differ as a whole, 600 texts with 5%."""
+    rng = np.random.default_rng(3)
+    sizes = np.repeat([500, 1], [4, 600])
+    clusters = np.repeat(np.arange(604), sizes)
+    n_tables, rejected, warned = scaled(2_000), 0, 0
+    for table in range(n_tables):
+        differs = rng.random(604) < np.where(sizes > 1, 1.0, 0.05)
+        is_loss = rng.random(604) < 0.5
+        a, b = (~differs | is_loss)[clusters], (~differs | ~is_loss)[clusters]
+        found = paired_test(a, b, clusters=clusters, n_resamples=999, rng=table)
+        rejected += found.pvalue < 0.05
+        warned += found.warning is not None
+    size = rejected / n_tables
+    print(f"four large clusters: {size:.1%}, warned {warned / n_tables:.0%}")
+    assert 0.05 < size < 0.16
+    assert warned < 0.3 * n_tables
 
 
 @pytest.mark.parametrize("n_clusters", [100, 300])

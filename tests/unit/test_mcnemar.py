@@ -180,3 +180,10 @@ def test_published_cochran_p_values(shared: Path) -> None:
     assert len(differences) > 150
     assert np.abs(differences).max() < 0.06
     assert abs(np.mean(differences)) < 0.005
+
+
+def test_no_replicate_as_far_out_is_not_printed_as_a_tiny_p() -> None:
+    result = mcnemar_test(PairedCounts(500, 60, 5, 100), method="multinomial", n_resamples=500)
+    assert result.p_paper == 0
+    assert "0 of 500" in str(result)
+    assert "1e-300" not in str(result)

@@ -203,6 +203,7 @@ def _judge(
     return stats.judge_pairs(
         sample,
         p_difference=result.p_value,
+        alternative=result.alternative,
         reworded=True if chosen is True else None if given is None else given.reworded,
         clusters=None if given is None else given.clusters,
         labels=None if given is None else _find_labels(given),

@@ -416,6 +416,7 @@ def _judge(
     return judge_pairs(
         pairs.sample,
         p_difference=test.p_adjusted,
+        alternative=test.result.alternative,
         answers=answers,
         gold=gold if answers is not None and is_known else None,
         reworded=True if reworded is True else pairs.reworded(reworded),

@@ -20,7 +20,7 @@ from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values, mcnemar_test
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import FEW_DISCORDANT, Method, check_engine
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result, format_p, format_paper_p
 from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class CochranResult(Result):
             ),
             ("Q", f"{self.statistic:.4f} (df {self.df})"),
             (f"p, bootstrap ({engine})", format_p(self.p_value, floor=least)),
-            ("p, bootstrap, ties out", format_p(self.p_paper)),
+            ("p, bootstrap, ties out", format_paper_p(self.p_paper, self.n_resamples)),
             ("p, asymptotic", format_p(self.p_asymptotic)),
             *(
                 (

@@ -104,6 +104,12 @@ class Differences:
         return error if clustering is None else error * math.sqrt(clustering.design_effect)
 
 
+def _count_equal(weights: NDArray[np.float64]) -> float:
+    """Return how many equal weights are worth as much as these (Kish's effective number)."""
+    shares = weights / weights.max()
+    return float(shares.sum() ** 2 / np.square(shares).sum())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Clustering:
     """Clusters, and what they do to the variance of a mean.
@@ -115,16 +121,20 @@ class Clustering:
     design_effect
         At least 1; the largest there can be where no difference varies.
     largest_effect
-        Of clusters whose pairs are all alike: sum of the squares of their sizes / n.
+        Of clusters whose pairs are all alike: sum of the squares of their sizes / n, or, where it
+        is larger, that of the clusters that tell something and the largest one / their pairs. For
+        large clusters may tell something more often than small ones.
     n_telling
         Clusters that hold another difference than the commonest one: what is estimated of the
-        dependence within clusters is estimated from these.
+        dependence within clusters is estimated from these. Of unequal sizes: the number of equal
+        clusters that would tell as much, ``(sum n**2)**2 / sum n**4 - 1`` over these and the
+        largest cluster of all, which may tell another thing than many small ones.
     """
 
     n: int
     design_effect: float
     largest_effect: float
-    n_telling: int
+    n_telling: float
 
     @property
     def cautious_effect(self) -> float:
@@ -146,14 +156,18 @@ class Clustering:
     ) -> Clustering:
         """Find the design effect of numbered clusters, shape (n,)."""
         values = differences.values
-        largest = max(1.0, float(np.square(np.bincount(codes)).sum()) / values.size)
+        sizes = np.bincount(codes, minlength=n_clusters).astype(np.float64)
+        squares = np.square(sizes)
         effect = None if differences.spread == 0 else design_effect(values, codes, n_clusters)
         distinct, counts = np.unique(values, return_counts=True)
         telling = np.bincount(codes[values != distinct[np.argmax(counts)]], minlength=n_clusters)
+        tells = telling > 0
+        own = float((squares[tells].sum() + squares.max()) / (sizes[tells].sum() + sizes.max()))
+        largest = max(1.0, own, float(squares.sum()) / values.size)
         return cls(
             n=n_clusters,
             # Without any spread pairs may be alike within a cluster.
             design_effect=largest if effect is None else max(1.0, effect),
             largest_effect=largest,
-            n_telling=int(np.count_nonzero(telling)),
+            n_telling=_count_equal(np.append(squares[tells], squares.max())) - 1,
         )

@@ -90,6 +90,8 @@ class InvarianceTestResult(Result):
         The four counts on the texts that were left alone, if some of these are discordant: the
         classifier then does not answer equal texts equally, and ``p_difference`` is of other
         differences, too. None otherwise.
+    alternative
+        Of ``p_difference``.
     """
 
     title = "Invariance"
@@ -104,6 +106,7 @@ class InvarianceTestResult(Result):
     alpha: float
     strata: StratifiedResult | None = None
     left_alone: PairedCounts | None = None
+    alternative: Alternative = "two-sided"
 
     @property
     def delta(self) -> float | None:
@@ -221,16 +224,21 @@ class InvarianceTestResult(Result):
                 said = f"{differ}; {where}, delta is {delta}."
             return f"{said}{flips}"
         if self.verdict is Verdict.CHANGES:
-            seen = (
-                f"Accuracy hardly shows it: delta {delta} {where} (p = {p})."
-                if self.equivalence.equivalent
-                else f"No overall change in accuracy is shown: delta {delta} {where} (p = {p})."
-            )
+            seen = "No overall change in accuracy is shown"
+            if self.alternative != "two-sided":
+                more = "higher" if self.alternative == "greater" else "lower"
+                seen = f"Accuracy on the originals is not shown to be {more}"
+                p = f"{p}, one-sided"
+            if self.equivalence.equivalent:
+                seen = "Accuracy hardly shows it"
+            seen = f"{seen}: delta {delta} {where} (p = {p})."
             by = ""
             if self.strata is not None and self.uneven:
                 by = f" {self.strata.explanation}"
             return f"The classifier changes its mind.{by}{flips} {seen}"
         if self.verdict is Verdict.UNDECIDED:
+            if self.alternative != "two-sided":
+                p = f"{p}, one-sided"
             return (
                 f"Undecided: {where} delta is {delta}; neither a difference (p = {p}) nor "
                 f"one below {margin} (p = {format_p(self.equivalence.p_value)}) is shown."
@@ -291,6 +299,7 @@ def judge_pairs(
     sample: PairedCounts | MatchedSample,
     *,
     p_difference: float,
+    alternative: Alternative = "two-sided",
     answers: tuple[NDArray[Any], NDArray[Any]] | None = None,
     gold: NDArray[Any] | None = None,
     reworded: NDArray[np.bool_] | Literal[True] | None = None,
@@ -309,7 +318,7 @@ def judge_pairs(
     ----------
     sample
         Outcomes on both versions, or their counts, with which nothing else can come.
-    p_difference
+    p_difference, alternative
         Of the paired test.
     answers
         Labels given to both versions, shape (n,) each; None if only outcomes are known.
@@ -338,6 +347,7 @@ def judge_pairs(
             flips=flip_test(sample, margin=flip_margin, alpha=alpha),
             symmetry=None,
             alpha=alpha,
+            alternative=alternative,
         )
     n = len(sample)
     rows = np.arange(n)
@@ -386,6 +396,7 @@ def judge_pairs(
         alpha=alpha,
         strata=strata,
         left_alone=_discordant_rest(sample, rows),
+        alternative=alternative,
     )
 
 
@@ -509,6 +520,7 @@ def invariance_test(
     return judge_pairs(
         sample,
         p_difference=test.p_value,
+        alternative=alternative,
         answers=(a, b),
         gold=truth,
         reworded=mask,

@@ -24,7 +24,7 @@ from ietest_fast.stats.outcomes import (
     one_tail,
     run_engine,
 )
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result, format_p, format_paper_p
 from ietest_fast.stats.score_intervals import invert_tango
 from ietest_fast.stats.seeds import Rng, seed_of
 
@@ -120,7 +120,7 @@ class McNemarResult(Result):
             (f"p, bootstrap ({engine}{side})", format_p(self.p_value, floor=least)),
         ]
         if self.p_paper is not None:
-            rows.append(("p, bootstrap, ties out", format_p(self.p_paper)))
+            rows.append(("p, bootstrap, ties out", format_paper_p(self.p_paper, self.n_resamples)))
         return [
             *rows,
             ("p, conditional exact", format_p(self.p_conditional)),

@@ -219,9 +219,8 @@ class SimulationResult(Result):
                 f"to say whether {which} exceeds its level: simulate more tables."
             )
         bound = f"{MOST_EXCESS:g} times it"
-        said = said or [
-            f"No test is shown to exceed its level; all sizes lie below {bound}, in this model."
-        ]
+        each = f"each size is shown to lie below {bound}"
+        said = said or [f"No test is shown to exceed its level; {each}, in this model."]
         if self.law == "student":
             said.append(
                 "These differences are symmetric. Skewed ones are drawn by skew=, or from your own."
