@@ -45,7 +45,8 @@ double studentise(double total, double spread, double scale) {
     return total / std::sqrt(spread);
 }
 
-// The shift at which t turns: that of (a + b s) / sqrt(c + d s + e s*s). Not finite where none does.
+// The shift at which t turns: that of (a + b s) / sqrt(c + d s + e s*s). Not finite where none
+// does.
 double turning_shift(std::span<const double> moments, std::int64_t n_units, std::int64_t n_listed) {
     double a, b, c, half_d, e;
     if (moments.size() == kPairMoments) {
