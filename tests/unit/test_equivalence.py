@@ -276,6 +276,26 @@ def test_clusters_keep_the_level_that_single_pairs_do_not(scores: bool) -> None:
     assert naive / n_tables > 0.09
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("n_clusters", [60, 300, 600])
+def test_sizes_by_clusters(n_clusters: int) -> None:
+    """The table of docs/statistics.md, "Clusters"; ``-s`` prints its column."""
+    rng = np.random.default_rng(16)
+    n_tables = scaled(3_000)
+    found = np.zeros(4)
+    for _ in range(n_tables):
+        a, b, codes = _clustered(rng, n_clusters, 0.08, 0.03)
+        found[0] += equivalence_test(a, b, clusters=codes, margin=0.05).p_upper < 0.05
+        found[1] += equivalence_test(a, b, margin=0.05).p_upper < 0.05
+        a, b, codes = _clustered(rng, n_clusters, 0.055, 0.055)
+        found[2] += equivalence_test(a, b, clusters=codes, margin=0.05).differs
+        found[3] += equivalence_test(a, b, margin=0.05).differs
+    sizes = found / n_tables
+    print(f"{n_clusters} clusters:", ", ".join(f"{size:.1%}" for size in sizes))
+    assert sizes[[0, 2]].max() < 0.06 + slack(n_tables)
+    assert sizes[[1, 3]].min() > 0.08
+
+
 def test_the_design_effect_is_the_variance_over_clusters_against_that_over_pairs() -> None:
     rng = np.random.default_rng(1)
     a, b, codes = _clustered(rng, 300, 0.1, 0.05)

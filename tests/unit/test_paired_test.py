@@ -260,6 +260,20 @@ def test_size_given_k_is_that_of_the_documentation(heading: str, rows: dict[str,
             assert lines[row][column] == f"{share.quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
 
 
+def test_drawn_p_values_reject_where_the_exact_one_lies_just_above() -> None:
+    """docs/statistics.md: given 21 discordant pairs of 9,824, at 5%, with S = 1000."""
+    k, s = 21, 1_000
+    exact = drawn = 0.0
+    most = int(0.05 * (s + 1) / 2 - 1)  # 2 (c + 1) / (S + 1) < 0.05
+    for a in range(k + 1):
+        p = paired_test(PairedCounts(9_824 - k, a, k - a, 0)).p_value
+        chance = math.comb(k, a) / 2**k
+        exact += chance * (p < 0.05)
+        drawn += chance * scipy_stats.binom.cdf(most, s, min(1.0, p / 2))
+    assert round(exact, 3) == 0.027
+    assert round(drawn, 3) == 0.050
+
+
 def test_fewer_than_25_discordant_pairs_are_warned_of() -> None:
     few = paired_test(PairedCounts(100, 20, 4, 0))
     assert few.few_discordant

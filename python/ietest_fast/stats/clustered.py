@@ -21,6 +21,7 @@ from ietest_fast.stats.resampling import (
     design_effect,
     sort_into_types,
     sum_clusters,
+    warn_of_large_units,
 )
 from ietest_fast.stats.result import format_p
 from ietest_fast.stats.score_intervals import invert_tango
@@ -104,7 +105,7 @@ class ClusteredTestResult(PairedResult):
     def warning(self) -> str | None:
         """What the reader has to know before the p-value is used; None if there is nothing."""
         if not 0 < self.n_nonzero < FEW_UNITS:
-            return None
+            return warn_of_large_units(float(self.types.n_deciding[0]), "clusters")
         return (
             f"the two versions differ in only {self.n_nonzero} clusters: below {FEW_UNITS} the "
             "bootstrap test may reject too often"

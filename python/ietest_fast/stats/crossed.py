@@ -18,8 +18,10 @@ from ietest_fast.stats.resampling import (
     ALTERNATIVES,
     FEW_UNITS,
     Alternative,
+    count_equal,
     have_no_spread,
     to_squarable,
+    warn_of_large_units,
 )
 from ietest_fast.stats.result import Result, format_p
 
@@ -86,6 +88,8 @@ class AlgorithmTestResult(Result):
         Whether scores are 0 and 1.
     n_differing
         Texts (clusters) on which some classifier differs.
+    n_deciding
+        How many texts (clusters) with equal differences would tell as much.
     deltas
         Mean of original minus transformed of each classifier.
     delta
@@ -125,6 +129,7 @@ class AlgorithmTestResult(Result):
     n_independent: float
     are_outcomes: bool
     n_differing: int
+    n_deciding: float
     deltas: tuple[float, ...]
     delta: float
     standard_error: float
@@ -172,12 +177,14 @@ class AlgorithmTestResult(Result):
     @property
     def warning(self) -> str | None:
         """What the reader has to know before the p-value is used; None if there is nothing."""
+        unit = "texts" if self.n_clusters is None else "clusters"
         if self.n_differing < FEW_UNITS:
-            unit = "texts" if self.n_clusters is None else "clusters"
             return (
                 f"the classifiers differ on only {self.n_differing} {unit}: below {FEW_UNITS} "
                 "Student's law is not to be trusted"
             )
+        if large := warn_of_large_units(self.n_deciding, unit):
+            return large
         if self.n_classifiers >= FEW_CLASSIFIERS:
             return None
         return (
@@ -386,6 +393,9 @@ def algorithm_test(
     alike = _independent_pairs(n, codes)
     differs = d.any(axis=1)
     n_differing = int(np.unique(np.flatnonzero(differs) if codes is None else codes[differs]).size)
+    sums = d.sum(axis=1)
+    if codes is not None:
+        sums = np.bincount(codes, weights=sums)
     residual = found.residual
     of_next, df_of_next = math.sqrt(found.of_next(m)), found.freedom_of_next(n_units, m)
     scaled = {
@@ -403,6 +413,7 @@ def algorithm_test(
         n_independent=alike,
         are_outcomes=are_outcomes,
         n_differing=n_differing,
+        n_deciding=count_equal(np.square(sums)),
         deltas=tuple(np.ldexp(d.mean(axis=0), exponent).tolist()),
         df=df,
         t=t,

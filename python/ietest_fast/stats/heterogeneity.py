@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ietest_fast.stats.fixed_margins import count_heterogeneous, heterogeneity_tail
+from ietest_fast.stats.resampling import count_equal, warn_of_large_units
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.symmetry import chi_square_tail
 
@@ -25,6 +26,9 @@ class HeterogeneityResult(Result):
         For each stratum: pairs that become wrong, and that become right.
     n_clusters
         Clusters with a discordant pair; None without clusters.
+    n_deciding
+        How many clusters with equal numbers of discordant pairs would tell as much; None without
+        clusters.
     statistic
         Pearson's chi-square of the table of losses and gains; with clusters the score statistic.
     df
@@ -45,6 +49,7 @@ class HeterogeneityResult(Result):
     losses: tuple[int, ...]
     gains: tuple[int, ...]
     n_clusters: int | None
+    n_deciding: float | None
     statistic: float
     df: int
     p_value: float
@@ -59,6 +64,13 @@ class HeterogeneityResult(Result):
         return self.p_value
 
     @property
+    def warning(self) -> str | None:
+        """What the reader has to know before the p-value is used; None if there is nothing."""
+        if not self.df or self.n_deciding is None:
+            return None
+        return warn_of_large_units(self.n_deciding, "clusters")
+
+    @property
     def p_floor(self) -> float | None:
         """The smallest p-value that the drawn tables allow; None if it is not from such."""
         return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
@@ -69,6 +81,7 @@ class HeterogeneityResult(Result):
             "losses": list(self.losses),
             "gains": list(self.gains),
             "n_clusters": self.n_clusters,
+            "n_deciding": self.n_deciding,
             "statistic": self.statistic,
             "df": self.df,
             "p_value": self.p_value,
@@ -76,6 +89,7 @@ class HeterogeneityResult(Result):
             "method": self.method,
             "n_resamples": self.n_resamples,
             "seed": self.seed,
+            "warning": self.warning,
         }
 
     def rows(self) -> list[tuple[str, str]]:
@@ -127,6 +141,7 @@ def compare_strata(
         losses=tuple(losses.tolist()),
         gains=tuple(gains.tolist()),
         n_clusters=None,
+        n_deciding=None,
         statistic=statistic,
         df=df,
         p_value=p,
@@ -182,6 +197,7 @@ def compare_strata_by_clusters(
         losses=tuple(losses.tolist()),
         gains=tuple((sizes - losses).tolist()),
         n_clusters=n_units,
+        n_deciding=count_equal(np.square(np.bincount(units, minlength=1).astype(np.float64))),
         statistic=statistic,
         df=df,
         p_value=p,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.stats.inputs import as_clusters, check_between
-from ietest_fast.stats.resampling import design_effect, have_no_spread, to_squarable
+from ietest_fast.stats.resampling import count_equal, design_effect, have_no_spread, to_squarable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,12 +104,6 @@ class Differences:
         return error if clustering is None else error * math.sqrt(clustering.design_effect)
 
 
-def _count_equal(weights: NDArray[np.float64]) -> float:
-    """Return how many equal weights are worth as much as these (Kish's effective number)."""
-    shares = weights / weights.max()
-    return float(shares.sum() ** 2 / np.square(shares).sum())
-
-
 @dataclass(frozen=True, kw_only=True)
 class Clustering:
     """Clusters, and what they do to the variance of a mean.
@@ -169,5 +163,5 @@ class Clustering:
             # Without any spread pairs may be alike within a cluster.
             design_effect=largest if effect is None else max(1.0, effect),
             largest_effect=largest,
-            n_telling=_count_equal(np.append(squares[tells], squares.max())) - 1,
+            n_telling=count_equal(np.append(squares[tells], squares.max())) - 1,
         )

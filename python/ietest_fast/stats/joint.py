@@ -17,6 +17,7 @@ from ietest_fast.stats.matched import PairedCounts, format_t
 from ietest_fast.stats.multiple import bonferroni, check_alpha, holm
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.resampling import (
+    FEW_DECIDING,
     FEW_UNITS,
     Alternative,
     UnitTypes,
@@ -238,6 +239,7 @@ def joint_test(
     unit = "pairs" if clusters is None else "clusters"
     warnings = [
         _warn_of_few(names, units, unit=unit, alternative=alternative),
+        _warn_of_large(names, types, unit=unit),
         _warn_of_skewness(names, a, b, codes, n_clusters),
     ]
     return JointTestResult(
@@ -281,6 +283,22 @@ def _warn_of_few(
     return (
         f"below {FEW_UNITS} {unit} that differ the bootstrap test may reject too often, and the "
         f"correction with it: {', '.join(few)}"
+    )
+
+
+def _warn_of_large(names: tuple[str, ...], types: UnitTypes, *, unit: str) -> str | None:
+    """Name the classifiers for which a few pairs or clusters decide."""
+    differ = (types.values != 0) @ types.weights
+    found = [
+        f"{name} ({deciding:.1f})"
+        for name, n, deciding in zip(names, differ, types.n_deciding, strict=True)
+        if n >= FEW_UNITS and deciding < FEW_DECIDING
+    ]
+    if not found:
+        return None
+    return (
+        f"a few {unit} decide: all of them tell no more than these numbers of equal ones would, "
+        f"and below {FEW_DECIDING:g} the test may reject too often: {', '.join(found)}"
     )
 
 

@@ -25,6 +25,8 @@ Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 MAX_RESAMPLES = 2**63 - 1
 FEW_UNITS = 25
+#: Where units differ in size, and tell no more than so many equal ones, a few decide.
+FEW_DECIDING = 10.0
 
 # Equal values leave a spread of rounding errors: as t_of in cpp/src/stats/scores.cpp has it.
 RELATIVE_ROUNDING = 2.0**-22
@@ -70,6 +72,52 @@ class UnitTypes:
     def n_nonzero(self) -> int:
         """How many units have a value but 0."""
         return int(self.weights.sum())
+
+    @property
+    def n_deciding(self) -> NDArray[np.float64]:
+        """Shape (M,): how many units of equal values would tell as much; 0 where all are 0."""
+        return np.array([count_equal(np.square(own), self.weights) for own in self.values])
+
+
+def count_equal(sizes: NDArray[np.float64], times: NDArray[np.int64] | None = None) -> float:
+    """Compute how many equal sizes are worth as much: ``sum(x)**2 / sum(x**2)`` (Kish 1965).
+
+    Parameters
+    ----------
+    sizes
+        Shape (k,), x >= 0.
+    times
+        Shape (k,), how often each occurs; once if not given.
+
+    Returns
+    -------
+    float
+        Between 1 and their number; 0 if all are 0.
+    """
+    largest = sizes.max(initial=0.0)
+    if largest == 0:
+        return 0.0
+    shares = sizes / largest
+    weights = np.ones_like(shares) if times is None else times
+    return float((weights @ shares) ** 2 / (weights @ np.square(shares)))
+
+
+def warn_of_large_units(n_deciding: float, unit: str) -> str | None:
+    """Say that a few units decide, if they do.
+
+    Parameters
+    ----------
+    n_deciding
+        See :attr:`UnitTypes.n_deciding`.
+    unit
+        What they are called.
+    """
+    if not 0 < n_deciding < FEW_DECIDING:
+        return None
+    return (
+        f"a few {unit} decide: all of them tell no more than {n_deciding:.1f} equal ones would, "
+        f"and below {FEW_DECIDING:g} the test may reject too often"
+    )
 
 
 def sum_clusters(

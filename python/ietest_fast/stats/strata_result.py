@@ -212,6 +212,8 @@ class StratifiedResult(Result):
                 else "answers change between right and wrong in one of them only"
             )
             return f"By {self.name}: {few}, so they cannot be compared.{small}"
+        if found.warning is not None:
+            small += f" With care: {found.warning}."
         if not self.differs:
             return (
                 f"By {self.name}: the proportion of losses to gains is not shown to differ "

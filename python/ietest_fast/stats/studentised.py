@@ -17,7 +17,12 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
-from ietest_fast.stats.resampling import FEW_UNITS, have_no_spread
+from ietest_fast.stats.resampling import (
+    FEW_UNITS,
+    count_equal,
+    have_no_spread,
+    warn_of_large_units,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +84,8 @@ class StudentisedUnits:
         Units that vary: those with a difference other than 0.
     n_unequal
         Units whose sum is not 0: in a cluster differences may cancel.
+    n_deciding
+        How many units of equal sums would tell as much as these.
     """
 
     columns: NDArray[np.float64]
@@ -91,6 +98,7 @@ class StudentisedUnits:
     leaning: float
     n_nonzero: int
     n_unequal: int
+    n_deciding: float
 
     @classmethod
     def of(
@@ -117,6 +125,7 @@ class StudentisedUnits:
             units, n_units = centred[has_difference], n
             columns = np.ascontiguousarray(units)
             n_nonzero = n_unequal = k
+            n_deciding = count_equal(np.square(values))
         else:
             n_units = n_clusters
 
@@ -129,7 +138,10 @@ class StudentisedUnits:
             columns = np.stack([sums, numbers - k / n * sizes, sizes])
             units = sums[numbers > 0]
             n_nonzero = units.size
-            n_unequal = int((np.abs(add(values)) > rounding * sizes).sum())
+            uncentred = add(values)
+            uncentred[np.abs(uncentred) <= rounding * sizes] = 0
+            n_unequal = int(np.count_nonzero(uncentred))
+            n_deciding = count_equal(np.square(uncentred))
             about = add(values - differences.mean)
             about[np.abs(about) <= rounding * sizes] = 0
             spread = float(np.square(about).sum()) if spread > 0 else 0.0
@@ -151,6 +163,7 @@ class StudentisedUnits:
             leaning=leaning,
             n_nonzero=n_nonzero,
             n_unequal=n_unequal,
+            n_deciding=n_deciding,
         )
 
     @property
@@ -200,6 +213,8 @@ class StudentisedUnits:
                 f"only {n_left} {unit} have a difference other than 0: below {FEW_UNITS} "
                 "the bootstrap test may reject too often"
             )
+        elif null == "symmetric" and (large := warn_of_large_units(self.n_deciding, unit)):
+            said.append(large)
         if null == "studentised" and self.is_constant:
             said.append(
                 "the differences other than 0 do not vary, so that the studentised bootstrap can "

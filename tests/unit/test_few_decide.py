@@ -1,0 +1,99 @@
+"""Warnings where a few large clusters, or pairs, decide a test."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ietest_fast.stats import algorithm_test, joint_test, paired_test, stratified_test
+from ietest_fast.stats.resampling import count_equal
+
+
+def four_large(n_classifiers: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Outcomes of 4 clusters of 500 texts that differ as a whole, and of 600 single texts."""
+    sizes = np.repeat([500, 1], [4, 600])
+    clusters = np.repeat(np.arange(604), sizes)
+    rng = np.random.default_rng(0)
+    differs = (sizes > 1) | (rng.random(604) < 0.1)
+    is_loss = rng.random((604, n_classifiers)) < 0.5
+    a = (~differs[:, None] | is_loss)[clusters]
+    b = (~differs[:, None] | ~is_loss)[clusters]
+    return a, b, clusters
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(1, 5)), min_size=1, max_size=12),
+    st.sampled_from([1.0, 2.0**-500, 2.0**500]),
+)
+def test_equal_sizes_are_counted_as_fractions_say(
+    cells: list[tuple[int, int]], unit: float
+) -> None:
+    total = sum(x * k for x, k in cells)
+    squares = sum(x * x * k for x, k in cells)
+    expected = Fraction(total**2, squares) if squares else Fraction(0)
+    sizes, times = (np.array(column) for column in zip(*cells, strict=True))
+    assert count_equal(sizes * unit, times) == pytest.approx(float(expected), rel=1e-12)
+    assert count_equal(np.repeat(sizes * unit, times)) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_equal_clusters_count_as_many_as_there_are() -> None:
+    clusters = np.repeat(np.arange(40), 3)
+    a = np.ones(120, dtype=bool)
+    found = paired_test(a, clusters % 2 == 0, clusters=clusters, n_resamples=99)
+    assert found.types.n_deciding.tolist() == [20]
+
+
+def test_four_large_clusters_are_warned_of() -> None:
+    a, b, clusters = four_large()
+    found = paired_test(a[:, 0], b[:, 0], clusters=clusters, n_resamples=999)
+    assert found.n_nonzero > 25
+    assert found.warning is not None
+    assert "a few clusters decide: all of them tell no more than 4.0 equal ones" in found.warning
+    assert "a few clusters decide" in found.to_dict()["warning"]
+
+
+def test_scores_are_warned_of_alike() -> None:
+    a, b, clusters = four_large()
+    scores = {"scores": True, "null": "symmetric", "n_resamples": 999}
+    found = paired_test(a[:, 0], b[:, 0], clusters=clusters, **scores)
+    assert "a few clusters decide" in (found.warning or "")
+    rng = np.random.default_rng(1)
+    differences = rng.normal(size=400)
+    assert paired_test(differences, np.zeros(400), **scores).warning is None
+    differences[:4] = 1000, -1000, 1000, -1000
+    found = paired_test(differences, np.zeros(400), **scores)
+    assert "a few pairs decide" in (found.warning or "")
+
+
+def test_a_joint_test_names_the_classifiers() -> None:
+    a, b, clusters = four_large(2)
+    b[:, 1] = a[:, 1]
+    b[::7, 1] ^= True  # 86 clusters or so, in proportion to their sizes; four of them large
+    found = joint_test(a, b, clusters=clusters, n_resamples=999)
+    assert found.warning is not None
+    assert "a few clusters decide" in found.warning
+    assert joint_test(a, b, n_resamples=999).warning is None
+
+
+def test_the_algorithm_is_warned_of() -> None:
+    a, b, clusters = four_large(5)
+    found = algorithm_test(a, b, clusters=clusters)
+    assert found.n_deciding < 10
+    assert "a few clusters decide" in (found.warning or "")
+    assert "a few texts" not in (algorithm_test(a, b).warning or "")
+
+
+def test_strata_say_it_in_their_explanation() -> None:
+    a, b, clusters = four_large()
+    strata = np.where(np.arange(clusters.size) % 2 == 0, "odd", "even")
+    found = stratified_test(a[:, 0], b[:, 0], strata, clusters=clusters, n_resamples=999)
+    assert found.heterogeneity.n_deciding is not None
+    assert found.heterogeneity.n_deciding < 10
+    assert "With care: a few clusters decide" in found.explanation
+    alone = stratified_test(a[:, 0], b[:, 0], strata, n_resamples=999)
+    assert alone.heterogeneity.n_deciding is None
+    assert "With care" not in alone.explanation
