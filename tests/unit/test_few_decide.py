@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.stats import algorithm_test, joint_test, paired_test, stratified_test
+from ietest_fast.stats import (
+    algorithm_test,
+    dose_response_test,
+    estimate,
+    joint_test,
+    paired_test,
+    stratified_test,
+    symmetry_test,
+)
 from ietest_fast.stats.resampling import count_equal
 
 
@@ -97,3 +105,46 @@ def test_strata_say_it_in_their_explanation() -> None:
     alone = stratified_test(a[:, 0], b[:, 0], strata, n_resamples=999)
     assert alone.heterogeneity.n_deciding is None
     assert "With care" not in alone.explanation
+
+
+def test_doses_that_few_texts_have_are_warned_of() -> None:
+    """All 15 discordant pairs are among 475 texts with one edit; none among 25 with five."""
+    doses = np.repeat([1, 5], [475, 25])
+    a, b = np.ones(500, dtype=int), np.ones(500, dtype=int)
+    b[:14] = a[14] = 0
+    found = dose_response_test(a, b, doses)
+    assert found.pvalue < 0.01
+    assert found.warning is not None
+    assert "about 0.8 texts are expected to change (right or wrong): below 8" in found.warning
+    assert f"Warning: {found.warning}." in found.remarks()
+    rare = dose_response_test(a, b, doses, clusters=np.arange(500) % 250)
+    assert "clusters are expected to change" in (rare.warning or "")
+    even = np.tile([1, 5], 250)
+    assert dose_response_test(a, b, even).warning is None
+
+
+def test_skewed_scores_of_the_algorithm_are_warned_of() -> None:
+    rng = np.random.default_rng(2)
+    texts = rng.lognormal(0, 1.5, size=(300, 1))
+    d = texts - texts.mean() + rng.normal(size=(300, 5))
+    found = algorithm_test(d, 0 * d, margin=0.5)
+    assert abs(found.skewness) > 0.15
+    assert "too skewed for their number" in (found.warning or "")
+    alike = rng.normal(size=(300, 5))
+    assert algorithm_test(alike, 0 * alike, margin=0.5).warning is None
+
+
+def test_intervals_of_few_clusters_are_warned_of() -> None:
+    clusters = np.repeat(np.arange(200), 3)
+    a = np.ones(600, dtype=bool)
+    for n_differing, is_few in ((30, True), (60, False)):
+        found = estimate(a, clusters >= n_differing, clusters=clusters)
+        assert found.n_deciding == n_differing
+        assert any("tell no more than 30" in said for said in found.remarks()) == is_few
+    assert estimate(a, clusters >= 30).remarks() == []
+
+
+def test_a_symmetry_p_value_at_its_floor_is_marked() -> None:
+    found = symmetry_test(["a"] * 60 + ["b"] * 10, ["b"] * 60 + ["c"] * 10, n_resamples=999)
+    assert found.p_symmetry == 1 / 1000
+    assert "p = ≤ 0.001" in str(found)

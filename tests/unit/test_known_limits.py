@@ -9,6 +9,7 @@ from ietest_fast.stats import (
     algorithm_test,
     dose_response_test,
     equivalence_test,
+    estimate,
     flip_test,
     joint_test,
     paired_test,
@@ -57,6 +58,94 @@ def test_few_large_doses() -> None:
     print(f"few large doses: {size:.1%}, coverage {coverage:.1%}, warned {warned / n_tables:.0%}")
     assert 0.1 < size < 0.25
     assert warned > 0.95 * n_tables
+
+
+@pytest.mark.parametrize(
+    ("n", "doses", "shares", "psi", "loss"),
+    [
+        (500, (1, 2), (0.95, 0.05), 0.05, 0.8),
+        (500, (1, 5), (0.95, 0.05), 0.03, 0.9),
+        (500, (1, 2), (0.9, 0.1), 0.05, 0.8),
+        (1_000, (1, 3), (0.95, 0.05), 0.05, 0.7),
+        (2_000, (1, 2), (0.98, 0.02), 0.05, 0.8),
+        (1_000, (1, 2), (0.8, 0.2), 0.05, 0.8),
+        (2_000, (1, 2), (0.9, 0.1), 0.05, 0.8),
+        (3_000, (1, 5), (0.9, 0.1), 0.03, 0.9),
+        (300, (1, 2, 3, 4, 5), (0.2, 0.2, 0.2, 0.2, 0.2), 0.05, 0.8),
+    ],
+)
+def test_doses_that_few_texts_have(
+    n: int, doses: tuple[int, ...], shares: tuple[float, ...], psi: float, loss: float
+) -> None:
+    """The dose is drawn independently of everything else."""
+    rng = np.random.default_rng(17)
+    n_tables, rejected, covered, warned, unwarned = scaled(4_000), 0, 0, 0, 0
+    for _ in range(n_tables):
+        dose = rng.choice(doses, size=n, p=shares)
+        discordant, lost = rng.random(n) < psi, rng.random(n) < loss
+        found = dose_response_test(
+            np.where(discordant, lost, True), np.where(discordant, ~lost, True), dose
+        )
+        rejected += found.pvalue < 0.05
+        covered += 0.0 in found.confidence_interval()
+        warned += found.warning is not None
+        unwarned += found.pvalue < 0.05 and found.warning is None
+    size, coverage = rejected / n_tables, covered / n_tables
+    print(
+        f"{n}, doses {doses}, {shares}, {psi:.0%}, {loss:.0%}: {size:.1%}, coverage "
+        f"{coverage:.1%}, warned {warned / n_tables:.0%}, unwarned {unwarned / n_tables:.1%}"
+    )
+    assert unwarned / n_tables < 0.065 + slack(n_tables)
+
+
+@pytest.mark.parametrize(
+    ("n", "sigma"), [(50, 1.0), (100, 1.0), (100, 1.5), (1_000, 1.5), (1_000, 0.5)]
+)
+def test_skewed_scores_of_the_algorithm(n: int, sigma: float) -> None:
+    """Lognormal differences between texts, five trainings alike; delta 0, and the margin."""
+    rng = np.random.default_rng(18)
+    n_tables, found = scaled(2_000), np.zeros(5)
+    sd = np.sqrt(np.expm1(sigma**2)) * np.exp(sigma**2 / 2)
+    for _ in range(n_tables):
+        texts = (np.exp(sigma * rng.normal(size=n)) - np.exp(sigma**2 / 2)) / sd
+        d = 0.9 * texts[:, None] + 0.44 * rng.normal(size=(n, 5))
+        zero = algorithm_test(d, 0 * d, margin=0.5)
+        edge = algorithm_test(d + 0.5, 0 * d, margin=0.5)
+        is_warned = "skewed" in (zero.warning or "")
+        decided = np.array([zero.differs, edge.equivalent])
+        found += *decided, *(decided & (not is_warned)), is_warned
+    *whole, level, equivalent, warned = found / n_tables
+    print(
+        f"n {n}, sigma {sigma}: size {whole[0]:.1%}, equivalent {whole[1]:.1%}; "
+        f"warned {warned:.0%}, of the rest {level:.1%}, {equivalent:.1%}"
+    )
+    assert level < 0.06 + slack(n_tables)
+    assert equivalent < 0.07 + slack(n_tables)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "size", "psi"),
+    [(10, 20, 0.2), (20, 5, 0.2), (30, 20, 0.2), (60, 3, 0.1), (100, 5, 0.2), (300, 3, 0.2)],
+)
+def test_coverage_of_bootstrap_intervals_by_clusters(
+    n_clusters: int, size: int, psi: float
+) -> None:
+    """Exchangeable versions; texts of a cluster are alike with intra-cluster correlation 0.3."""
+    rng = np.random.default_rng(19)
+    clusters = np.repeat(np.arange(n_clusters), size)
+    n, n_tables, found = clusters.size, scaled(1_000), np.zeros(3)
+    for _ in range(n_tables):
+        copies = rng.random(n) < np.sqrt(0.3)
+        u = np.where(copies, rng.random(n_clusters)[clusters], rng.random(n))
+        a, b = u >= psi / 2, u <= 1 - psi / 2
+        got = estimate(a, b, clusters=clusters)
+        found += 0.0 in got.delta_percentile, 0.0 in got.delta_bca, bool(got.remarks())
+    percentile, bca, warned = found / n_tables
+    print(
+        f"{n_clusters} clusters of {size}, {psi:.0%}: percentile {percentile:.1%}, BCa {bca:.1%}, "
+        f"warned {warned:.0%}"
+    )
+    assert warned > 0.95 or percentile > 0.935 - slack(n_tables)
 
 
 @pytest.mark.parametrize("k", [6, 10])

@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.stats.classifiers import read_classifiers
 from ietest_fast.stats.inputs import as_clusters, check_between, is_number, is_outcomes
-from ietest_fast.stats.intervals import Interval, check_level
+from ietest_fast.stats.intervals import Differences, Interval, check_level
 from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.resampling import (
@@ -24,12 +24,15 @@ from ietest_fast.stats.resampling import (
     warn_of_large_units,
 )
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: With fewer classifiers the variance between trainings is known so badly that the test is liberal.
 FEW_CLASSIFIERS = 5
+#: From such a skewness of the mean on, Student's law is not trusted: there is no studentised one.
+TOO_SKEWED = 0.15
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,9 @@ class AlgorithmTestResult(Result):
         Texts (clusters) on which some classifier differs.
     n_deciding
         How many texts (clusters) with equal differences would tell as much.
+    skewness
+        Of the mean over texts (clusters): ``sum(e**3) / sum(e**2)**1.5``, e being their centred
+        sums over the classifiers.
     deltas
         Mean of original minus transformed of each classifier.
     delta
@@ -130,6 +136,7 @@ class AlgorithmTestResult(Result):
     are_outcomes: bool
     n_differing: int
     n_deciding: float
+    skewness: float
     deltas: tuple[float, ...]
     delta: float
     standard_error: float
@@ -182,6 +189,12 @@ class AlgorithmTestResult(Result):
             return (
                 f"the classifiers differ on only {self.n_differing} {unit}: below {FEW_UNITS} "
                 "Student's law is not to be trusted"
+            )
+        if not self.are_outcomes and abs(self.skewness) >= TOO_SKEWED:
+            return (
+                f"the differences are too skewed for their number (skewness of the mean "
+                f"{self.skewness:+.2f}; trusted below {TOO_SKEWED:g}): a few {unit} decide, and "
+                "p-values and intervals may be too small"
             )
         if large := warn_of_large_units(self.n_deciding, unit):
             return large
@@ -414,6 +427,7 @@ def algorithm_test(
         are_outcomes=are_outcomes,
         n_differing=n_differing,
         n_deciding=count_equal(np.square(sums)),
+        skewness=StudentisedUnits.of(Differences.of(d.mean(axis=1)), codes, n_clusters).skewness,
         deltas=tuple(np.ldexp(d.mean(axis=0), exponent).tolist()),
         df=df,
         t=t,

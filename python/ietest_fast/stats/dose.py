@@ -20,7 +20,7 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.integer_laws import tails_of_sum
 from ietest_fast.stats.intervals import Interval
-from ietest_fast.stats.resampling import Alternative, check_options, monte_carlo_p
+from ietest_fast.stats.resampling import Alternative, check_options, count_equal, monte_carlo_p
 from ietest_fast.stats.seeds import Rng, seed_of
 from ietest_fast.stats.strata import read_sample
 
@@ -414,17 +414,23 @@ def _fit(
     x = dose - dose.mean()
     y = response - response.mean()
     places = np.arange(x.size) if units is None else units
-    slopes = np.bincount(places, weights=x * x)
+    slopes = np.bincount(places, weights=x * x).astype(np.float64)
     scores = np.bincount(places, weights=x * y)
     sxx, sxy = float(slopes.sum()), float(scores.sum())
     most = float(slopes.max()) / sxx
     values, counts = np.unique(response, return_counts=True)
     telling = np.unique(places[response != values[np.argmax(counts)]]).size
-    df = telling - 1
+    df, expected = telling - 1, telling / slopes.size * count_equal(slopes)
     if df < 1:
         whole = Interval(-math.inf, math.inf)
         return Slope(
-            value=sxy / sxx, interval=whole, t=0.0, df=max(df, 0), p_value=1.0, largest_weight=most
+            value=sxy / sxx,
+            interval=whole,
+            t=0.0,
+            df=max(df, 0),
+            p_value=1.0,
+            largest_weight=most,
+            n_expected=expected,
         )
     square = float(np.square(scores).sum())
     left = (square - sxy**2 / telling) * telling / df
@@ -446,6 +452,7 @@ def _fit(
         df=df,
         p_value=_side(alternative, lower, upper),
         largest_weight=most,
+        n_expected=expected,
     )
 
 

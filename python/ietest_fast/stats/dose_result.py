@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: A slope of which one text or cluster has so large a share of the weight is warned of.
 MOST_WEIGHT = 0.1
+#: A slope whose weight lies on texts of which fewer are expected to change is warned of.
+FEW_CHANGING = 8.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,11 @@ class Slope:
         Of "the slope is 0".
     largest_weight
         Largest share of Σ (dose - mean)² that one text, or cluster, has.
+    n_expected
+        Expected number of texts (clusters) with another response than the commonest one among
+        those that carry the weight: their share of all, times the number of units of equal weight
+        that would tell as much. Below :data:`FEW_CHANGING` there may be none by chance, and all
+        scores are alike.
     """
 
     value: float
@@ -41,6 +48,7 @@ class Slope:
     df: int
     p_value: float
     largest_weight: float
+    n_expected: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,13 +155,24 @@ class DoseResponseResult(Result):
     @property
     def warning(self) -> str | None:
         """What the reader has to know before the slope is used; None if there is nothing."""
-        if self.slope is None or self.slope.largest_weight < MOST_WEIGHT:
+        if self.slope is None:
             return None
         one = "text" if self.n_clusters is None else "cluster"
-        return (
-            f"one {one} has {self.slope.largest_weight:.0%} of the weight of the slope, whose test "
-            f"may then reject too often: cut large values of {self.name}, or take their logarithm"
-        )
+        if self.slope.largest_weight >= MOST_WEIGHT:
+            return (
+                f"one {one} has {self.slope.largest_weight:.0%} of the weight of the slope, whose "
+                f"test may then reject too often: cut large values of {self.name}, or take their "
+                "logarithm"
+            )
+        slopes = {"right or wrong": self.slope, "answer": self.flip_slope}
+        for what, slope in slopes.items():
+            if slope is not None and 0 < slope.n_expected < FEW_CHANGING:
+                return (
+                    f"at the values of {self.name} that carry the weight of the slope, about "
+                    f"{slope.n_expected:.1f} {one}s are expected to change ({what}): below "
+                    f"{FEW_CHANGING:g} the test of the slope may reject too often"
+                )
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""

@@ -12,11 +12,15 @@ from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
 from ietest_fast.stats.inputs import as_clusters
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, outcome_columns
+from ietest_fast.stats.resampling import count_equal
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.score_intervals import tango_interval, wilson_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+#: Below so many clusters that tell something, bootstrap intervals are too short.
+FEW_CLUSTERS = 40.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,8 @@ class EstimateResult(Result):
         The four counts.
     n_clusters
         Number of clusters, None if the pairs are taken as independent.
+    n_deciding
+        How many clusters with equal differences would tell as much; None without clusters.
     confidence_level
         Of every interval.
     delta
@@ -49,6 +55,7 @@ class EstimateResult(Result):
 
     counts: PairedCounts
     n_clusters: int | None
+    n_deciding: float | None
     confidence_level: float
     delta: float
     delta_score: Interval | None
@@ -67,6 +74,7 @@ class EstimateResult(Result):
             "n": self.counts.n,
             **asdict(self.counts),
             "n_clusters": self.n_clusters,
+            "n_deciding": self.n_deciding,
             "confidence_level": self.confidence_level,
             "delta": self.delta,
             "delta_score": ends(self.delta_score),
@@ -129,7 +137,7 @@ class EstimateResult(Result):
         shown = {"percentile": self.delta_percentile, "BCa": self.delta_bca}
         flat = [name for name, interval in shown.items() if interval.low == interval.high]
         if not flat:
-            return []
+            return self._warn_of_few_clusters()
         if self.counts.k == 0:
             why = "No pair is discordant: every bootstrap sample is like the observed one"
         elif self.n_clusters is None:
@@ -139,6 +147,16 @@ class EstimateResult(Result):
         which = "bootstrap intervals have" if len(flat) == 2 else f"{flat[0]} interval has"
         nothing = "They say" if len(flat) == 2 else "It says"
         return [f"{why}, so the {which} no width. {nothing} nothing about delta."]
+
+    def _warn_of_few_clusters(self) -> list[str]:
+        if self.n_deciding is None or self.n_deciding >= FEW_CLUSTERS:
+            return []
+        said = (
+            f"The clusters that differ tell no more than {self.n_deciding:.0f} equal ones: below "
+            f"{FEW_CLUSTERS:.0f} the bootstrap intervals contain delta less often than they say. "
+            "Quote the interval of equivalence_test."
+        )
+        return [said]
 
 
 def estimate(
@@ -191,7 +209,7 @@ def estimate(
     check_level(confidence_level)
     if clusters is None:
         counts = counts_of(sample, transformed)
-        n_clusters = None
+        n_clusters = n_deciding = None
         sums = np.array([1, -1, 0])
         sizes = np.ones(3, dtype=np.int64)
         frequencies = np.array([counts.n10, counts.n01, counts.n - counts.k])
@@ -205,10 +223,12 @@ def estimate(
         codes, n_clusters = as_clusters(clusters, a.size)
         sums, sizes, frequencies = _cluster_types(a, b, codes)
         score = wilson = None
+        n_deciding = count_equal(np.square(sums.astype(np.float64)), frequencies)
     percentile, bca = bootstrap_intervals(sums, sizes, frequencies, 1 - confidence_level)
     return EstimateResult(
         counts=counts,
         n_clusters=n_clusters,
+        n_deciding=n_deciding,
         confidence_level=confidence_level,
         delta=counts.delta,
         delta_score=score,

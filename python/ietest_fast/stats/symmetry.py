@@ -111,7 +111,15 @@ class SymmetryResult(Result):
         ]
         return [
             *rows,
-            ("symmetry (Bowker)", _say(self.symmetry_statistic, self.symmetry_df, self.p_symmetry)),
+            (
+                "symmetry (Bowker)",
+                _say(
+                    self.symmetry_statistic,
+                    self.symmetry_df,
+                    self.p_symmetry,
+                    floor=1 / (self.n_resamples + 1),
+                ),
+            ),
             (
                 "equal shares (Stuart–Maxwell)",
                 _say(self.homogeneity_statistic, self.homogeneity_df, self.p_homogeneity),
@@ -280,5 +288,5 @@ def _p_by_coins(
     return (reached + 1) / (n_resamples + 1)
 
 
-def _say(statistic: float, df: int, p_value: float) -> str:
-    return f"{statistic:.3f}, df {df}, p = {format_p(p_value)}"
+def _say(statistic: float, df: int, p_value: float, floor: float | None = None) -> str:
+    return f"{statistic:.3f}, df {df}, p = {format_p(p_value, floor=floor)}"
