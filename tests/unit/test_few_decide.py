@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.stats import (
+    Interval,
     algorithm_test,
     dose_response_test,
     estimate,
+    excess_churn_test,
     joint_test,
     paired_test,
     stratified_test,
@@ -148,3 +150,32 @@ def test_a_symmetry_p_value_at_its_floor_is_marked() -> None:
     found = symmetry_test(["a"] * 60 + ["b"] * 10, ["b"] * 60 + ["c"] * 10, n_resamples=999)
     assert found.p_symmetry == 1 / 1000
     assert "p = ≤ 0.001" in str(found)
+
+
+def test_an_interval_of_excess_churn_from_few_texts_is_warned_of() -> None:
+    rng = np.random.default_rng(13)
+    alike = excess_churn_test(rng.random((300, 2)) < 0.98, rng.random((300, 2)) < 0.98)
+    assert alike.confidence_interval() == Interval(0, 0)
+    assert "no width" in (alike.warning or "")
+    assert alike.remarks()[-1] == f"Warning: {alike.warning}."
+    a = np.ones((400, 3), dtype=bool)
+    b = a.copy()
+    b[:4] = False
+    few = excess_churn_test(a, b)
+    assert few.skewness > 0.2
+    assert "on few texts" in (few.warning or "")
+    grouped = excess_churn_test(a, b, clusters=np.arange(400) // 2)
+    assert "on few clusters" in (grouped.warning or "")
+    many = excess_churn_test(rng.random((900, 5)) < 0.9, rng.random((900, 5)) < 0.8)
+    assert many.warning is None
+    assert "Warning" not in str(many)
+
+
+def test_a_one_sided_slope_needs_more_texts_that_change() -> None:
+    rng = np.random.default_rng(3)
+    doses = np.where(rng.random(2_000) < 0.1, 2, 1)
+    discordant = rng.random(2_000) < 0.05
+    a, b = np.ones(2_000, dtype=int), (~discordant).astype(int)
+    assert dose_response_test(a, b, doses).warning is None
+    found = dose_response_test(a, b, doses, alternative="less")
+    assert "below 20 the test of the slope" in (found.warning or "")

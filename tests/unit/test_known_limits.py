@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from ietest_fast.stats import (
     dose_response_test,
     equivalence_test,
     estimate,
+    excess_churn_test,
     flip_test,
     joint_test,
     paired_test,
@@ -146,6 +149,69 @@ def test_coverage_of_bootstrap_intervals_by_clusters(
         f"warned {warned:.0%}"
     )
     assert warned > 0.95 or percentile > 0.935 - slack(n_tables)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "share", "rates"),
+    [
+        (300, 2, 0.01, (0.98, 0.95, 0.45)),
+        (300, 5, 0.02, (0.98, 0.95, 0.5)),
+        (1_000, 5, 0.01, (0.99, 0.95, 0.45)),
+        (1_000, 5, 0.02, (0.98, 0.95, 0.5)),
+        (1_000, 2, 0.02, (0.98, 0.95, 0.5)),
+        (3_000, 5, 0.02, (0.95, 0.9, 0.5)),
+        (3_000, 5, 0.05, (0.95, 0.9, 0.5)),
+        (1_000, 5, 0.1, (0.9, 0.9, 0.6)),
+        (700, 5, 0.05, (0.9, 0.9, 0.6)),
+        (1_000, 5, 0.0, (0.9, 0.9, 0.6)),
+    ],
+)
+def test_interval_of_the_excess_churn(
+    n: int, m: int, share: float, rates: tuple[float, float, float]
+) -> None:
+    """A share of the texts is answered with another probability, the others with the same."""
+    rng = np.random.default_rng(20)
+    steady, before, after = rates
+    truth = share * (before - after) ** 2
+    n_tables, found = scaled(1_500), np.zeros(3)
+    for _ in range(n_tables):
+        moves = rng.random((n, 1)) < share
+        a = rng.random((n, m)) < np.where(moves, before, steady)
+        b = rng.random((n, m)) < np.where(moves, after, steady)
+        result = excess_churn_test(a, b)
+        is_missed, is_warned = truth not in result.confidence_interval(), result.warning is not None
+        found += is_missed, is_missed and not is_warned, is_warned
+    missed, unwarned, warned = found / n_tables
+    print(
+        f"excess churn, {n} texts, M = {m}, {share:.0%}: covered {1 - missed:.1%}, warned "
+        f"{warned:.0%}, missed without {unwarned:.1%}"
+    )
+    assert unwarned < 0.07 + slack(n_tables)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_doses_where_nearly_all_discordant_pairs_are_losses(alternative: Any) -> None:
+    """2,000 texts, one in ten with two edits; 5% are discordant, of which 98% are losses."""
+    rng = np.random.default_rng(21)
+    n_tables, rejected, warned, unwarned = scaled(4_000), 0, 0, 0
+    for _ in range(n_tables):
+        dose = np.where(rng.random(2_000) < 0.1, 2, 1)
+        discordant, lost = rng.random(2_000) < 0.05, rng.random(2_000) < 0.98
+        found = dose_response_test(
+            np.where(discordant, lost, True),
+            np.where(discordant, ~lost, True),
+            dose,
+            alternative=alternative,
+            n_resamples=99,
+        )
+        rejected += found.pvalue < 0.05
+        warned += found.warning is not None
+        unwarned += found.pvalue < 0.05 and found.warning is None
+    print(
+        f"nearly all losses, {alternative}: {rejected / n_tables:.1%}, warned "
+        f"{warned / n_tables:.0%}, unwarned {unwarned / n_tables:.1%}"
+    )
+    assert unwarned / n_tables < 0.075 + slack(n_tables)
 
 
 @pytest.mark.parametrize("k", [6, 10])

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 ChurnMethod = Literal["exact", "resample"]
 
 DEFAULT_CHURN_RESAMPLES = 100_000
+#: From such a skewness of the mean on, Student's interval of the excess churn is not trusted.
+TOO_SKEWED = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +50,9 @@ class ChurnResult(Result):
         The excess churn: ``churn_across`` minus :attr:`noise_floor`.
     standard_error
         Of the excess churn over texts (over clusters, where given).
+    skewness
+        Of the excess churn over texts (clusters): ``sum(e**3) / sum(e**2)**1.5``, e being their
+        centred terms. 0 where they do not vary.
     p_value
         One-sided: P(excess churn >= the observed one) if versions are swapped by coins.
     method, n_resamples, seed
@@ -67,6 +72,7 @@ class ChurnResult(Result):
     churn_across: float
     excess: float
     standard_error: float
+    skewness: float
     p_value: float
     method: ChurnMethod
     n_resamples: int | None
@@ -92,6 +98,23 @@ class ChurnResult(Result):
     def p_floor(self) -> float | None:
         """The smallest ``p_value`` that S replicates allow; None for the exact law."""
         return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
+
+    @property
+    def warning(self) -> str | None:
+        """What to know of the interval, which the p-value does not need; None if nothing."""
+        unit = "texts" if self.n_clusters is None else "clusters"
+        if self.standard_error == 0:
+            return (
+                f"all {unit} have the same excess churn, so its interval has no width and says "
+                "nothing"
+            )
+        if self.skewness < TOO_SKEWED:
+            return None
+        return (
+            f"two classifiers or more flip on few {unit} (skewness of the mean "
+            f"{self.skewness:+.2f}; trusted below {TOO_SKEWED:g}): the upper end of the interval "
+            "may be too low"
+        )
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return Student's interval of the excess churn over texts (or clusters).
@@ -120,6 +143,7 @@ class ChurnResult(Result):
         return fields | {
             "noise_floor": self.noise_floor,
             "interval": [interval.low, interval.high],
+            "warning": self.warning,
         }
 
     def rows(self) -> list[tuple[str, str]]:
@@ -149,7 +173,7 @@ class ChurnResult(Result):
             f"{self.churn_across:.2%} across the versions: an excess of {self.excess:+.5f} "
             f"(p = {p})."
         )
-        return [said]
+        return [said] if self.warning is None else [said, f"Warning: {self.warning}."]
 
 
 def excess_churn_test(
@@ -276,12 +300,24 @@ def excess_churn_test(
         churn_across=float(churn[2]),
         excess=observed / (n * pairs),
         standard_error=math.ldexp(spread.standard_error(clustering), spread.exponent),
+        skewness=_skewness(spread, codes),
         p_value=p_value,
         method=chosen,
         n_resamples=n_resamples,
         seed=seed,
         n_types=types.sizes.size,
     )
+
+
+def _skewness(terms: Differences, codes: NDArray[np.int64] | None) -> float:
+    """Return the skewness of the mean of the texts' terms, by clusters where they are given."""
+    if terms.spread == 0:
+        return 0.0
+    centred = terms.values - terms.mean
+    if codes is not None:
+        centred = np.bincount(codes, weights=centred).astype(np.float64)
+    square = float(np.square(centred).sum())
+    return float((centred**3).sum()) / square**1.5 if square > 0 else 0.0
 
 
 def _choose_method(

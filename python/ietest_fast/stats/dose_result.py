@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 #: A slope of which one text or cluster has so large a share of the weight is warned of.
 MOST_WEIGHT = 0.1
-#: A slope whose weight lies on texts of which fewer are expected to change is warned of.
+#: A slope whose weight lies on texts of which fewer are expected to change is warned of: in tests
+#: with two sides, and with one, where errors of the two sides do not cancel.
 FEW_CHANGING = 8.0
+FEW_CHANGING_ONE_SIDED = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,13 +166,14 @@ class DoseResponseResult(Result):
                 f"test may then reject too often: cut large values of {self.name}, or take their "
                 "logarithm"
             )
+        few = FEW_CHANGING if self.alternative == "two-sided" else FEW_CHANGING_ONE_SIDED
         slopes = {"right or wrong": self.slope, "answer": self.flip_slope}
         for what, slope in slopes.items():
-            if slope is not None and 0 < slope.n_expected < FEW_CHANGING:
+            if slope is not None and 0 < slope.n_expected < few:
                 return (
                     f"at the values of {self.name} that carry the weight of the slope, about "
                     f"{slope.n_expected:.1f} {one}s are expected to change ({what}): below "
-                    f"{FEW_CHANGING:g} the test of the slope may reject too often"
+                    f"{few:g} the test of the slope may reject too often"
                 )
         return None
 
