@@ -260,6 +260,23 @@ def test_size_given_k_is_that_of_the_documentation(heading: str, rows: dict[str,
             assert lines[row][column] == f"{share.quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [1_000, 9_824])
+def test_the_published_p_value_is_near_from_300_discordant_pairs_on(n: int) -> None:
+    """docs/statistics.md: where a tenth of the pairs are concordant, down to p = 1e-9."""
+    furthest = 0.0
+    for k in np.linspace(300, 0.9 * n, 25).astype(int).tolist():
+        for d in range(k % 2, k + 1, 2):
+            found = paired_test(PairedCounts(n - k, (k + d) // 2, (k - d) // 2, 0))
+            if found.p_value < 1e-9:
+                break
+            assert found.p_paper is not None
+            if d and found.p_value < 1:
+                furthest = max(furthest, abs(found.p_value / found.p_paper - 1))
+    print(f"n = {n}: within {furthest:.1%}")
+    assert furthest < 0.03
+
+
 def test_drawn_p_values_reject_where_the_exact_one_lies_just_above() -> None:
     """docs/statistics.md: given 21 discordant pairs of 9,824, at 5%, with S = 1000."""
     k, s = 21, 1_000

@@ -87,6 +87,20 @@ def test_coverage_with_35_classifiers(kind: str, least: float) -> None:
     assert least < covered / 1000 <= 0.99
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [5, 6, 7])
+def test_coverage_with_few_classifiers(n: int) -> None:
+    """docs/statistics.md, "Robustness": normal accuracies."""
+    rng = np.random.default_rng(2)
+    covered, n_samples = 0, 4_000
+    for _ in range(n_samples):
+        interval = robustness(rng.normal(0.8, 0.02, n)).every.interval
+        assert interval is not None
+        covered += 0.8 / 0.02 in interval
+    print(f"{n} classifiers: {covered / n_samples:.1%}")
+    assert 0.8 < covered / n_samples < 0.9
+
+
 def test_equal_accuracies_have_no_interval() -> None:
     result = robustness([0.5, 0.5, 0.5])
     assert result.every.snr == math.inf

@@ -17,7 +17,7 @@ from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.inputs import as_clusters, check_label_kinds, check_lengths
 from ietest_fast.stats.integer_laws import upper_tail
 from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
-from ietest_fast.stats.resampling import check_options
+from ietest_fast.stats.resampling import check_options, skewness_of_mean
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.seeds import Rng, seed_of
 
@@ -289,6 +289,9 @@ def excess_churn_test(
     clustering = None
     if codes is not None and n_clusters is not None:
         clustering = Clustering.of_codes(spread, codes, n_clusters)
+    centred = spread.values - spread.mean
+    if codes is not None:
+        centred = np.bincount(codes, weights=centred).astype(np.float64)
     churn = count_disagreements(a, b) / (n * pairs)
     return ChurnResult(
         n=n,
@@ -300,24 +303,13 @@ def excess_churn_test(
         churn_across=float(churn[2]),
         excess=observed / (n * pairs),
         standard_error=math.ldexp(spread.standard_error(clustering), spread.exponent),
-        skewness=_skewness(spread, codes),
+        skewness=0.0 if spread.spread == 0 else skewness_of_mean(centred),
         p_value=p_value,
         method=chosen,
         n_resamples=n_resamples,
         seed=seed,
         n_types=types.sizes.size,
     )
-
-
-def _skewness(terms: Differences, codes: NDArray[np.int64] | None) -> float:
-    """Return the skewness of the mean of the texts' terms, by clusters where they are given."""
-    if terms.spread == 0:
-        return 0.0
-    centred = terms.values - terms.mean
-    if codes is not None:
-        centred = np.bincount(codes, weights=centred).astype(np.float64)
-    square = float(np.square(centred).sum())
-    return float((centred**3).sum()) / square**1.5 if square > 0 else 0.0
 
 
 def _choose_method(

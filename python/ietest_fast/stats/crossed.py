@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.stats.classifiers import read_classifiers
 from ietest_fast.stats.inputs import as_clusters, check_between, is_number, is_outcomes
-from ietest_fast.stats.intervals import Differences, Interval, check_level
+from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.resampling import (
@@ -20,11 +20,12 @@ from ietest_fast.stats.resampling import (
     Alternative,
     count_equal,
     have_no_spread,
+    say_too_skewed,
+    skewness_of_mean,
     to_squarable,
     warn_of_large_units,
 )
 from ietest_fast.stats.result import Result, format_p
-from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -191,11 +192,7 @@ class AlgorithmTestResult(Result):
                 "Student's law is not to be trusted"
             )
         if not self.are_outcomes and abs(self.skewness) >= TOO_SKEWED:
-            return (
-                f"the differences are too skewed for their number (skewness of the mean "
-                f"{self.skewness:+.2f}; trusted below {TOO_SKEWED:g}): a few {unit} decide, and "
-                "p-values and intervals may be too small"
-            )
+            return say_too_skewed(self.skewness, trusted_below=TOO_SKEWED, unit=unit)
         if large := warn_of_large_units(self.n_deciding, unit):
             return large
         if self.n_classifiers >= FEW_CLASSIFIERS:
@@ -406,9 +403,10 @@ def algorithm_test(
     alike = _independent_pairs(n, codes)
     differs = d.any(axis=1)
     n_differing = int(np.unique(np.flatnonzero(differs) if codes is None else codes[differs]).size)
-    sums = d.sum(axis=1)
+    sums, centred = d.sum(axis=1), d.mean(axis=1) - mean
+    is_constant = have_no_spread(float(np.square(centred).sum()), float(np.square(sums / m).sum()))
     if codes is not None:
-        sums = np.bincount(codes, weights=sums)
+        sums, centred = (np.bincount(codes, weights=each) for each in (sums, centred))
     residual = found.residual
     of_next, df_of_next = math.sqrt(found.of_next(m)), found.freedom_of_next(n_units, m)
     scaled = {
@@ -427,7 +425,7 @@ def algorithm_test(
         are_outcomes=are_outcomes,
         n_differing=n_differing,
         n_deciding=count_equal(np.square(sums)),
-        skewness=StudentisedUnits.of(Differences.of(d.mean(axis=1)), codes, n_clusters).skewness,
+        skewness=0.0 if is_constant else skewness_of_mean(centred),
         deltas=tuple(np.ldexp(d.mean(axis=0), exponent).tolist()),
         df=df,
         t=t,

@@ -167,13 +167,13 @@ class DoseResponseResult(Result):
                 "logarithm"
             )
         few = FEW_CHANGING if self.alternative == "two-sided" else FEW_CHANGING_ONE_SIDED
-        slopes = {"right or wrong": self.slope, "answer": self.flip_slope}
+        slopes = {"between right and wrong": self.slope, "their answer": self.flip_slope}
         for what, slope in slopes.items():
             if slope is not None and 0 < slope.n_expected < few:
                 return (
-                    f"at the values of {self.name} that carry the weight of the slope, about "
-                    f"{slope.n_expected:.1f} {one}s are expected to change ({what}): below "
-                    f"{few:g} the test of the slope may reject too often"
+                    f"of the {one}s whose {self.name} decides the slope, about "
+                    f"{slope.n_expected:.1f} are expected to change {what}; below {few:g} the test "
+                    "of the slope may reject too often: collect more of them"
                 )
         return None
 

@@ -152,9 +152,9 @@ class EstimateResult(Result):
         if self.n_deciding is None or self.n_deciding >= FEW_CLUSTERS:
             return []
         said = (
-            f"The clusters that differ tell no more than {self.n_deciding:.0f} equal ones: below "
-            f"{FEW_CLUSTERS:.0f} the bootstrap intervals contain delta less often than they say. "
-            "Quote the interval of equivalence_test."
+            f"The clusters that differ tell as much as {self.n_deciding:.0f} of equal size would; "
+            f"below {FEW_CLUSTERS:.0f} the bootstrap intervals contain delta less often than they "
+            "say. Quote the interval of equivalence_test."
         )
         return [said]
 

@@ -297,8 +297,8 @@ def _warn_of_large(names: tuple[str, ...], types: UnitTypes, *, unit: str) -> st
     if not found:
         return None
     return (
-        f"a few {unit} decide: all of them tell no more than these numbers of equal ones would, "
-        f"and below {FEW_DECIDING:g} the test may reject too often: {', '.join(found)}"
+        f"a few {unit} decide, which tell as much as so many of equal size would; below "
+        f"{FEW_DECIDING:g} the test may reject too often: {', '.join(found)}"
     )
 
 

@@ -102,6 +102,35 @@ def count_equal(sizes: NDArray[np.float64], times: NDArray[np.int64] | None = No
     return float((weights @ shares) ** 2 / (weights @ np.square(shares)))
 
 
+def skewness_of_mean(centred: NDArray[np.float64]) -> float:
+    """Compute the skewness of a mean: ``sum(e**3) / sum(e**2)**1.5``.
+
+    Parameters
+    ----------
+    centred
+        Shape (k,), e: the units' values about their mean. Others that are 0 may be left out.
+
+    Returns
+    -------
+    float
+        The skewness of the values over the root of their number; 0 if all are 0.
+    """
+    largest = np.abs(centred).max(initial=0.0)
+    if largest == 0:
+        return 0.0
+    e = centred / largest
+    return float((e**3).sum() / np.square(e).sum() ** 1.5)
+
+
+def say_too_skewed(skewness: float, *, trusted_below: float, unit: str) -> str:
+    """Say that differences are too skewed for a test of their mean."""
+    return (
+        f"the differences are too skewed for their number (skewness of the mean {skewness:+.2f}; "
+        f"trusted below {trusted_below:g}): a few {unit} decide, and p-values and intervals may be "
+        "too small"
+    )
+
+
 def warn_of_large_units(n_deciding: float, unit: str) -> str | None:
     """Say that a few units decide, if they do.
 
@@ -115,8 +144,8 @@ def warn_of_large_units(n_deciding: float, unit: str) -> str | None:
     if not 0 < n_deciding < FEW_DECIDING:
         return None
     return (
-        f"a few {unit} decide: all of them tell no more than {n_deciding:.1f} equal ones would, "
-        f"and below {FEW_DECIDING:g} the test may reject too often"
+        f"a few {unit} decide: together, the {unit} tell as much as {n_deciding:.1f} of equal size "
+        f"would; below {FEW_DECIDING:g} the test may reject too often"
     )
 
 

@@ -202,7 +202,7 @@ class StratifiedResult(Result):
     def explanation(self) -> str:
         """What is shown, in plain words."""
         found, p = self.heterogeneity, self.format_p()
-        small = f" {self.n_untested} of {len(self.strata)} are too small for a test." * bool(
+        more = f" {self.n_untested} of {len(self.strata)} are too small for a test." * bool(
             self.n_untested
         )
         if found.df == 0:
@@ -211,18 +211,18 @@ class StratifiedResult(Result):
                 if sum(found.losses + found.gains) == 0
                 else "answers change between right and wrong in one of them only"
             )
-            return f"By {self.name}: {few}, so they cannot be compared.{small}"
+            return f"By {self.name}: {few}, so they cannot be compared.{more}"
         if found.warning is not None:
-            small += f" With care: {found.warning}."
+            more += f" Warning: {found.warning}."
         if not self.differs:
             return (
                 f"By {self.name}: the proportion of losses to gains is not shown to differ "
-                f"(p = {p}).{small}"
+                f"(p = {p}).{more}"
             )
         seen = " In each the change is shown to be below the margin." * self.all_equivalent
         return (
             f"By {self.name}: the proportion of losses to gains differs (p = {p}): "
-            f"{self.movement}.{seen}{small}"
+            f"{self.movement}.{seen}{more}"
         )
 
     def format_p(self) -> str:

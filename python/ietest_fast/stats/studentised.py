@@ -21,6 +21,8 @@ from ietest_fast.stats.resampling import (
     FEW_UNITS,
     count_equal,
     have_no_spread,
+    say_too_skewed,
+    skewness_of_mean,
     warn_of_large_units,
 )
 
@@ -146,9 +148,8 @@ class StudentisedUnits:
             about[np.abs(about) <= rounding * sizes] = 0
             spread = float(np.square(about).sum()) if spread > 0 else 0.0
         squares = float(np.square(units).sum())
-        skewness = leaning = 0.0
+        skewness, leaning = skewness_of_mean(units), 0.0
         if squares > 0:
-            skewness = float((units**3).sum()) / squares**1.5
             near = _NEAR * math.sqrt(squares / units.size)
             below, above = int((units < -near).sum()), int((units > near).sum())
             leaning = math.copysign(1.0, skewness) * (below - above) / math.sqrt(units.size)
@@ -226,11 +227,7 @@ class StudentisedUnits:
                 "the studentised one fits"
             )
         if abs(self.skewness) >= TOO_SKEWED:
-            said.append(
-                f"the differences are too skewed for their number (skewness of the mean "
-                f"{self.skewness:+.2f}; trusted below {TOO_SKEWED:g}): a few {unit} decide, and "
-                "p-values and intervals may be too small"
-            )
+            said.append(say_too_skewed(self.skewness, trusted_below=TOO_SKEWED, unit=unit))
         return "; ".join(said) if said else None
 
     def t_of(self, delta: float) -> float:
