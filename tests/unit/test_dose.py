@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -164,6 +165,50 @@ def test_copies_of_texts_are_no_evidence_if_they_are_clusters() -> None:
     )
     assert copies.p_weighted == pytest.approx(once.p_weighted)
     assert copies.n_clusters == 300
+
+
+def test_losses_by_clusters_are_swapped_as_wholes() -> None:
+    """The share of losses against the dose: all 2^C swaps, counted."""
+    rng = np.random.default_rng(9)
+    clusters = np.repeat(np.arange(10), 4)
+    dose = rng.integers(1, 6, 40)
+    a, b = rng.random(40) < 0.6, rng.random(40) < 0.4
+    found = dose_response_test(a, b, dose, clusters=clusters, n_resamples=200_000).direction
+    assert found is not None
+    assert (found.method, found.n_resamples) == ("clusters", 200_000)
+    signs = a.astype(int) - b
+    mean = dose[signs != 0].mean()
+    sums = np.bincount(clusters, weights=(dose - mean) * signs)
+    swapped = np.array(list(itertools.product([-1, 1], repeat=10))) @ sums
+    upper, lower = (swapped >= sums.sum() - 1e-9).mean(), (swapped <= sums.sum() + 1e-9).mean()
+    assert found.p_value == pytest.approx(2 * min(upper, lower), abs=0.01)
+
+
+@pytest.mark.slow
+def test_doses_may_differ_in_the_correlation_within_clusters() -> None:
+    """40 clusters of ten texts that are won or lost as one at dose 3, beside 300 at dose 1."""
+    rng = np.random.default_rng(10)
+    sizes = np.full(340, 10)
+    clusters = np.repeat(np.arange(340), sizes)
+    dose = np.where(clusters < 40, 3, 1)
+    found = dict.fromkeys(("slope", "direction", "weighted", "flips"), 0)
+    n_tables = scaled(2_000)
+    for table in range(n_tables):
+        one = rng.random(340)[clusters]
+        lost = np.where(clusters < 40, one, rng.random(3_400)) < 0.5
+        discordant = rng.random(3_400) < 0.3
+        a, b = ~discordant | lost, ~discordant | ~lost
+        result = dose_response_test(
+            a.astype(int), b.astype(int), dose, gold=np.ones(3_400, dtype=int),
+            clusters=clusters, n_resamples=999, rng=table,
+        )  # fmt: skip
+        found["slope"] += result.slope.p_value <= 0.05  # type: ignore[union-attr]
+        found["direction"] += result.direction.p_value <= 0.05  # type: ignore[union-attr]
+        found["weighted"] += result.p_weighted <= 0.05
+        found["flips"] += result.flip_trend.p_value <= 0.05  # type: ignore[union-attr]
+    print(", ".join(f"{name} {count / n_tables:.1%}" for name, count in found.items()))
+    for name in ("slope", "direction", "weighted"):
+        assert found[name] / n_tables < 0.065 + slack(n_tables)
 
 
 def test_without_discordant_pairs_nothing_is_shown() -> None:

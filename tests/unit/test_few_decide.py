@@ -17,7 +17,6 @@ from ietest_fast.stats import (
     excess_churn_test,
     joint_test,
     paired_test,
-    stratified_test,
     symmetry_test,
 )
 from ietest_fast.stats.resampling import count_equal, skewness_of_mean
@@ -113,18 +112,6 @@ def test_the_algorithm_is_warned_of() -> None:
     assert found.n_deciding < 10
     assert "a few clusters decide" in (found.warning or "")
     assert algorithm_test(a, b).warning is None
-
-
-def test_strata_say_it_in_their_explanation() -> None:
-    a, b, clusters = four_large()
-    strata = np.where(np.arange(clusters.size) % 2 == 0, "odd", "even")
-    found = stratified_test(a[:, 0], b[:, 0], strata, clusters=clusters, n_resamples=999)
-    assert found.heterogeneity.n_deciding is not None
-    assert found.heterogeneity.n_deciding < 10
-    assert "Warning: a few clusters decide" in found.explanation
-    alone = stratified_test(a[:, 0], b[:, 0], strata, n_resamples=999)
-    assert alone.heterogeneity.n_deciding is None
-    assert "Warning" not in alone.explanation
 
 
 def test_doses_that_few_texts_have_are_warned_of() -> None:

@@ -277,18 +277,24 @@ def test_the_published_p_value_is_near_from_300_discordant_pairs_on(n: int) -> N
     assert furthest < 0.03
 
 
-def test_drawn_p_values_reject_where_the_exact_one_lies_just_above() -> None:
-    """docs/statistics.md: given 21 discordant pairs of 9,824, at 5%, with S = 1000."""
-    k, s = 21, 1_000
+@pytest.mark.parametrize(
+    ("n", "k", "level", "expected"),
+    [(9_824, 21, 0.05, (0.027, 0.050)), (40, 6, 0.01, (0.0, 0.014))],
+)
+def test_drawn_p_values_reject_where_the_exact_one_lies_just_above(
+    n: int, k: int, level: float, expected: tuple[float, float]
+) -> None:
+    """docs/statistics.md: sizes given k discordant pairs of n, with S = 1000."""
+    s = 1_000
     exact = drawn = 0.0
-    most = int(0.05 * (s + 1) / 2 - 1)  # 2 (c + 1) / (S + 1) < 0.05
+    most = int(level * (s + 1) / 2 - 1)  # 2 (c + 1) / (S + 1) < level
     for a in range(k + 1):
-        p = paired_test(PairedCounts(9_824 - k, a, k - a, 0)).p_value
+        p = paired_test(PairedCounts(n - k, a, k - a, 0)).p_value
         chance = math.comb(k, a) / 2**k
-        exact += chance * (p < 0.05)
+        exact += chance * (p < level)
         drawn += chance * scipy_stats.binom.cdf(most, s, min(1.0, p / 2))
-    assert round(exact, 3) == 0.027
-    assert round(drawn, 3) == 0.050
+    print(f"n = {n}, k = {k}, at {level:.0%}: exact {exact:.1%}, drawn {drawn:.1%}")
+    assert (round(exact, 3), round(drawn, 3)) == expected
 
 
 def test_fewer_than_25_discordant_pairs_are_warned_of() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,12 @@ GOLD = np.arange(9_000) % 3
 def compare(losses: Any, gains: Any, **options: Any) -> Any:
     return compare_strata(
         np.array(losses), np.array(gains), **{"n_resamples": 10_000, "seed": 0} | options
+    )
+
+
+def by_clusters(signs: Any, strata: Any, clusters: Any, n_strata: int, **options: Any) -> Any:
+    return compare_strata_by_clusters(
+        signs, strata, clusters, n_strata, **{"n_resamples": 9_999, "seed": 0} | options
     )
 
 
@@ -213,24 +220,62 @@ def test_clusters_of_one_text_are_independent_pairs() -> None:
     rng = np.random.default_rng(2)
     signs = rng.choice([-1, 0, 1], p=[0.1, 0.7, 0.2], size=3_000)
     strata = rng.choice(3, p=[0.6, 0.3, 0.1], size=3_000)
-    single = compare_strata_by_clusters(signs, strata, np.arange(3_000), 3)
-    alone = compare(
-        np.bincount(strata[signs > 0], minlength=3), np.bincount(strata[signs < 0], minlength=3)
-    )
-    assert single.statistic == pytest.approx(alone.statistic)
-    assert single.p_value == pytest.approx(alone.p_asymptotic, abs=0.01)
+    single = by_clusters(signs, strata, np.arange(3_000), 3)
+    losses, gains = (np.bincount(strata[signs == s], minlength=3) for s in (1, -1))
+    alone = compare(losses, gains)
+    # Its variance is that of exchangeable versions: 1, not 1 - m².
+    mean = (losses.sum() - gains.sum()) / (losses.sum() + gains.sum())
+    assert single.statistic == pytest.approx(alone.statistic * (1 - mean**2))
+    assert (single.df, single.method, single.p_floor) == (2, "clusters", 1 / 10_000)
 
 
-@pytest.mark.parametrize("n_strata", [2, 3])
-def test_a_discordant_pair_of_every_stratum_in_every_cluster_is_cochrans_q(n_strata: int) -> None:
-    """A block design, for two strata McNemar's: what strata share in a cluster is no noise."""
+def test_clusters_are_swapped_as_wholes() -> None:
+    """The p-value is the share of all 2^C swaps that reach the statistic."""
+    rng = np.random.default_rng(6)
+    for n_clusters in (5, 9):
+        clusters = np.repeat(np.arange(n_clusters), rng.integers(1, 6, n_clusters))
+        signs = rng.choice([-1, 0, 1], p=[0.2, 0.2, 0.6], size=clusters.size)
+        strata = rng.integers(0, 3, clusters.size)
+        found = by_clusters(signs, strata, clusters, 3, n_resamples=200_000)
+        reached = 0
+        for coins in itertools.product([-1, 1], repeat=n_clusters):
+            swapped = by_clusters(
+                np.array(coins)[clusters] * signs, strata, clusters, 3, n_resamples=1
+            )
+            reached += swapped.statistic >= found.statistic * (1 - 1e-9)
+        assert found.p_value == pytest.approx(reached / 2**n_clusters, abs=0.01)
+
+
+def test_the_scores_of_clusters_are_what_the_definition_gives() -> None:
+    rng = np.random.default_rng(7)
+    clusters = rng.integers(0, 30, 300)
+    signs, strata = rng.choice([-1, 0, 1], size=300), rng.choice(3, p=[0.6, 0.3, 0.1], size=300)
+    k = np.array([np.count_nonzero(signs[strata == s]) for s in range(3)])
+    total, square = np.zeros(3), np.zeros((3, 3))
+    for c in range(30):
+        moved = np.array([signs[(clusters == c) & (strata == s)].sum() for s in range(3)])
+        score = moved - k / k.sum() * moved.sum()
+        total += score
+        square += np.outer(score, score)
+    expected = total @ np.linalg.pinv(square, rcond=1e-9) @ total
+    assert by_clusters(signs, strata, clusters, 3).statistic == pytest.approx(expected)
+
+
+def test_strata_without_gains_have_nothing_to_compare() -> None:
+    found = by_clusters(np.ones(6, dtype=int), np.arange(6) % 2, np.arange(6), 2)
+    assert (found.statistic, found.df, found.p_value) == (0.0, 1, 1.0)
+
+
+def test_a_discordant_pair_of_both_strata_in_every_cluster_is_mcnemars() -> None:
+    """A block design: what strata share in a cluster is no noise."""
+    n_strata = 2
     rng = np.random.default_rng(4)
     together = np.repeat(rng.choice([-1, 1], size=(80, 1)), n_strata, axis=1)
     alone = rng.choice([-1, 1], p=[0.3, 0.7], size=(80, n_strata))
     alone[:, 0] = rng.choice([-1, 1], size=80)
     signs = np.where(rng.random((80, 1)) < 0.6, together, alone)
     strata, clusters = np.tile(np.arange(n_strata), 80), np.repeat(np.arange(80), n_strata)
-    found = compare_strata_by_clusters(signs.ravel(), strata, clusters, n_strata)
+    found = by_clusters(signs.ravel(), strata, clusters, n_strata)
     expected = cochrans_q(signs > 0)
     assert (found.df, found.n_clusters) == (expected.df, 80)
     assert found.statistic == pytest.approx(expected.statistic)
@@ -240,11 +285,10 @@ def test_a_discordant_pair_of_every_stratum_in_every_cluster_is_cochrans_q(n_str
 def test_copies_of_texts_are_no_evidence_if_they_are_clusters() -> None:
     rng = np.random.default_rng(3)
     signs, strata = rng.choice([-1, 1], size=200), rng.choice(3, size=200)
-    once = compare_strata_by_clusters(signs, strata, np.arange(200), 3)
-    copies = compare_strata_by_clusters(
-        np.tile(signs, 5), np.tile(strata, 5), np.tile(np.arange(200), 5), 3
-    )
-    assert copies.p_value == pytest.approx(once.p_value, abs=0.02)
+    once = by_clusters(signs, strata, np.arange(200), 3)
+    copies = by_clusters(np.tile(signs, 5), np.tile(strata, 5), np.tile(np.arange(200), 5), 3)
+    assert copies.statistic == pytest.approx(once.statistic)
+    assert copies.p_value == once.p_value
 
 
 def test_a_gain_and_a_loss_that_cancel_by_label_change_answers() -> None:

@@ -66,10 +66,10 @@ class TrendResult:
     p_asymptotic
         From the normal law; for flips this is the test of Cochran and Armitage.
     method
-        ``exact``, ``resample``, or ``clusters``: a score test with a correlation
-        within clusters.
+        ``exact``, ``resample``, or ``clusters``: of losses, coins for whole clusters; of flips, a
+        score test with one correlation within clusters.
     n_resamples
-        S; None unless tables were drawn.
+        S; None if nothing was drawn.
     """
 
     statistic: int
@@ -80,7 +80,7 @@ class TrendResult:
 
     @property
     def p_floor(self) -> float | None:
-        """The smallest p-value that the drawn tables allow; None if it is not from such."""
+        """The smallest p-value that the draws allow; None if nothing was drawn."""
         return None if self.n_resamples is None else 2 / (self.n_resamples + 1)
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ietest_fast.stats.coins import chi_square_tail, p_by_coins, quadratic_form
 from ietest_fast.stats.fixed_margins import count_heterogeneous, heterogeneity_tail
-from ietest_fast.stats.resampling import count_equal, warn_of_large_units
 from ietest_fast.stats.result import Result, format_p
-from ietest_fast.stats.symmetry import chi_square_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,22 +25,20 @@ class HeterogeneityResult(Result):
         For each stratum: pairs that become wrong, and that become right.
     n_clusters
         Clusters with a discordant pair; None without clusters.
-    n_deciding
-        How many clusters with equal numbers of discordant pairs would tell as much; None without
-        clusters.
     statistic
-        Pearson's chi-square of the table of losses and gains; with clusters the score statistic.
+        Pearson's chi-square of the table of losses and gains; with clusters U' V⁻ U.
     df
-        Strata with a discordant pair, less one; 0 where there is nothing to compare.
+        Strata with a discordant pair, less one; 0 where there is nothing to compare. With clusters,
+        the rank of V, which is less where some strata always go together.
     p_value
-        Exact or from drawn tables; with clusters from the F law.
+        Exact, from drawn tables, or with clusters from drawn coins.
     p_asymptotic
         From the chi-square law with ``df`` degrees of freedom.
     method
         ``exact``: all tables with these margins. ``resample``: drawn ones, (c+1)/(S+1).
-        ``clusters``: the F law.
+        ``clusters``: drawn coins for whole clusters, (c+1)/(S+1).
     n_resamples, seed
-        S and the seed of the tables; None unless they were drawn.
+        S and the seed of the draws; None if nothing was drawn.
     """
 
     title = "Losses and gains over the strata"
@@ -49,7 +46,6 @@ class HeterogeneityResult(Result):
     losses: tuple[int, ...]
     gains: tuple[int, ...]
     n_clusters: int | None
-    n_deciding: float | None
     statistic: float
     df: int
     p_value: float
@@ -64,15 +60,8 @@ class HeterogeneityResult(Result):
         return self.p_value
 
     @property
-    def warning(self) -> str | None:
-        """What the reader has to know before the p-value is used; None if there is nothing."""
-        if not self.df or self.n_deciding is None:
-            return None
-        return warn_of_large_units(self.n_deciding, "clusters")
-
-    @property
     def p_floor(self) -> float | None:
-        """The smallest p-value that the drawn tables allow; None if it is not from such."""
+        """The smallest p-value that the draws allow; None if nothing was drawn."""
         return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,7 +70,6 @@ class HeterogeneityResult(Result):
             "losses": list(self.losses),
             "gains": list(self.gains),
             "n_clusters": self.n_clusters,
-            "n_deciding": self.n_deciding,
             "statistic": self.statistic,
             "df": self.df,
             "p_value": self.p_value,
@@ -89,7 +77,6 @@ class HeterogeneityResult(Result):
             "method": self.method,
             "n_resamples": self.n_resamples,
             "seed": self.seed,
-            "warning": self.warning,
         }
 
     def rows(self) -> list[tuple[str, str]]:
@@ -141,7 +128,6 @@ def compare_strata(
         losses=tuple(losses.tolist()),
         gains=tuple(gains.tolist()),
         n_clusters=None,
-        n_deciding=None,
         statistic=statistic,
         df=df,
         p_value=p,
@@ -153,22 +139,28 @@ def compare_strata(
 
 
 def compare_strata_by_clusters(
-    signs: NDArray[np.int64], strata: NDArray[np.int64], clusters: NDArray[Any], n_strata: int
+    signs: NDArray[np.int64],
+    strata: NDArray[np.int64],
+    clusters: NDArray[Any],
+    n_strata: int,
+    *,
+    n_resamples: int,
+    seed: int,
 ) -> HeterogeneityResult:
-    r"""Test the same of pairs that come in clusters, by a score with a correlation within them.
+    r"""Test the same of pairs that come in clusters, by swapping the versions of whole clusters.
 
-    With r_i = s_i - m, s_i being 1 for a loss and -1 for a gain, and m their mean over all K
-    discordant pairs, stratum s has the score U_s, the sum of its r_i. Two discordant pairs of a
-    cluster have the correlation a if they are in the same stratum, and b otherwise; both are
-    estimated from the products r_i r_j of all such pairs. With k_cs the discordant pairs of cluster
-    c in stratum s, this gives the covariance of U before the mean is taken away,
+    Let d_cs be the losses less the gains of cluster c in stratum s, d_s their sum over clusters,
+    and k_s the discordant pairs of stratum s, K in all. The scores are
 
-    .. math:: (1 - m^2)\bigl(k_s + a \sum_c k_{cs} (k_{cs} - 1)\bigr)
-              \quad\text{and}\quad (1 - m^2)\, b \sum_c k_{cs} k_{ct},
+    .. math:: U_s = \sum_c z_{cs}, \quad
+              z_{cs} = d_{cs} - \frac{k_s}{K} \sum_t d_{ct},
+              \quad V = \sum_c z_c z_c',
 
-    and U' V⁻ U is held against the F law with L - 1 and C - 1 degrees of freedom, C being the
-    clusters with a discordant pair. A variance of each stratum by itself would assume less, and be
-    too uncertain where a stratum has few clusters.
+    and U' V⁻ U is compared with its law if a coin decides for each cluster whether its versions are
+    swapped. That changes the sign of z_c, and neither V nor the k_s. If versions are exchangeable,
+    the test is exact up to its ties, whatever sizes of clusters and dependence within them are. If
+    they are not, but the share of losses is the same in every stratum, V is too large, so the test
+    is conservative for many clusters.
 
     Parameters
     ----------
@@ -180,9 +172,9 @@ def compare_strata_by_clusters(
         Shape (n,), labels or numbers.
     n_strata
         L.
+    n_resamples, seed
+        S draws of the coins, of which c reach the statistic: p is (c + 1) / (S + 1).
     """
-    from scipy.special import fdtrc
-
     there = np.flatnonzero(signs)
     own, places = signs[there], strata[there]
     sizes = np.bincount(places, minlength=n_strata)
@@ -190,55 +182,32 @@ def compare_strata_by_clusters(
     _, units = np.unique(clusters[there], return_inverse=True)
     n_units = int(units.max(initial=-1)) + 1
     statistic, df, p = 0.0, max(0, int((sizes > 0).sum()) - 1), 1.0
-    if df and 0 < losses.sum() < own.size and n_units > 1:
-        statistic = _score(own - own.mean(), places, units, 1 - float(own.mean()) ** 2)
-        p = float(fdtrc(df, n_units - 1, statistic / df))
+    if df and 0 < losses.sum() < own.size:
+        cells = np.zeros((n_units, n_strata))
+        np.add.at(cells, (units, places), own)
+        scores = cells - np.outer(cells.sum(axis=1), sizes / own.size)
+        statistic, rank, root = quadratic_form(scores, tolerance=1e-9)
+        # A coin tells no row from its opposite, and many clusters have the same few pairs.
+        first = np.take_along_axis(cells, (cells != 0).argmax(axis=1)[:, None], axis=1)
+        rows, counts = np.unique(cells * np.sign(first), axis=0, return_counts=True)
+        p = p_by_coins(
+            rows - np.outer(rows.sum(axis=1), sizes / own.size),
+            root,
+            statistic,
+            counts=counts,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
+        df = rank or df
     return HeterogeneityResult(
         losses=tuple(losses.tolist()),
         gains=tuple((sizes - losses).tolist()),
         n_clusters=n_units,
-        n_deciding=count_equal(np.square(np.bincount(units, minlength=1).astype(np.float64))),
         statistic=statistic,
         df=df,
         p_value=p,
         p_asymptotic=chi_square_tail(statistic, df),
         method="clusters",
-        n_resamples=None,
-        seed=None,
+        n_resamples=n_resamples,
+        seed=seed,
     )
-
-
-def _score(
-    residuals: NDArray[np.float64],
-    strata: NDArray[np.int64],
-    units: NDArray[np.int64],
-    variance: float,
-) -> float:
-    """Return U' V⁻ U of discordant pairs; see :func:`compare_strata_by_clusters`."""
-    _, strata = np.unique(strata, return_inverse=True)
-    n_units, n_strata = int(units.max()) + 1, int(strata.max()) + 1
-    cells, n_cells = units * n_strata + strata, n_units * n_strata
-
-    def add(weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        sums = np.bincount(cells, weights=weights, minlength=n_cells)
-        return sums.reshape(n_units, n_strata).astype(np.float64)
-
-    counts, sums = add(None), add(residuals)
-    square = float(np.square(residuals).sum())
-    pairs_within = float((counts * (counts - 1)).sum())
-    pairs_across = float(np.square(counts.sum(axis=1)).sum() - np.square(counts).sum())
-    product_within = float(np.square(sums).sum()) - square
-    product_across = float(np.square(sums.sum(axis=1)).sum() - np.square(sums).sum())
-    within = across = 0.0
-    if pairs_within:
-        within = max(0.0, product_within / pairs_within / variance)
-    if pairs_across:
-        across = max(-1 / (n_strata - 1), product_across / pairs_across / variance)
-    covariance = across * (counts.T @ counts)
-    sizes = counts.sum(axis=0)
-    np.fill_diagonal(covariance, sizes + within * (np.square(counts).sum(axis=0) - sizes))
-    centre = np.eye(n_strata) - np.outer(sizes / sizes.sum(), np.ones(n_strata))
-    covariance = variance * centre @ covariance @ centre.T
-    values, vectors = np.linalg.eigh(covariance)
-    kept = values > 1e-9 * values.max()
-    return float((np.square(sums.sum(axis=0) @ vectors[:, kept]) / values[kept]).sum())

@@ -92,7 +92,8 @@ def stratified_test(
     *share of losses among discordant pairs* is the same everywhere. That is another hypothesis than
     equal deltas: with the same share of losses, a stratum with twice as many discordant pairs has
     twice the delta. If versions are exchangeable the share is one half in every stratum, so a
-    rejection is evidence against invariance.
+    rejection is evidence against invariance. With clusters the versions of whole clusters are
+    swapped instead: if these are exchangeable, the level is kept.
 
     Parameters
     ----------
@@ -320,15 +321,15 @@ def judge_strata(
     flips = [each.flips.p_above for each in tested if each.flips is not None]
     flips_adjusted = iter(holm(flips) if flips else [])
     signs = a.astype(np.int64) - b
+    drawing = {"n_resamples": DEFAULT_TABLES if n_resamples is None else n_resamples, "seed": seed}
     if clusters is None:
         heterogeneity = compare_strata(
             np.bincount(codes[signs > 0], minlength=len(names)),
             np.bincount(codes[signs < 0], minlength=len(names)),
-            n_resamples=DEFAULT_TABLES if n_resamples is None else n_resamples,
-            seed=seed,
+            **drawing,
         )
     else:
-        heterogeneity = compare_strata_by_clusters(signs, codes, clusters, len(names))
+        heterogeneity = compare_strata_by_clusters(signs, codes, clusters, len(names), **drawing)
     return StratifiedResult(
         name=name,
         strata=tuple(

@@ -212,8 +212,6 @@ class StratifiedResult(Result):
                 else "answers change between right and wrong in one of them only"
             )
             return f"By {self.name}: {few}, so they cannot be compared.{more}"
-        if found.warning is not None:
-            more += f" Warning: {found.warning}."
         if not self.differs:
             return (
                 f"By {self.name}: the proportion of losses to gains is not shown to differ "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.random import philox_key
+from ietest_fast.stats.coins import chi_square_tail, p_by_coins, quadratic_form
 from ietest_fast.stats.inputs import as_clusters, check_label_kinds, check_lengths
 from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result, format_p
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 #: With fewer units that flip, the laws that the tests refer to are too coarse to trust.
 FEW_FLIPS = 25
-
-# Signs that are held in memory at a time.
-_MOST_SIGNS = 2**24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -195,8 +192,8 @@ def symmetry_test(
         units, n_clusters = as_clusters(clusters, n)
     moves, shifts = _units(first, second, units, k)
     seed = seed_of(rng)
-    symmetry, symmetry_df, root = _quadratic_form(moves)
-    homogeneity, homogeneity_df, _ = _quadratic_form(shifts)
+    symmetry, symmetry_df, root = quadratic_form(moves)
+    homogeneity, homogeneity_df, _ = quadratic_form(shifts)
     return SymmetryResult(
         labels=tuple(label.item() if hasattr(label, "item") else label for label in labels),
         table=np.bincount(first * k + second, minlength=k * k).reshape(k, k).astype(np.int64),
@@ -204,11 +201,11 @@ def symmetry_test(
         n_flipped_units=int(np.unique(units[first != second]).size),
         symmetry_statistic=symmetry,
         symmetry_df=symmetry_df,
-        p_symmetry=_p_by_coins(
+        p_symmetry=p_by_coins(
             moves,
             root,
             symmetry,
-            is_clustered=clusters is not None,
+            one_column_each=clusters is None,
             n_resamples=n_resamples,
             seed=seed,
         ),
@@ -237,55 +234,6 @@ def _units(
     np.add.at(shifts, (place, a), 1.0)
     np.add.at(shifts, (place, b), -1.0)
     return moves, shifts
-
-
-def _quadratic_form(
-    values: NDArray[np.float64],
-) -> tuple[float, int, NDArray[np.float64]]:
-    """Return u' V⁻ u, the rank of V, and a root R of its inverse: u' V⁻ u = |u R|²."""
-    square = values.T @ values
-    sizes, vectors = np.linalg.eigh(square)
-    kept = sizes > max(square.shape) * np.finfo(np.float64).eps * sizes.max(initial=0.0)
-    root = vectors[:, kept] / np.sqrt(sizes[kept])
-    return float(np.square(values.sum(axis=0) @ root).sum()), int(kept.sum()), root
-
-
-def chi_square_tail(statistic: float, df: int) -> float:
-    """Return the asymptotic p-value of a quadratic form of rank ``df``; 1 of rank 0."""
-    from scipy.special import chdtrc
-
-    return 1.0 if df == 0 else float(chdtrc(df, statistic))
-
-
-def _p_by_coins(
-    moves: NDArray[np.float64],
-    root: NDArray[np.float64],
-    observed: float,
-    *,
-    is_clustered: bool,
-    n_resamples: int,
-    seed: int,
-) -> float:
-    """P(B* >= B) if a coin swaps the versions of each unit; V stays what it is."""
-    n_units = moves.shape[0]
-    if n_units == 0:
-        return 1.0
-    generator = np.random.Generator(np.random.Philox(key=philox_key(seed)))
-    # B* takes few values where units are few: rounding is not to part equal ones.
-    least = observed * (1 - 1e-9)
-    if not is_clustered:  # a text has one flip, so the flips between two labels are one binomial
-        totals = np.abs(moves).sum(axis=0).astype(np.int64)
-        heads = generator.binomial(totals, 0.5, size=(n_resamples, totals.size))
-        drawn = (np.square(2.0 * heads - totals) / totals).sum(axis=1)
-        return (int((drawn >= least).sum()) + 1) / (n_resamples + 1)
-    scaled = moves @ root
-    reached, chunk = 0, max(1, _MOST_SIGNS // n_units)
-    for begin in range(0, n_resamples, chunk):
-        size = min(chunk, n_resamples - begin)
-        signs = generator.integers(0, 2, size=(size, n_units), dtype=np.int8).astype(np.float64)
-        sums = (2 * signs - 1) @ scaled
-        reached += int((np.square(sums).sum(axis=1) >= least).sum())
-    return (reached + 1) / (n_resamples + 1)
 
 
 def _say(statistic: float, df: int, p_value: float, floor: float | None = None) -> str:
