@@ -188,33 +188,47 @@ def test_strata_may_differ_in_the_correlation_within_clusters(design: str) -> No
 
 
 @pytest.mark.slow
-def test_power_of_the_comparison_of_strata_by_clusters() -> None:
-    """A loss in one stratum, with and without one in the others, and the same without clusters."""
-    n_tables = scaled(1_000)
-    for losses in ((0.5, 0.5, 0.65), (0.65, 0.65, 0.8), (0.8, 0.8, 0.65)):
+@pytest.mark.parametrize("size", [3, 10])
+def test_power_of_the_comparison_of_strata_by_clusters(size: int) -> None:
+    """What swapping whole clusters costs where their texts are independent."""
+    n_tables, n = scaled(1_000), 4_500 // size
+    clusters = np.repeat(np.arange(n), size)
+    for losses in ((0.5, 0.5, 0.65), (0.65, 0.65, 0.8), (0.8, 0.8, 0.9), (0.9, 0.9, 0.97)):
         rng = np.random.default_rng(8)
         by_pairs = by_clusters = 0
         for table in range(n_tables):
-            strata = np.repeat(rng.choice(3, size=1_500), 3)
-            share = np.array(losses)[strata]
-            signs = np.where(
-                rng.random(4_500) < 0.15, np.where(rng.random(4_500) < share, 1, -1), 0
-            )
-            alone = compare_strata(
-                np.bincount(strata[signs > 0], minlength=3),
-                np.bincount(strata[signs < 0], minlength=3),
-                n_resamples=999,
-                seed=table,
-            )
-            clusters = np.repeat(np.arange(1_500), 3)
+            strata = np.repeat(rng.choice(3, size=n), size)
+            lost = rng.random(clusters.size) < np.array(losses)[strata]
+            signs = np.where(rng.random(clusters.size) < 0.15, np.where(lost, 1, -1), 0)
+            counted = [np.bincount(strata[signs == sign], minlength=3) for sign in (1, -1)]
+            alone = compare_strata(counted[0], counted[1], n_resamples=999, seed=table)
             found = compare_strata_by_clusters(
                 signs, strata, clusters, 3, n_resamples=999, seed=table
             )
             by_pairs += alone.p_asymptotic <= 0.05
             by_clusters += found.p_value <= 0.05
-        print(f"losses {losses}: pairs {by_pairs / n_tables:.0%}, "
-              f"clusters of independent texts {by_clusters / n_tables:.0%}")  # fmt: skip
-        assert by_clusters > 0.2 * n_tables
+        print(f"clusters of {size}, losses {losses}: pairs {by_pairs / n_tables:.0%}, "
+              f"clusters {by_clusters / n_tables:.0%}")  # fmt: skip
+        assert by_pairs > 0.7 * n_tables
+        if losses[0] == 0.5:
+            assert by_clusters > 0.75 * n_tables
+
+
+@pytest.mark.slow
+def test_losses_that_go_with_the_size_of_a_cluster_make_it_liberal() -> None:
+    """The limit: equal shares in both strata, but large clusters lose a smaller one than texts."""
+    rng = np.random.default_rng(9)
+    sizes = np.repeat([20, 1], [100, 900])
+    clusters = np.repeat(np.arange(1_000), sizes)
+    strata = (np.arange(1_000) % 2)[clusters]
+    n_tables, rejected = scaled(2_000), 0
+    for table in range(n_tables):
+        lost = rng.random(clusters.size) < np.where(sizes > 1, 0.5, 0.9)[clusters]
+        signs = np.where((rng.random(1_000) < 0.3)[clusters], np.where(lost, 1, -1), 0)
+        found = compare_strata_by_clusters(signs, strata, clusters, 2, n_resamples=999, seed=table)
+        rejected += found.p_value <= 0.05
+    print(f"losses that go with the size of a cluster: {rejected / n_tables:.1%}")
+    assert 0.05 < rejected / n_tables < 0.2
 
 
 @pytest.mark.slow

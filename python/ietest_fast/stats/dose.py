@@ -372,7 +372,8 @@ def _direction_by_clusters(
 
     The sum of K e_i s_i - s_i Σ e over the K discordant pairs is compared with its law under a coin
     for each cluster. If versions are exchangeable, that keeps the level whatever the clusters are;
-    if the share of losses is another one at all doses, the test is conservative.
+    if the share of losses is another one at all doses, and does not depend on how many discordant
+    pairs a cluster has, the test is conservative for many clusters.
     """
     weighted = (dose * dose.size - int(dose.sum())) * signs
     sums = np.rint(np.bincount(units, weights=weighted, minlength=1)).astype(np.int64)

@@ -80,7 +80,7 @@ class TrendResult:
 
     @property
     def p_floor(self) -> float | None:
-        """The smallest p-value that the draws allow; None if nothing was drawn."""
+        """The smallest two-sided p-value that the draws allow; None if nothing was drawn."""
         return None if self.n_resamples is None else 2 / (self.n_resamples + 1)
 
 

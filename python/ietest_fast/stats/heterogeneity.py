@@ -38,7 +38,7 @@ class HeterogeneityResult(Result):
         ``exact``: all tables with these margins. ``resample``: drawn ones, (c+1)/(S+1).
         ``clusters``: drawn coins for whole clusters, (c+1)/(S+1).
     n_resamples, seed
-        S and the seed of the draws; None if nothing was drawn.
+        S and the seed of the draws; None without draws.
     """
 
     title = "Losses and gains over the strata"
@@ -159,8 +159,9 @@ def compare_strata_by_clusters(
     and U' V⁻ U is compared with its law if a coin decides for each cluster whether its versions are
     swapped. That changes the sign of z_c, and neither V nor the k_s. If versions are exchangeable,
     the test is exact up to its ties, whatever sizes of clusters and dependence within them are. If
-    they are not, but the share of losses is the same in every stratum, V is too large, so the test
-    is conservative for many clusters.
+    they are not, but the share of losses is the same in every stratum, and does not depend on how
+    many discordant pairs a cluster has, V is too large, so the test is conservative for many
+    clusters.
 
     Parameters
     ----------
