@@ -101,6 +101,19 @@ def test_score_at_zero_is_mcnemars_root() -> None:
     assert tango_score(PairedCounts(50, 0, 0, 20), 0) == 0
 
 
+@pytest.mark.parametrize(
+    ("n", "share", "covered"), [(100, 0.055, 0.927), (8, 0.98, 0.851), (300, 0.9995, 0.861)]
+)
+def test_tangos_interval_covers_what_the_page_says(n: int, share: float, covered: float) -> None:
+    """docs/statistics.md: all discordant pairs go one way; every number of them enumerated."""
+    total = 0.0
+    for k in range(n + 1):
+        interval = tango_interval(PairedCounts(n - k, k, 0, 0))
+        total += scipy_stats.binom.pmf(k, n, share) * (share in interval)
+    print(f"n = {n}, P(+1) = {share}: {total:.1%}")
+    assert round(total, 3) == covered
+
+
 @given(
     n10=st.integers(0, 10**6),
     n01=st.integers(0, 10**6),

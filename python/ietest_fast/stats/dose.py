@@ -266,6 +266,11 @@ def _side(alternative: Alternative, at_most: float, at_least: float) -> float:
     return min(1.0, 2 * min(at_most, at_least))
 
 
+def _normal_p(alternative: Alternative, z: float) -> float:
+    at_most, at_least = (0.5 * math.erfc(sign * z / math.sqrt(2)) for sign in (-1, 1))
+    return _side(alternative, at_most, at_least)
+
+
 def _p_of_signs(
     weighted: NDArray[np.int64],
     units: NDArray[np.int64] | None,
@@ -349,11 +354,10 @@ def _trend(
         p = monte_carlo_p(alternative, at_most, at_least, n_resamples)
     else:
         p = _side(alternative, *tails)
-    upper = 0.5 * math.erfc(z / math.sqrt(2))
     return TrendResult(
         statistic=observed,
         p_value=p,
-        p_asymptotic=_side(alternative, 0.5 * math.erfc(-z / math.sqrt(2)), upper),
+        p_asymptotic=_normal_p(alternative, z),
         method="exact" if tails is not None else "resample",
         n_resamples=None if tails is not None else n_resamples,
     )
@@ -382,8 +386,7 @@ def _direction_by_clusters(
     if sums.size:
         total = int(sums.sum())
         z = total / math.sqrt(float(np.square(sums.astype(np.float64)).sum()))
-        upper, lower = (0.5 * math.erfc(side * z / math.sqrt(2)) for side in (1, -1))
-        p_normal = _side(alternative, lower, upper)
+        p_normal = _normal_p(alternative, z)
         sizes, counts = np.unique(np.abs(sums), return_counts=True)
         p = _draw_p_of_signs(sizes, counts, total, alternative, n_resamples=n_resamples, seed=seed)
     return TrendResult(

@@ -187,18 +187,8 @@ def compare_strata_by_clusters(
         cells = np.zeros((n_units, n_strata))
         np.add.at(cells, (units, places), own)
         scores = cells - np.outer(cells.sum(axis=1), sizes / own.size)
-        statistic, rank, root = quadratic_form(scores, tolerance=1e-9)
-        # A coin tells no row from its opposite, and many clusters have the same few pairs.
-        first = np.take_along_axis(cells, (cells != 0).argmax(axis=1)[:, None], axis=1)
-        rows, counts = np.unique(cells * np.sign(first), axis=0, return_counts=True)
-        p = p_by_coins(
-            rows - np.outer(rows.sum(axis=1), sizes / own.size),
-            root,
-            statistic,
-            counts=counts,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
+        statistic, rank, root = quadratic_form(scores)
+        p = p_by_coins(scores, root, statistic, n_resamples=n_resamples, seed=seed)
         df = rank or df
     return HeterogeneityResult(
         losses=tuple(losses.tolist()),
