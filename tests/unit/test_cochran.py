@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bisect
 import math
 
 import numpy as np
@@ -175,6 +176,71 @@ def test_size_under_h0() -> None:
         table = rng.random((120, 3)) < ease[:, None]
         rejected += cochran_q_test(table, n_resamples=199, rng=seed).p_value <= 0.05
     assert abs(rejected / n_tables - 0.05) < 3 * math.sqrt(0.05 * 0.95 / n_tables) + 0.005
+
+
+def multinomial_thirds(n: int) -> dict[tuple[int, int, int], float]:
+    """Return how probable it is that n texts fall on three versions so, each with 1/3."""
+    shares = {}
+    for a in range(n + 1):
+        for b in range(n - a + 1):
+            ways = math.factorial(n) // math.prod(map(math.factorial, (a, b, n - a - b)))
+            shares[a, b, n - a - b] = ways / 3**n
+    return shares
+
+
+def sizes_of_a_split(n: int, at_one: int, at_two: int) -> tuple[float, float]:
+    """Return how often the exact and the chi-square test reject at 5% under H0.
+
+    Of n texts, some are right on one version of three, some on two, and all others on all.
+    """
+    tables: dict[int, np.ndarray] = {}
+    shares: dict[int, float] = {}
+    for right, p in multinomial_thirds(at_one).items():
+        for wrong, q in multinomial_thirds(at_two).items():
+            totals = np.subtract(right, wrong)
+            spread = int(3 * np.square(totals).sum() - totals.sum() ** 2)
+            shares[spread] = shares.get(spread, 0.0) + p * q
+            if spread not in tables:
+                mixed = [np.repeat(np.eye(3, dtype=int), right, axis=0)]
+                mixed.append(1 - np.repeat(np.eye(3, dtype=int), wrong, axis=0))
+                all_right = np.ones((n - at_one - at_two, 3), int)
+                tables[spread] = np.concatenate([*mixed, all_right])
+    spreads = sorted(shares)
+
+    def rejects(place: int) -> bool:
+        return cochran_q_test(tables[spreads[place]], method="exact").p_value <= 0.05
+
+    first = bisect.bisect_left(range(len(spreads)), True, key=rejects)
+    exact = sum(shares[spread] for spread in spreads[first:])
+    critical = float(scipy_stats.chi2.isf(0.05, 2))
+    mixed_texts = at_one + at_two
+    return exact, sum(p for spread, p in shares.items() if spread >= critical * mixed_texts)
+
+
+@pytest.mark.parametrize(
+    ("k", "average", "least", "most"),
+    [
+        (3, 0.028, 0.0, 0.111),
+        (4, 0.069, 0.037, 0.074),
+        (8, 0.047, 0.033, 0.059),
+        (12, 0.058, 0.048, 0.072),
+        (20, 0.052, 0.047, 0.056),
+        pytest.param(40, 0.049, 0.042, 0.054, marks=pytest.mark.slow),
+    ],
+)
+def test_sizes_given_mixed_texts(k: int, average: float, least: float, most: float) -> None:
+    """docs/statistics.md: every table of k mixed texts out of 9,824, for each split of levels."""
+    splits = [sizes_of_a_split(9_824, at_one, k - at_one) for at_one in range(k // 2 + 1)]
+    splits += splits[: (k + 1) // 2][::-1]  # right and wrong may be exchanged
+    exact = np.array([size for size, _ in splits])
+    weights = scipy_stats.binom.pmf(np.arange(k + 1), k, 0.5)
+    differ = [
+        (m, f"{a:.1%}", f"{b:.1%}") for m, (a, b) in enumerate(splits) if not np.isclose(a, b)
+    ]
+    print(f"k = {k}: {weights @ exact:.1%}, {exact.min():.1%} to {exact.max():.1%}; {differ}")
+    found = [round(float(size), 3) for size in (weights @ exact, exact.min(), exact.max())]
+    assert found == pytest.approx([average, least, most], abs=0.00051)
+    assert len(differ) == (2 if k == 12 else 0)
 
 
 def test_pairwise_tests_are_mcnemars_with_holms_correction() -> None:

@@ -63,7 +63,8 @@ def equivalence_test(
     With C clusters the statistics are divided by the root of the design effect (Rao and Scott
     1992), the variance of delta over clusters against that over independent pairs, and compared
     with Student's law with C - 1 degrees of freedom. The design effect is taken for 1 at least,
-    and for its largest, with pairs that are alike within a cluster, where no difference varies.
+    and for the size of the largest cluster, a bound, where fewer than 25 clusters hold a
+    discordant pair.
     The studentised bootstrap draws clusters instead, and studentises delta as a ratio.
 
     Parameters
@@ -215,7 +216,7 @@ def _test_counts(
 
 
 def _cautious_p(n: int, n10: int, n01: int, clustering: Clustering, margin: float) -> float:
-    """Compute the exact p-value as if the pairs of a cluster were all alike, rounded upwards."""
+    """Compute the exact p-value of as many pairs as there would be largest clusters, rounded up."""
     effect = clustering.largest_effect * (1 - 1e-12)
     size = max(2, int(n / effect))
     against = min(size, math.ceil(n10 / clustering.largest_effect - 1e-9))

@@ -226,8 +226,8 @@ def flip_test(
     (Clopper and Pearson 1934). With clusters n is replaced by an effective n, the number of
     independent pairs of the same variance, with Korn and Graubard's (1998) correction for the
     degrees of freedom. Where fewer than 25 clusters hold a flip, they do not tell how alike the
-    pairs of a cluster are, which are then taken to be all alike: both tests and the interval are
-    cautious there.
+    pairs of a cluster are; the size of the largest cluster, which is a bound, is then the design
+    effect.
 
     Parameters
     ----------

@@ -115,9 +115,10 @@ class Clustering:
     design_effect
         At least 1; the largest there can be where no difference varies.
     largest_effect
-        Of clusters whose pairs are all alike: sum of the squares of their sizes / n, or, where it
-        is larger, that of the clusters that tell something and the largest one / their pairs. For
-        large clusters may tell something more often than small ones.
+        The size of the largest cluster: a bound. The share f of pairs that are 1 has a variance of
+        at most ``f (1 - f) largest_effect / n``, however alike the pairs of a cluster are, and
+        whichever clusters are 1 more often: ``sum n_c**2 p_c (1 - p_c) <= largest_effect
+        sum n_c p_c (1 - p_c)``, and p (1 - p) is concave.
     n_telling
         Clusters that hold another difference than the commonest one: what is estimated of the
         dependence within clusters is estimated from these. Of unequal sizes: the number of equal
@@ -156,8 +157,7 @@ class Clustering:
         distinct, counts = np.unique(values, return_counts=True)
         telling = np.bincount(codes[values != distinct[np.argmax(counts)]], minlength=n_clusters)
         tells = telling > 0
-        own = float((squares[tells].sum() + squares.max()) / (sizes[tells].sum() + sizes.max()))
-        largest = max(1.0, own, float(squares.sum()) / values.size)
+        largest = float(sizes.max())
         return cls(
             n=n_clusters,
             # Without any spread pairs may be alike within a cluster.
