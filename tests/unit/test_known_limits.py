@@ -366,3 +366,98 @@ def test_the_design_effect_of_independent_pairs_is_uncertain(n_clusters: int) ->
     )
     assert low < 0.9
     assert high > 1.1
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "whole", "scattered", "shares"),
+    [
+        ((60, 50), (0, 1), 0.03, 0.03, (0.16, 0.16, 0.83)),
+        ((100, 50), (0, 1), 0.02, 0.03, (0.12, 0.12, 0.87)),
+        ((200, 10), (0, 1), 0.02, 0.05, (0.08, 0.09, 0.94)),
+        ((10, 400), (100, 100), 0.1, 0.02, (0.33, 0.33, 0.67)),
+    ],
+)
+def test_clusters_that_seldom_change_as_a_whole(
+    large: tuple[int, int],
+    small: tuple[int, int],
+    whole: float,
+    scattered: float,
+    shares: tuple[float, float, float],
+) -> None:
+    """Large clusters are lost as a whole, rarely; other texts flip by themselves, either way.
+
+    Where there are small clusters, only their texts do.
+    """
+    rng = np.random.default_rng(11)
+    sizes = np.repeat([large[1], small[1]], [large[0], small[0]])
+    clusters = np.repeat(np.arange(sizes.size), sizes)
+    is_large = clusters < large[0]
+    each = np.where(is_large & (small[0] > 0), 0.0, scattered)
+    delta = float((is_large * whole).mean())
+    rate = float((is_large * whole + (1 - is_large * whole) * each).mean())
+    n_tables, found = scaled(2_000 if small[0] == 0 else 1_000), np.zeros(3)
+    for _ in range(n_tables):
+        lost = (rng.random(sizes.size) < whole)[clusters] & is_large
+        flips = ~lost & (rng.random(clusters.size) < each)
+        is_loss = rng.random(clusters.size) < 0.5
+        a, b = ~(flips & ~is_loss), ~(lost | (flips & is_loss))
+        tested = flip_test(a, b, clusters=clusters, margin=rate)
+        equal = equivalence_test(a, b, clusters=clusters, margin=delta)
+        found += tested.p_below < 0.05, equal.equivalent, rate in tested.confidence_interval()
+    found /= n_tables
+    said = " ".join(f"{share:.1%}" for share in found)
+    print(f"{large} + {small}, {whole:.0%} whole: below, equivalent, covered: {said}")
+    assert np.abs(found - shares).max() < 0.03 + slack(n_tables)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "whole", "size"), [(60, 0.03, 0.18), (100, 0.02, 0.126), (300, 0.05, 0.05)]
+)
+def test_equal_clusters_of_which_few_are_lost_while_others_gain(
+    n_clusters: int, whole: float, size: float
+) -> None:
+    """Clusters of 50 texts (300: of ten) are lost as a whole; other texts gain as much."""
+    rng = np.random.default_rng(21)
+    per = 50 if n_clusters < 300 else 10
+    clusters = np.repeat(np.arange(n_clusters), per)
+    gain = whole / (1 - whole)
+    n_tables, rejected, unwarned, warned = scaled(1_000), 0, 0, 0
+    for table in range(n_tables):
+        lost = (rng.random(n_clusters) < whole)[clusters]
+        gains = ~lost & (rng.random(clusters.size) < gain)
+        found = paired_test(~gains, ~lost, clusters=clusters, n_resamples=999, rng=table)
+        rejects = found.pvalue < 0.05
+        rejected += rejects
+        warned += found.warning is not None
+        unwarned += rejects and found.warning is None
+    print(
+        f"{n_clusters} of {per}, {whole:.0%} lost: size {rejected / n_tables:.1%}, warned "
+        f"{warned / n_tables:.0%}, unwarned {unwarned / n_tables:.1%}"
+    )
+    assert abs(rejected / n_tables - size) < 0.02 + slack(n_tables)
+
+
+@pytest.mark.parametrize(
+    ("law", "default", "symmetric"),
+    [("t2", 0.067, 0.036), ("cauchy", 0.097, 0.027), ("lognormal", 0.099, 0.039)],
+)
+def test_scores_of_heavy_symmetric_tails(law: str, default: float, symmetric: float) -> None:
+    """50 pairs; the lognormal law with sigma 1.5 and a random sign."""
+    rng = np.random.default_rng(8)
+    n_tables, found = scaled(4_000), np.zeros(4)
+    for table in range(n_tables):
+        if law == "lognormal":
+            d = np.exp(1.5 * rng.normal(size=50)) * rng.choice([-1, 1], 50)
+        else:
+            d = rng.standard_t(2 if law == "t2" else 1, 50)
+        by_default = paired_test(d, 0 * d, n_resamples=399, rng=table)
+        named = paired_test(d, 0 * d, n_resamples=399, rng=table, null="symmetric")
+        rejects, is_warned = by_default.pvalue < 0.05, by_default.warning is not None
+        found += rejects, named.pvalue < 0.05, is_warned, rejects and not is_warned
+    found /= n_tables
+    print(
+        f"{law}: default {found[0]:.1%}, symmetric {found[1]:.1%}, warned {found[2]:.0%}, "
+        f"unwarned {found[3]:.1%}"
+    )
+    assert abs(found[0] - default) < 0.015 + slack(n_tables)
+    assert abs(found[1] - symmetric) < 0.015 + slack(n_tables)
