@@ -233,12 +233,12 @@ def test_power_is_that_of_the_docs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lean", [0.1, 0.2])
-def test_leans_that_cancel_in_accuracy_make_it_liberal(lean: float) -> None:
+@pytest.mark.parametrize(("n", "lean"), [(681, 0.1), (681, 0.2), (3_000, 0.2)])
+def test_leans_that_cancel_in_accuracy_make_it_liberal(n: int, lean: float) -> None:
     """Each training prefers some answer on each version, by the same law: H0 is true."""
     rng = np.random.default_rng(6)
-    n, m, n_tables = 681, 5, 1_000
-    rejected = 0
+    m, n_tables = 5, 1_000
+    rejected = missed = warned = 0
     for _ in range(n_tables):
         base = rng.integers(3, size=(n, 1))
         tables = []
@@ -246,6 +246,13 @@ def test_leans_that_cancel_in_accuracy_make_it_liberal(lean: float) -> None:
             noisy = np.where(rng.random((n, m)) < 0.15, rng.integers(3, size=(n, m)), base)
             preferred = rng.integers(3, size=m)
             tables.append(np.where(rng.random((n, m)) < lean, preferred, noisy))
-        rejected += excess_churn_test(*tables).p_value < 0.05
-    print(f"lean {lean}: size {rejected / n_tables:.1%}")
+        result = excess_churn_test(*tables)
+        rejected += result.p_value < 0.05
+        missed += 0.0 not in result.confidence_interval()
+        warned += result.warning is not None
+    print(
+        f"n {n}, lean {lean}: size {rejected / n_tables:.1%}, interval misses 0 in "
+        f"{missed / n_tables:.1%}, warned {warned / n_tables:.0%}"
+    )
     assert rejected / n_tables > 0.06
+    assert missed / n_tables > 0.05
