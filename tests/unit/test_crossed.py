@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
@@ -52,6 +52,7 @@ def tables(draw: st.DrawFn) -> tuple[list[list[int]], list[int] | None]:
 
 
 @given(given_table=tables())
+@example(given_table=([[0, 0, 1], [0, 0, 1], [0, 1, 0], [0, 1, 0]], None))  # V_C = V_E, V_I = 0
 def test_components_are_those_of_the_definition(
     given_table: tuple[list[list[int]], list[int] | None],
 ) -> None:
@@ -66,6 +67,15 @@ def test_components_are_those_of_the_definition(
     assert result.standard_error == pytest.approx(
         math.sqrt(max(expected[1] + expected[2] - expected[3], expected[1])), abs=1e-9
     )
+
+
+def test_a_variance_that_cancels_is_none() -> None:
+    """V_C = V_E = 1/36 and V_I = 0, whose floats differ in the last digit."""
+    d = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 0], [0, 1, 0]])
+    result = algorithm_test(*outcomes_with(d))
+    assert result.standard_error == 0
+    assert result.t == np.inf
+    assert result.p_value == 2 * 0.5**4
 
 
 def test_the_law_is_students_with_satterthwaites_degrees_of_freedom() -> None:
