@@ -130,10 +130,11 @@ def test_level_of_heterogeneity_is_kept() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["across", "opposed", "within", "unbalanced", "uneven sizes"])
 def test_level_of_heterogeneity_is_kept_by_clusters(design: str) -> None:
+    n_tables = max(scaled(4_000), 1_600)  # of the first 400, 10% are rejected in one design
     for n, loss in itertools.product((300, 1_000), (0.5, 0.8)):
-        size = clustered_size(design, n=n, loss=loss, n_tables=scaled(4_000), seed=4)
+        size = clustered_size(design, n=n, loss=loss, n_tables=n_tables, seed=4)
         print(f"{design}, {n} clusters, losses {loss:.0%}: {size:.1%}")
-        assert size < 0.06 + slack(scaled(4_000))
+        assert size < 0.06 + slack(n_tables)
 
 
 @pytest.mark.slow
