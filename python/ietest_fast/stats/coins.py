@@ -67,7 +67,12 @@ def p_by_coins(
         return 1.0
     # A coin tells no row from its opposite, and many units add the same: theirs is one binomial.
     first = np.take_along_axis(values, (values != 0).argmax(axis=1)[:, None], axis=1)
-    rows, counts = np.unique(values * np.sign(first), axis=0, return_counts=True)
+    rows = values * np.sign(first) + 0.0  # no -0.0: rows are compared by their bytes
+    keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, place, counts = np.unique(keys, return_index=True, return_counts=True)
+    # By value: the order of bytes would change with the unit of the values.
+    order = np.lexsort(rows[place].T[::-1])
+    rows, counts = rows[place][order], counts[order]
     scaled = rows @ root
     generator = np.random.Generator(np.random.Philox(key=philox_key(seed)))
     # B* takes few values where units are few: rounding is not to part equal ones.

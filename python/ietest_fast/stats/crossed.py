@@ -35,9 +35,6 @@ FEW_CLASSIFIERS = 5
 #: From such a skewness of the mean on, Student's law is not trusted: there is no studentised one.
 TOO_SKEWED = 0.15
 
-# V_C - V_E of up to this share of V_C is what rounding left of a 0.
-_ROUNDING = 1e-12
-
 
 @dataclass(frozen=True)
 class VarianceComponents:
@@ -58,7 +55,7 @@ class VarianceComponents:
     def of_mean(self) -> float:
         """V, the variance of the mean: ``max(V_I + V_C - V_E, V_I)``."""
         beyond = self.classifiers - self.residual
-        return self.items + (beyond if beyond > _ROUNDING * self.classifiers else 0.0)
+        return self.items + (0.0 if have_no_spread(beyond, self.classifiers) else beyond)
 
     def freedom(self, n_units: int, n_classifiers: int) -> float:
         """Return Satterthwaite's (1946) degrees of freedom of V; infinite where V is 0."""
