@@ -83,9 +83,37 @@ py::tuple replace(const text::SubstitutionTable& table, const py::object& source
     return result_of(std::move(result));
 }
 
-py::tuple replace_nouns(const text::NounTable& table, const std::vector<py::object>& sources,
-                        const std::vector<py::tuple>& tokens, int noun, int proper_noun,
-                        bool with_edits, std::optional<int> n_threads) {
+text::TaggedTable make_tagged_table(const py::object& keys, const py::object& values,
+                                    const Array<std::uint8_t>& pos,
+                                    const Array<std::int8_t>& number,
+                                    const Array<std::int32_t>& group,
+                                    const Array<std::int8_t>& is_bound,
+                                    const Array<std::int8_t>& rules, const py::tuple& conditions,
+                                    const py::object& phrases) {
+    if (conditions.size() != 6) {
+        throw py::value_error(
+            "conditions are (test_begins, place, negated, tags, word_begins, words)");
+    }
+    const auto test_begins = conditions[0].cast<Array<std::int64_t>>();
+    const auto place = conditions[1].cast<Array<std::int8_t>>();
+    const auto negated = conditions[2].cast<Array<std::int8_t>>();
+    const auto tags = conditions[3].cast<Array<std::uint32_t>>();
+    const auto word_begins = conditions[4].cast<Array<std::int64_t>>();
+    const BorrowedStrings words(conditions[5]);
+    const BorrowedStrings borrowed_keys(keys);
+    const BorrowedStrings borrowed_values(values);
+    const BorrowedStrings borrowed_phrases(phrases);
+    return text::TaggedTable(text::TaggedColumns{
+        borrowed_keys.column(), borrowed_values.column(), span_of(pos), span_of(number),
+        span_of(group), span_of(is_bound), span_of(rules),
+        text::ConditionColumns{span_of(test_begins), span_of(place), span_of(negated),
+                               span_of(tags), span_of(word_begins), words.column()},
+        borrowed_phrases.column()});
+}
+
+py::tuple replace_tagged(const text::TaggedTable& table, const std::vector<py::object>& sources,
+                         const std::vector<py::tuple>& tokens, const std::array<int, 3>& tags,
+                         bool with_edits, std::optional<int> n_threads) {
     std::vector<BorrowedStrings> borrowed;
     std::vector<text::StringColumn> columns;
     borrowed.reserve(sources.size());
@@ -108,10 +136,11 @@ py::tuple replace_nouns(const text::NounTable& table, const std::vector<py::obje
     }
     text::SubstitutionOptions options;
     options.with_edits = with_edits;
-    const text::NounCodes codes{static_cast<std::uint8_t>(noun),
-                                static_cast<std::uint8_t>(proper_noun)};
+    const text::TagCodes codes{static_cast<std::uint8_t>(tags[0]),
+                               static_cast<std::uint8_t>(tags[1]),
+                               static_cast<std::uint8_t>(tags[2])};
     text::SubstitutedColumns result = without_gil(n_threads, [&](const Execution& execution) {
-        return text::replace_nouns(columns, spans, codes, table, options, execution);
+        return text::replace_tagged(columns, spans, codes, table, options, execution);
     });
     py::list parts;
     for (text::Substituted& column : result.columns) parts.append(result_of(std::move(column)));
@@ -163,20 +192,13 @@ void register_text(py::module_& module) {
              py::arg("n_threads") = py::none(), py::arg("instruction_set") = py::none(),
              py::arg("offset_limit") = py::none());
 
-    py::class_<text::NounTable>(text_module, "NounTable")
-        .def(py::init([](const py::object& keys, const py::object& values,
-                         const Array<std::int8_t>& number, const Array<std::int32_t>& group,
-                         const Array<std::int8_t>& rules) {
-                 const BorrowedStrings borrowed_keys(keys);
-                 const BorrowedStrings borrowed_values(values);
-                 return text::NounTable(borrowed_keys.column(), borrowed_values.column(),
-                                        span_of(number), span_of(group), span_of(rules));
-             }),
-             py::arg("keys"), py::arg("values"), py::arg("number"), py::arg("group"),
-             py::arg("rules"))
-        .def("__len__", &text::NounTable::size)
-        .def("replace_nouns", &replace_nouns, py::arg("columns"), py::arg("tokens"), py::kw_only(),
-             py::arg("noun"), py::arg("proper_noun"), py::arg("with_edits") = false,
+    py::class_<text::TaggedTable>(text_module, "TaggedTable")
+        .def(py::init(&make_tagged_table), py::arg("keys"), py::arg("values"), py::kw_only(),
+             py::arg("pos"), py::arg("number"), py::arg("group"), py::arg("is_bound"),
+             py::arg("rules"), py::arg("conditions"), py::arg("phrases"))
+        .def("__len__", &text::TaggedTable::size)
+        .def("replace_tagged", &replace_tagged, py::arg("columns"), py::arg("tokens"),
+             py::kw_only(), py::arg("tags"), py::arg("with_edits") = false,
              py::arg("n_threads") = py::none());
 
     text_module.def("apply_edits", &apply_edits, py::arg("strings"), py::arg("row"),

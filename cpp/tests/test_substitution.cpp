@@ -245,40 +245,84 @@ TEST_CASE("a key without text, or a table of unequal lengths, is refused") {
     CHECK_THROWS_AS(table_of({"a", "b"}, {"x"}), std::invalid_argument);
 }
 
-TEST_CASE("nouns are replaced with their number, capitals and article") {
-    const Strings keys{"boy", "boys", "eel"};
-    const Strings values{"lad", "lads", "snake"};
-    const std::int8_t number[3] = {1, 2, 1};
-    const std::int32_t group[3] = {0, 0, 1};
-    const NounTable table(keys.view(), values.view(), number, group, RuleCodes(kOneRule, 1));
-    const Strings premises{"An Eel, BOYS", "A boy", "a boy's"};
-    const Strings hypotheses{"boys", "the lad", "boy-ish"};
-    // Tokens of the six texts; part of speech 1 is the noun, 2 the name.
-    const std::int64_t offsets1[4] = {0, 4, 6, 8};
-    const std::int32_t start1[8] = {0, 3, 6, 8, 0, 2, 0, 2};
-    const std::int32_t end1[8] = {2, 6, 7, 12, 1, 5, 1, 5};
-    const std::uint8_t pos1[8] = {0, 1, 0, 1, 0, 1, 0, 1};
-    const std::int8_t number1[8] = {0, 1, 0, 2, 0, 1, 0, 1};
-    const std::int64_t offsets2[4] = {0, 1, 3, 4};
-    const std::int32_t start2[4] = {0, 0, 4, 0};
-    const std::int32_t end2[4] = {4, 3, 7, 7};
-    const std::uint8_t pos2[4] = {1, 0, 1, 0};
-    const std::int8_t number2[4] = {2, 0, 1, 0};
+TEST_CASE("tagged words are replaced with their number, capitals and article") {
+    // The boys are bound; "big" is replaced before a noun or "dog", unless "hot" stands before it.
+    const Strings keys{"boy", "boys", "eel", "big"};
+    const Strings values{"lad", "lads", "snake", "large"};
+    const std::uint8_t pos[4] = {1, 1, 1, 3};
+    const std::int8_t number[4] = {1, 2, 1, 0};
+    const std::int32_t group[4] = {0, 0, 1, 2};
+    const std::int8_t is_bound[4] = {1, 1, 1, 0};
+    const std::int64_t test_begins[5] = {0, 0, 0, 0, 2};
+    const std::int8_t place[2] = {1, -1};
+    const std::int8_t negated[2] = {0, 1};
+    const std::uint32_t tags[2] = {1U << 1, 0};
+    const std::int64_t word_begins[3] = {0, 1, 2};
+    const Strings words{"dog", "hot"};
+    const Strings phrases{"eel pie"};
+    TaggedColumns parts{
+        keys.view(),
+        values.view(),
+        pos,
+        number,
+        group,
+        is_bound,
+        RuleCodes(kOneRule, 1),
+        ConditionColumns{test_begins, place, negated, tags, word_begins, words.view()},
+        phrases.view()};
+    const TaggedTable table(parts);
+    CHECK(table.size() == 4);
+    CHECK(table.is_phrase("eel pie"));
+
+    const Strings premises{"Boys, an eel", "A boy", "hot big dog", "eel pie"};
+    const Strings hypotheses{"boys", "the lad", "big boy", "big cat"};
+    // Tokens of the texts; part of speech 1 is the noun, 2 the name, 3 the adjective, 4 a sign.
+    const std::int64_t offsets1[5] = {0, 4, 6, 9, 11};
+    const std::int32_t start1[11] = {0, 4, 6, 9, 0, 2, 0, 4, 8, 0, 4};
+    const std::int32_t end1[11] = {4, 5, 8, 12, 1, 5, 3, 7, 11, 3, 7};
+    const std::uint8_t pos1[11] = {1, 4, 0, 1, 0, 1, 0, 3, 1, 1, 0};
+    const std::int8_t number1[11] = {2, 0, 0, 1, 0, 1, 0, 0, 1, 1, 0};
+    const std::int64_t offsets2[5] = {0, 1, 3, 5, 7};
+    const std::int32_t start2[7] = {0, 0, 4, 0, 4, 0, 4};
+    const std::int32_t end2[7] = {4, 3, 7, 3, 7, 3, 7};
+    const std::uint8_t pos2[7] = {1, 0, 1, 3, 1, 3, 0};
+    const std::int8_t number2[7] = {2, 0, 1, 0, 1, 0, 0};
     const StringColumn columns[2] = {premises.view(), hypotheses.view()};
-    TokenSpans spans[2] = {{offsets1, start1, end1, pos1, number1, 8},
-                           {offsets2, start2, end2, pos2, number2, 4}};
+    TokenSpans spans[2] = {{offsets1, start1, end1, pos1, number1, 11},
+                           {offsets2, start2, end2, pos2, number2, 7}};
     SubstitutionOptions options;
     options.with_edits = true;
-    const SubstitutedColumns result = replace_nouns(columns, spans, {1, 2}, table, options, {2});
+    const SubstitutedColumns result =
+        replace_tagged(columns, spans, {1, 2, 4}, table, options, {2});
     CHECK(rows_of(result.columns[0].strings.view()) ==
-          std::vector<std::string>{"A Snake, LADS", "A boy", "a boy's"});
+          std::vector<std::string>{"Lads, a snake", "A boy", "hot big dog", "eel pie"});
     CHECK(rows_of(result.columns[1].strings.view()) ==
-          std::vector<std::string>{"lads", "the lad", "boy-ish"});
-    CHECK(result.n_changed == 1);
+          std::vector<std::string>{"lads", "the lad", "large lad", "big cat"});
+    CHECK(result.n_changed == 2);
     // Spans of another text are found out, not followed.
     spans[0].n_tokens = 3;
-    CHECK_THROWS_AS(replace_nouns(columns, spans, {1, 2}, table, options, {1}),
+    CHECK_THROWS_AS(replace_tagged(columns, spans, {1, 2, 4}, table, options, {1}),
                     std::invalid_argument);
+
+    // So are columns that do not fit together.
+    const std::int64_t short_begins[4] = {0, 0, 0, 2};
+    parts.conditions.test_begins = short_begins;
+    CHECK_THROWS_AS(TaggedTable{parts}, std::invalid_argument);
+    parts.conditions.test_begins = test_begins;
+    const std::int8_t nowhere[2] = {1, 3};
+    parts.conditions.place = nowhere;
+    CHECK_THROWS_AS(TaggedTable{parts}, std::invalid_argument);
+    parts.conditions.place = place;
+    parts.number = parts.number.first(3);
+    CHECK_THROWS_AS(TaggedTable{parts}, std::invalid_argument);
+}
+
+TEST_CASE("an ending decides whether a word fits before it") {
+    CHECK(english().fits_before("'s", "child", "kid"));
+    CHECK(english().fits_before("'", "boys", "lads"));
+    CHECK(english().fits_before("-like", "children", "kids"));
+    CHECK_FALSE(english().fits_before("'s", "children", "kids"));
+    CHECK_FALSE(english().fits_before("\u2019", "ladies", "women"));
 }
 
 TEST_CASE("an or a, by sound") {

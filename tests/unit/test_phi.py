@@ -103,7 +103,9 @@ class Twice(BaseTransformation):
 )
 def test_names_with_options(text, parts):
     choice = parse_phi(text)
-    found = [(kind.name, options.model_dump(exclude_none=True)) for kind, options in choice.parts]
+    found = [
+        (kind.name, options.model_dump(exclude_defaults=True)) for kind, options in choice.parts
+    ]
     assert found == parts
     assert choice.name == "+".join(name for name, _ in parts)
 
@@ -412,7 +414,7 @@ def test_a_package_outside_adds_a_transformation(reversing, tmp_path, capsys):
     assert '    word (text): what goes ["boy"]' in out
     assert "    times (integer) [1]" in out
     assert "broken: the transformation 'broken' cannot be imported" in out
-    assert "syn.careful: replaces common nouns" in out
+    assert "syn.careful: replaces words by what readers accepted" in out
     assert (
         "    mapping (file): a file with columns old and new (CSV, TSV, JSONL, Parquet) [needed]"
         in out

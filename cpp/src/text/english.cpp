@@ -102,6 +102,15 @@ class English final : public Language {
         if (!upper) return std::string_view("an");
         return std::string_view(is_all_capitals(replaced) ? "AN" : "An");
     }
+
+    // The women's team is no ladies's, and the ladies' no women'.
+    bool fits_before(std::string_view ending, std::string_view replaced,
+                     std::string_view value) const override {
+        constexpr std::array kPossessive{std::string_view("'"), std::string_view("'s"),
+                                         std::string_view("\u2019"), std::string_view("\u2019s")};
+        return std::ranges::find(kPossessive, ending) == kPossessive.end() ||
+               replaced.ends_with('s') == value.ends_with('s');
+    }
 };
 
 }  // namespace

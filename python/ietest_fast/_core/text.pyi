@@ -51,23 +51,34 @@ class SubstitutionTable:
         offset_limit: int | None = ...,
     ) -> _Substituted: ...
 
-class NounTable:
+class TaggedTable:
     def __init__(
         self,
         keys: _ArrowStrings,
         values: _ArrowStrings,
+        *,
+        pos: npt.NDArray[np.uint8],
         number: npt.NDArray[np.int8],
         group: npt.NDArray[np.int32],
+        is_bound: npt.NDArray[np.int8],
         rules: npt.NDArray[np.int8],
+        conditions: tuple[
+            npt.NDArray[np.int64],
+            npt.NDArray[np.int8],
+            npt.NDArray[np.int8],
+            npt.NDArray[np.uint32],
+            npt.NDArray[np.int64],
+            _ArrowStrings,
+        ],
+        phrases: _ArrowStrings,
     ) -> None: ...
     def __len__(self) -> int: ...
-    def replace_nouns(
+    def replace_tagged(
         self,
         columns: Sequence[_ArrowStrings],
         tokens: Sequence[_Tokens],
         *,
-        noun: int,
-        proper_noun: int,
+        tags: tuple[int, int, int],
         with_edits: bool = ...,
         n_threads: int | None = ...,
     ) -> tuple[list[_Substituted], npt.NDArray[np.bool_], int]: ...

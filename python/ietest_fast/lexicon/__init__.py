@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.frequencies import count_nouns as count_nouns
     from ietest_fast.lexicon.paper_rules import paper_candidates as paper_candidates
     from ietest_fast.lexicon.paper_rules import paper_table as paper_table
+    from ietest_fast.lexicon.reviewed import SceneCounter as SceneCounter
+    from ietest_fast.lexicon.reviewed import reviewed_words as reviewed_words
     from ietest_fast.lexicon.stemming import porter_stem as porter_stem
     from ietest_fast.lexicon.synonym_table import SynonymTable as SynonymTable
     from ietest_fast.lexicon.synonym_table import read_block_list as read_block_list
     from ietest_fast.lexicon.tag_cache import TagCache as TagCache
+    from ietest_fast.lexicon.tagged_words import TaggedWord as TaggedWord
+    from ietest_fast.lexicon.tagged_words import TaggedWords as TaggedWords
     from ietest_fast.lexicon.tagging import Tagger as Tagger
     from ietest_fast.lexicon.token_tags import UPOS as UPOS
     from ietest_fast.lexicon.token_tags import TokenTags as TokenTags
@@ -25,8 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UPOS",
+    "SceneCounter",
     "SynonymTable",
     "TagCache",
+    "TaggedWord",
+    "TaggedWords",
     "Tagger",
     "TokenTags",
     "WordNet",
@@ -36,13 +43,17 @@ __all__ = [
     "paper_table",
     "porter_stem",
     "read_block_list",
+    "reviewed_words",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "SceneCounter": "reviewed",
         "SynonymTable": "synonym_table",
         "TagCache": "tag_cache",
+        "TaggedWord": "tagged_words",
+        "TaggedWords": "tagged_words",
         "Tagger": "tagging",
         "TokenTags": "token_tags",
         "UPOS": "token_tags",
@@ -53,5 +64,6 @@ __getattr__, __dir__ = lazy_names(
         "paper_table": "paper_rules",
         "porter_stem": "stemming",
         "read_block_list": "synonym_table",
+        "reviewed_words": "reviewed",
     },
 )

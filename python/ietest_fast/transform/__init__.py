@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ietest_fast.transform.phi import parse_phi as parse_phi
     from ietest_fast.transform.phi import plan as plan
     from ietest_fast.transform.synonyms import SynonymSubstitution as SynonymSubstitution
+    from ietest_fast.transform.synonyms import WordChoice as WordChoice
     from ietest_fast.transform.synonyms import (
         build_synonym_substitution as build_synonym_substitution,
     )
@@ -59,6 +60,7 @@ __all__ = [
     "PlannedTransformation",
     "RowError",
     "SynonymSubstitution",
+    "TaggedSubstitution",
     "TextFile",
     "Transformation",
     "TransformationKind",
@@ -90,6 +92,8 @@ __getattr__, __dir__ = lazy_names(
         "RowError": "base",
         "STEP_SCHEMA": "edits",
         "SynonymSubstitution": "synonyms",
+        "TaggedSubstitution": "tagged",
+        "WordChoice": "synonyms",
         "TRANSFORMATIONS": "phi",
         "TextFile": "files",
         "Transformation": "base",

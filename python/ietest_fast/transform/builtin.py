@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -20,10 +20,10 @@ from ietest_fast.transform.kinds import (
 if TYPE_CHECKING:
     from ietest_fast.lexicon import WordNet
     from ietest_fast.transform.base import Transformation
-    from ietest_fast.transform.synonyms import RuleSet
+    from ietest_fast.transform.synonyms import RuleSet, WordChoice
 
 # Counted up when a transformation of the same settings begins to give other texts.
-_SYNONYMS_SCHEME = 1
+_SYNONYMS_SCHEME = 2
 
 
 _NO_BLOCK_LIST = (
@@ -63,19 +63,51 @@ class SynonymOptions(PhiOptions):
     )
 
 
+class ReviewedOptions(SynonymOptions):
+    """What substitution by reviewed words can be told besides."""
+
+    pos: tuple[Literal["noun", "adj", "adv", "verb"], ...] = Field(
+        ("noun", "adj", "adv", "verb"), min_length=1, description="a part of speech to replace"
+    )
+    texts: Literal["auto", "captions", "any", "formal"] = Field(
+        "auto",
+        description="what the texts are: captions and formal texts have substitutions of their "
+        "own; auto tells captions by how they begin, and is any for syn.strict",
+    )
+    wordnet_only: bool = Field(
+        False, description="whether to leave out pairs that are no synonyms in WordNet"
+    )
+
+    def choice(self) -> WordChoice:
+        """Return which reviewed substitutions are asked for."""
+        from ietest_fast.transform.synonyms import WordChoice
+
+        return WordChoice(
+            pos=tuple(part.upper() for part in dict.fromkeys(self.pos)),
+            texts=None if self.texts == "auto" else self.texts,
+            wordnet_only=self.wordnet_only,
+        )
+
+
 def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransformation:
     from ietest_fast.lexicon import TagCache, Tagger, read_block_list
-    from ietest_fast.transform.synonyms import build_from_texts, default_tagger, pipeline_name
+    from ietest_fast.lexicon.reviewed import fingerprint_reviewed
+    from ietest_fast.transform.synonyms import build_from_texts, default_tagger
+    from ietest_fast.transform.tagged import pipeline_name
     from ietest_fast.transform.words import describe_words
 
     blocked = () if options.block_list is None else tuple(read_block_list(options.block_list))
     wordnet = _load_wordnet(options.wordnet)
     tagger = Tagger.load(default_tagger(rules) if options.tagger is None else options.tagger)
-    recorded = {
+    recorded: dict[str, Any] = {
         "tagger": pipeline_name(tagger),
         "wordnet": "packaged" if options.wordnet is None else Path(options.wordnet).name,
         "block_list": describe_words(blocked),
     }
+
+    words = options.choice() if isinstance(options, ReviewedOptions) else None
+    if isinstance(options, ReviewedOptions):
+        recorded |= {"pos": list(options.pos), "wordnet_only": options.wordnet_only}
 
     def build(material: Material) -> Transformation:
         if material.tag_cache is not None:
@@ -87,6 +119,7 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
             tagger=tagger,
             wordnet=wordnet,
             block_list=blocked,
+            words=words,
             settings=recorded,
             n_threads=material.n_threads,
             on_progress=material.on_progress,
@@ -102,6 +135,7 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
                 "tagger": tagger.fingerprint,
                 "wordnet": wordnet.fingerprint,
                 "block_list": sorted(blocked),
+                "reviewed": None if words is None else [fingerprint_reviewed(), repr(words)],
             }
         ),
         options=recorded,
@@ -158,11 +192,25 @@ IDENTITY = TransformationKind(
     plan=_plan_identity,
 )
 
+STRICT = TransformationKind(
+    name="syn.strict",
+    summary="replaces words by what readers accepted most often: fewer, and safer",
+    options=ReviewedOptions,
+    plan=partial(_plan_synonyms, "strict"),
+)
+
 CAREFUL = TransformationKind(
     name="syn.careful",
-    summary="replaces common nouns by synonyms; keeps number, capitals and articles",
-    options=SynonymOptions,
+    summary="replaces words by what readers accepted, where it fits the words beside it",
+    options=ReviewedOptions,
     plan=partial(_plan_synonyms, "careful"),
+)
+
+BROAD = TransformationKind(
+    name="syn.broad",
+    summary="the same, and other nouns by synonyms that nobody read: more, and less safe",
+    options=ReviewedOptions,
+    plan=partial(_plan_synonyms, "broad"),
 )
 
 PAPER = TransformationKind(

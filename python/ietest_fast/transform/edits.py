@@ -27,6 +27,12 @@ NORMALISING_RULE = "normalise"
 ARTICLE_RULE = "article"
 """The rule of edits that only follow from the one behind them: a -> an."""
 
+RULES = ("frequency", "edit_distance", ARTICLE_RULE, NORMALISING_RULE, "reviewed")
+"""The rules of built-in substitutions, in the order of the core's codes.
+
+The first two are how a table chose between synonyms; the last, that readers accepted it.
+"""
+
 COMPANION_RULES = (NORMALISING_RULE, ARTICLE_RULE)
 """Rules that are counted, but are not substitutions of one wording for another."""
 

@@ -32,6 +32,8 @@ TRANSFORMATIONS: Registry[TransformationKind] = Registry(
     group="ietest_fast.transformations",
     builtin={
         "syn.careful": "ietest_fast.transform.builtin:CAREFUL",
+        "syn.strict": "ietest_fast.transform.builtin:STRICT",
+        "syn.broad": "ietest_fast.transform.builtin:BROAD",
         "syn.paper": "ietest_fast.transform.builtin:PAPER",
         "words": "ietest_fast.transform.builtin:WORDS",
         "identity": "ietest_fast.transform.builtin:IDENTITY",

@@ -7,98 +7,75 @@ import functools
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import load_core
-from ietest_fast.transform.base import BaseTransformation, RowError, Transformed
-from ietest_fast.transform.columns import (
-    as_strings,
-    check_text_columns,
-    find_changed,
-    replace_columns,
-)
-from ietest_fast.transform.edits import (
-    ARTICLE_RULE,
-    EDIT_SCHEMA,
-    NORMALISING_RULE,
-    make_edits,
-)
+from ietest_fast.transform.base import BaseTransformation, Transformed
+from ietest_fast.transform.columns import check_text_columns
+from ietest_fast.transform.edits import RULES
+from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
 from ietest_fast.transform.words import describe_words, transform_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.lexicon import SynonymTable, Tagger, TokenTags, WordNet
+    from ietest_fast.lexicon import SynonymTable, Tagger, WordNet
+    from ietest_fast.lexicon.reviewed import TextKind
 
-RuleSet = Literal["paper", "careful"]
+RuleSet = Literal["paper", "strict", "careful", "broad"]
 
 # Counts for fingerprints: a change here says that the same table now gives other texts.
 _VERSION = 1
 _SINGULAR, _PLURAL = 1, 2
 
-# In the order of the core's codes; the first two are how a table chose between synonyms.
-_RULES = ("frequency", "edit_distance", ARTICLE_RULE, NORMALISING_RULE)
+#: The ``strict`` rules take what readers accepted in so many sentences, whatever the texts are.
+_STRICT_READ = 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SynonymSubstitution(BaseTransformation):
-    r"""Replace words by synonyms.
+    r"""Replace words by synonyms, by the published rules.
 
-    By the ``paper`` rules a text is normalised (lower case; characters outside
-    ``[a-zA-z0-9\s]`` deleted; words joined by one blank) and every word that is a key is
-    replaced (Salvatore et al. 2023). By the ``careful`` rules a key is replaced where it is
-    tagged as a common noun of its number and stands between word boundaries, outside names and
-    hyphenated compounds; capitals are kept and "a" or "an" before it repaired. Within a row all
-    forms of a word are replaced, in all text columns, or none is; none is where the synonym
-    stands in the row already.
+    A text is normalised (lower case; characters outside ``[a-zA-z0-9\s]`` deleted; words joined by
+    one blank), and every word that is a key is replaced (Salvatore et al. 2023). For rules that
+    look at what stands beside a word see :class:`ietest_fast.transform.TaggedSubstitution`.
 
     Parameters
     ----------
     table
         Which word is replaced by which.
     tagger
-        Finds the nouns; needed by the ``careful`` rules only.
-    groups
-        int32 (len(table),): entries with the same number are forms of one word (boy, boys).
-        Groups are numbered from 0 on; entries with the same key are in one group. None: each key
-        is a group of its own.
+        What found the nouns that the table was made of; only to be described.
     settings
         What else to say of the table's making in :meth:`describe`.
 
     Raises
     ------
     InputError
-        If the rules need a tagger and there is none.
+        If the table is one of other rules.
     """
 
     table: SynonymTable
     tagger: Tagger | None = None
-    groups: npt.NDArray[np.int32] | None = None
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.rules == "careful" and self.tagger is None:
-            raise InputError("the careful rules replace nouns only: they need a tagger")
-        if self.groups is not None and self.groups.shape != (len(self.table),):
-            raise InputError(f"{len(self.table)} entries need {len(self.table)} group numbers")
-
-    @property
-    def rules(self) -> RuleSet:
-        """``"paper"`` or ``"careful"``."""
-        return self.table.rule_set
+        if self.table.rule_set != "paper":
+            raise InputError(
+                f"a table of the {self.table.rule_set} rules looks at tags: make a "
+                "TaggedSubstitution of it"
+            )
 
     @property
     def name(self) -> str:
-        """``"syn.paper"`` or ``"syn.careful"``."""
-        return f"syn.{self.rules}"
+        """``"syn.paper"``."""
+        return "syn.paper"
 
     @property
     def keeps_labels(self) -> bool:
@@ -107,12 +84,8 @@ class SynonymSubstitution(BaseTransformation):
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Sha256 of the rules, the table and what finds the nouns, 64 hexadecimal digits."""
-        parts = [str(_VERSION), self.rules, self.table.fingerprint]
-        if self.rules == "careful":
-            assert self.tagger is not None  # noqa: S101 - checked at the start
-            parts.append(self.tagger.fingerprint)
-            parts.append(hashlib.sha256(self._group_numbers.tobytes()).hexdigest())
+        """Sha256 of the rules and the table, 64 hexadecimal digits."""
+        parts = [str(_VERSION), "paper", self.table.fingerprint]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def describe(self) -> dict[str, Any]:
@@ -124,21 +97,13 @@ class SynonymSubstitution(BaseTransformation):
         }
 
     @functools.cached_property
-    def _group_numbers(self) -> npt.NDArray[np.int32]:
-        if self.groups is not None:
-            return np.ascontiguousarray(self.groups, np.int32)
-        return _numbers([{key} for key in dict.fromkeys(self.table.keys.to_pylist())], self.table)
-
-    @functools.cached_property
     def _kernel(self) -> Any:
-        text = load_core().text
-        rules = np.array([_RULES.index(rule) for rule in self.table.rules.to_pylist()], np.int8)
-        if self.rules == "paper":
-            one = rules if len(rules) else np.zeros(1, np.int8)
-            return text.SubstitutionTable(self.table.keys, self.table.values, one, by_words=False)
-        number = np.ascontiguousarray(self.table.number, np.int8)
-        return text.NounTable(
-            self.table.keys, self.table.values, number, self._group_numbers, rules
+        rules = np.array([RULES.index(rule) for rule in self.table.rules.to_pylist()], np.int8)
+        return load_core().text.SubstitutionTable(
+            self.table.keys,
+            self.table.values,
+            rules if len(rules) else np.zeros(1, np.int8),
+            by_words=False,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -154,7 +119,7 @@ class SynonymSubstitution(BaseTransformation):
     ) -> Transformed:
         """Replace words; see :meth:`ietest_fast.transform.Transformation.transform`.
 
-        By the ``paper`` rules, edits with the rule ``normalise`` are what the normal form did.
+        Edits with the rule ``normalise`` are what the normal form did.
         """
         return self._transform(table, text_columns, with_edits, n_threads, normalise_edits=True)
 
@@ -167,15 +132,13 @@ class SynonymSubstitution(BaseTransformation):
         *,
         normalise_edits: bool,
     ) -> Transformed:
-        if self.rules == "careful":
-            return self._transform_nouns(table, text_columns, with_edits, n_threads)
         kernel = functools.partial(
             self._kernel.replace_normalised,
             with_edits=with_edits,
             normalise_edits=normalise_edits,
             n_threads=n_threads,
         )
-        return transform_each(kernel, table, text_columns, with_edits=with_edits, rules=_RULES)
+        return transform_each(kernel, table, text_columns, with_edits=with_edits, rules=RULES)
 
     def substitutions_only(
         self, table: pa.Table, text_columns: Sequence[str], *, n_threads: int | None = None
@@ -186,82 +149,6 @@ class SynonymSubstitution(BaseTransformation):
         """
         check_text_columns(table.schema, text_columns)
         return self._transform(table, text_columns, True, n_threads, normalise_edits=False)
-
-    def _transform_nouns(
-        self,
-        table: pa.Table,
-        text_columns: Sequence[str],
-        with_edits: bool,
-        n_threads: int | None,
-    ) -> Transformed:
-        from ietest_fast.lexicon import UPOS
-
-        names = list(text_columns)
-        # As a table, because its batches cut all columns at the same rows.
-        columns = pa.table([as_strings(table[name]) for name in names], names=names)
-        _check_lengths(columns)
-        tags = self._tags(columns, n_threads)
-        touched = np.zeros(table.num_rows, np.bool_)
-        texts: dict[str, list[pa.Array]] = {name: [] for name in names}
-        edits: dict[str, list[pa.Table]] = {name: [] for name in names}
-        first = 0
-        for batch in columns.to_batches():
-            rows = slice(first, first + batch.num_rows + 1)
-            parts, batch_changed, _ = self._kernel.replace_nouns(
-                batch.columns,
-                [(t.offsets[rows], t.start, t.end, t.pos, t.number) for t in tags],
-                noun=UPOS.index("NOUN"),
-                proper_noun=UPOS.index("PROPN"),
-                with_edits=with_edits,
-                n_threads=n_threads,
-            )
-            touched[first : first + batch.num_rows] = batch_changed
-            for name, old, part in zip(names, batch.columns, parts, strict=True):
-                strings, _, n_changed, exported = part
-                texts[name].append(pa.array(strings) if n_changed else old)
-                if with_edits and n_changed:
-                    edits[name].append(make_edits(exported, name, names, first, _RULES))
-            first += batch.num_rows
-        made = [edit for name in names for edit in edits[name]]
-        new = replace_columns(table, texts)
-        return Transformed(
-            table=new,
-            changed=find_changed(table, new, names, touched),
-            edits=pa.concat_tables([EDIT_SCHEMA.empty_table(), *made]) if with_edits else None,
-        )
-
-    def _tags(self, columns: pa.Table, n_threads: int | None) -> list[TokenTags]:
-        assert self.tagger is not None  # noqa: S101 - checked at the start
-        # All columns at once: a hypothesis may repeat a premise.
-        chunks = [
-            chunk.cast(pa.large_string())
-            for name in columns.column_names
-            for chunk in columns[name].chunks
-        ]
-        tags = self.tagger.tag(pa.chunked_array(chunks, pa.large_string()), n_process=n_threads)
-        n = columns.num_rows
-        return [
-            _with_offsets(tags, tags.offsets[i * n : (i + 1) * n + 1])
-            for i in range(columns.num_columns)
-        ]
-
-
-def _check_lengths(columns: pa.Table) -> None:
-    """Name a text that is too long for the tagger, which does not know where it stands."""
-    from ietest_fast.lexicon.tagging import MOST_CHARACTERS, too_long
-
-    for name in columns.column_names:
-        if columns[name].nbytes <= MOST_CHARACTERS:
-            continue
-        lengths = pc.utf8_length(columns[name])
-        longest = pc.max(lengths).as_py() or 0
-        if longest > MOST_CHARACTERS:
-            raise RowError(too_long(longest), index=pc.index(lengths, longest).as_py(), column=name)
-
-
-def pipeline_name(tagger: Tagger) -> str:
-    """Name a tagger without the folder that it may stand in."""
-    return Path(tagger.name).name
 
 
 def default_tagger(rules: RuleSet) -> str:
@@ -280,26 +167,30 @@ def build_synonym_substitution(
     tagger: Tagger | None = None,
     wordnet: WordNet | None = None,
     block_list: Iterable[str] = (),
-) -> SynonymSubstitution:
-    """Make a synonym substitution whose choices follow the nouns of some corpora.
+    words: WordChoice | None = None,
+) -> SynonymSubstitution | TaggedSubstitution:
+    """Make a synonym substitution for some corpora.
 
     Parameters
     ----------
     corpora
-        A corpus, or several, whose nouns are counted; in the papers the training and the
-        validation set.
+        A corpus, or several, in the papers the training and the validation set. The ``paper`` and
+        ``broad`` rules count their nouns; the others look only at how texts begin.
     rules
-        ``"careful"`` or ``"paper"``; by the latter nouns are counted in normalised text.
+        ``strict``, ``careful`` or ``broad``, in the order of how many words they replace, or
+        ``paper``, by which nouns are counted in normalised text.
     tagger
-        Finds the nouns; None: :func:`default_tagger` of the rules.
+        Finds parts of speech; None: :func:`default_tagger` of the rules.
     wordnet
         Gives the synonyms; None: the packaged WordNet 3.0.
     block_list
         Words to leave alone.
+    words
+        Which of the reviewed substitutions to take; not for the ``paper`` rules.
 
     Returns
     -------
-    SynonymSubstitution
+    SynonymSubstitution or TaggedSubstitution
     """
     from ietest_fast.corpus import Corpus
 
@@ -311,8 +202,28 @@ def build_synonym_substitution(
         for chunk in corpus.texts(name).chunks
     )
     return build_from_texts(
-        texts, rules=rules, tagger=tagger, wordnet=wordnet, block_list=block_list
+        texts, rules=rules, tagger=tagger, wordnet=wordnet, block_list=block_list, words=words
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordChoice:
+    """Which reviewed substitutions to take.
+
+    Attributes
+    ----------
+    pos
+        Universal parts of speech.
+    texts
+        ``captions``, ``any`` or ``formal``; None: ``any``, but ``captions`` for the ``careful`` and
+        ``broad`` rules where texts begin as captions do.
+    wordnet_only
+        Whether to leave out pairs that are no synonyms in WordNet.
+    """
+
+    pos: tuple[str, ...] = ("NOUN", "ADJ", "ADV", "VERB")
+    texts: TextKind | None = None
+    wordnet_only: bool = False
 
 
 def build_from_texts(
@@ -322,58 +233,80 @@ def build_from_texts(
     tagger: Tagger | None = None,
     wordnet: WordNet | None = None,
     block_list: Iterable[str] = (),
+    words: WordChoice | None = None,
     settings: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
     on_progress: Callable[[int], None] | None = None,
     on_warning: Callable[[str], None] | None = None,
-) -> SynonymSubstitution:
+) -> SynonymSubstitution | TaggedSubstitution:
     """Do what :func:`build_synonym_substitution` does, from arrays of texts in bounded memory.
 
     Parameters
     ----------
     texts
         Arrays of strings or large strings, one after the other.
-    rules, tagger, wordnet, block_list
+    rules, tagger, wordnet, block_list, words
         As for :func:`build_synonym_substitution`.
     settings
         As for :class:`SynonymSubstitution`.
     n_threads
         Processes that tag; None: as many as repay their start.
     on_progress
-        Called with the number of texts counted so far.
+        Called with the number of texts read so far.
     on_warning
-        Called with a sentence, if no word of the block list is met as a noun.
+        Called with a sentence, if no word of the block list is met as a noun that is counted.
     """
     from ietest_fast import lexicon
 
-    if rules not in {"paper", "careful"}:
-        raise InputError(f"the rules are 'paper' or 'careful', not {rules!r}")
+    if rules not in get_args(RuleSet):
+        raise InputError(f"the rules are one of {', '.join(get_args(RuleSet))}, not {rules!r}")
     tagger = lexicon.Tagger.load(default_tagger(rules)) if tagger is None else tagger
     wordnet = lexicon.WordNet.packaged() if wordnet is None else wordnet
     blocked = tuple(block_list)
     settings = {"block_list": describe_words(blocked), **(settings or {})}
     counts: Counter[str] = Counter()
+    scenes = lexicon.SceneCounter()
     n_done = 0
     for array in texts:
-        plain = normalise(array) if rules == "paper" else array
-        for key, count in lexicon.count_nouns(
-            plain, tagger.tag(plain, n_process=n_threads)
-        ).items():
-            counts[key] += count
+        if rules in {"paper", "broad"}:
+            plain = normalise(array) if rules == "paper" else array
+            counts.update(lexicon.count_nouns(plain, tagger.tag(plain, n_process=n_threads)))
+        if rules != "paper":
+            scenes.add(array)
         n_done += len(array)
         if on_progress is not None:
             on_progress(n_done)
     met = {word.lower() for word in counts}
-    if on_warning is not None and blocked and met.isdisjoint(word.lower() for word in blocked):
+    if (
+        on_warning is not None
+        and blocked
+        and rules in {"paper", "broad"}
+        and met.isdisjoint(word.lower() for word in blocked)
+    ):
         on_warning(_say_unmet(len(blocked)))
     # The order in which words were met must not matter to anything downstream.
     ordered = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     if rules == "paper":
         table = lexicon.paper_table(ordered, wordnet, block_list=blocked)
         return SynonymSubstitution(table=table, tagger=tagger, settings=settings)
-    table = lexicon.careful_table(ordered, wordnet, block_list=blocked)
-    groups = group_forms(table, wordnet)
-    return SynonymSubstitution(table=table, tagger=tagger, groups=groups, settings=settings)
+    words = WordChoice() if words is None else words
+    are_captions = rules != "strict" and scenes.are_captions
+    kind = words.texts or ("captions" if are_captions else "any")
+    chosen = lexicon.reviewed_words(
+        wordnet,
+        texts=kind,
+        pos=words.pos,
+        wordnet_only=words.wordnet_only,
+        least_read=_STRICT_READ if rules == "strict" else 0,
+        block_list=blocked,
+    )
+    if rules == "broad":
+        nouns = lexicon.careful_table(ordered, wordnet, block_list=blocked)
+        others = lexicon.TaggedWords.of_nouns(nouns, group_forms(nouns, wordnet))
+        chosen = chosen.with_others(others)
+    return TaggedSubstitution(
+        words=chosen, tagger=tagger, name=f"syn.{rules}", settings={**settings, "texts": kind}
+    )
 
 
 def _say_unmet(n_blocked: int) -> str:
@@ -445,7 +378,3 @@ def group_forms(table: SynonymTable, wordnet: WordNet) -> npt.NDArray[np.int32]:
 def _numbers(groups: list[set[str]], table: SynonymTable) -> npt.NDArray[np.int32]:
     number = {key: i for i, group in enumerate(groups) for key in group}
     return np.array([number[key] for key in table.keys.to_pylist()], np.int32)
-
-
-def _with_offsets(tags: TokenTags, offsets: npt.NDArray[np.int64]) -> TokenTags:
-    return dataclasses.replace(tags, offsets=offsets)

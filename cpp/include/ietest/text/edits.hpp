@@ -10,7 +10,13 @@
 namespace ietest::text {
 
 // Why a piece of text was changed. The numbers are those of the `rule` column in Python.
-enum class Rule : std::int8_t { frequency = 0, edit_distance = 1, article = 2, normalise = 3 };
+enum class Rule : std::int8_t {
+    frequency = 0,
+    edit_distance = 1,
+    article = 2,
+    normalise = 3,
+    reviewed = 4
+};
 
 // Edits in columnar form. Within a row they are in order and do not overlap: replacing bytes
 // [start, end) of the old text by the new piece, for all edits of a row, gives the new text.

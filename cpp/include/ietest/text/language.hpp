@@ -27,6 +27,10 @@ class Language {
     virtual std::optional<std::string_view> adapted(std::string_view word,
                                                     std::string_view replaced,
                                                     std::string_view value) const = 0;
+    // Whether `value` may stand where `replaced` stood with `ending` attached to it: both in lower
+    // case.
+    virtual bool fits_before(std::string_view ending, std::string_view replaced,
+                             std::string_view value) const = 0;
 };
 
 }  // namespace ietest::text

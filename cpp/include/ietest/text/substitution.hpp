@@ -11,6 +11,7 @@
 
 #include "ietest/cpu.hpp"
 #include "ietest/parallel.hpp"
+#include "ietest/text/conditions.hpp"
 #include "ietest/text/edits.hpp"
 #include "ietest/text/english.hpp"
 #include "ietest/text/key_index.hpp"
@@ -120,47 +121,50 @@ Substituted replace_words(const StringColumn& column, const SubstitutionTable& t
 Substituted replace_normalised(const StringColumn& column, const SubstitutionTable& table,
                                const SubstitutionOptions& options, const Execution& execution);
 
-// ---- Nouns only -----------------------------------------------------------------------------
-
-// Tokens of a column's texts, as a tagger found them: those of row i are offsets[i] up to
-// offsets[i + 1]; start and end are bytes in the text.
-struct TokenSpans {
-    const std::int64_t* offsets = nullptr;
-    const std::int32_t* start = nullptr;
-    const std::int32_t* end = nullptr;
-    const std::uint8_t* pos = nullptr;
-    const std::int8_t* number = nullptr;  // 0 unknown, 1 singular, 2 plural
-    std::int64_t n_tokens = 0;
-};
+// ---- Words of a part of speech, in their context ---------------------------------------------
 
 // The part-of-speech codes that matter.
-struct NounCodes {
+struct TagCodes {
     std::uint8_t noun;
     std::uint8_t proper_noun;
+    std::uint8_t punctuation;
 };
 
-// Keys are lower-case surface forms, words parted by one blank, each for a grammatical number
-// (0 any, 1 singular, 2 plural). Entries of one group are forms of one word: a row replaces all
-// of them or none.
-class NounTable {
+// What a table of tagged words is made of, a row for each entry.
+struct TaggedColumns {
+    StringColumn keys;  // lower-case forms, words parted by one blank
+    StringColumn values;
+    std::span<const std::uint8_t> pos;    // the tag that the (last) token of the key has to have
+    std::span<const std::int8_t> number;  // 0 any, 1 singular, 2 plural
+    std::span<const std::int32_t> group;  // entries of one group are forms of one word
+    // Whether a row replaces all forms of the word or none, or each where it fits.
+    std::span<const std::int8_t> is_bound;
+    RuleCodes rules;
+    ConditionColumns conditions;
+    // Phrases, in lower case, whose words are left alone ("take place").
+    StringColumn phrases;
+};
+
+// Entries of equal keys are tried in their order. Immutable.
+class TaggedTable {
   public:
-    NounTable(const StringColumn& keys, const StringColumn& values,
-              std::span<const std::int8_t> number, std::span<const std::int32_t> group,
-              RuleCodes rules, const Language& language = english());
+    explicit TaggedTable(const TaggedColumns& columns, const Language& language = english());
 
     const Language& language() const { return *language_; }
+    const Conditions& conditions() const { return conditions_; }
 
     struct Entry {
         std::string value;
         std::string folded_value;       // lower-case, for comparisons
         std::uint64_t first_word_hash;  // of folded_value
         std::int32_t group;
+        std::uint8_t pos;
+        std::int8_t number;
+        bool is_bound;
         Rule rule;
     };
-    struct Surface {
-        std::array<std::int64_t, 3> by_number{-1, -1, -1};  // entry, or -1
-        std::int32_t group = 0;
-    };
+    // The entries of one key.
+    using Surface = std::vector<std::int64_t>;
 
     std::int64_t size() const { return static_cast<std::int64_t>(entries_.size()); }
     const Entry& entry(std::int64_t i) const { return entries_[static_cast<std::size_t>(i)]; }
@@ -171,11 +175,14 @@ class NounTable {
     const Surface* find_surface(std::string_view folded) const;
     // Bytes of the longest key that begins with this word; 0 when none does.
     std::uint32_t longest_from(std::string_view folded_first_word) const;
+    bool is_phrase(std::string_view folded) const { return phrases_.find(folded) != nullptr; }
 
   private:
     const Language* language_;
+    Conditions conditions_;
     KeyIndex surface_index_;
     KeyIndex first_word_index_;
+    KeyIndex phrases_;
     std::vector<Surface> surfaces_;
     std::vector<Entry> entries_;
     std::vector<std::vector<std::int64_t>> groups_;
@@ -187,20 +194,23 @@ struct SubstitutedColumns {
     std::int64_t n_changed = 0;
 };
 
-// Replaces nouns in the columns of one table together, row by row:
+// Replaces words in the columns of one table together, row by row:
 // - a key counts where it stands between word boundaries, begins and ends with a token, ends with a
-//   common noun of its number, holds no proper noun, is no part of a hyphenated compound and no
-//   part of a name (capitalised beside a proper noun);
-// - a group is left alone in the whole row when one of its forms stands there and cannot be
-//   replaced, when one of its values stands there already, or when another group of the row has
-//   the same value;
+//   token of its part of speech and number, holds no proper noun, and the conditions of the entry
+//   hold; the first such entry is taken;
+// - it is left alone as part of a hyphenated compound, of a name or title (capitalised within a
+//   sentence, or beside a proper noun), of a phrase, between quotation marks, and, if it is a noun,
+//   beside another noun, unless a condition asks for the word that stands there;
+// - the words of a bound group are left alone in the whole row when one of its forms stands there
+//   and cannot be replaced;
+// - and those of any group when its value stands there already, or is put there for another group;
 // - the replacement takes over the capitalisation, and the word before it is adapted to it ("a" or
 //   "an"), as the table's language has it.
 // All columns and spans have the same number of rows. Throws std::invalid_argument when a span
 // does not fit its text.
-SubstitutedColumns replace_nouns(std::span<const StringColumn> columns,
-                                 std::span<const TokenSpans> tokens, NounCodes codes,
-                                 const NounTable& table, const SubstitutionOptions& options,
-                                 const Execution& execution);
+SubstitutedColumns replace_tagged(std::span<const StringColumn> columns,
+                                  std::span<const TokenSpans> tokens, TagCodes codes,
+                                  const TaggedTable& table, const SubstitutionOptions& options,
+                                  const Execution& execution);
 
 }  // namespace ietest::text

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <stdexcept>
 
@@ -44,6 +45,12 @@ void find_runs(std::string_view folded, std::vector<Run>& runs) {
 bool is_ascii_word(char c) {
     return is_upper(c) || is_lower(c) || is_digit(c) || static_cast<signed char>(c) < 0;
 }
+bool is_quote(std::string_view token) {
+    using namespace std::string_view_literals;
+    constexpr std::array kQuotes{"\""sv,     "'"sv,      "``"sv,     "''"sv,
+                                 "\u201C"sv, "\u201D"sv, "\u2018"sv, "\u2019"sv};
+    return std::ranges::find(kQuotes, token) != kQuotes.end();
+}
 bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -52,8 +59,10 @@ bool is_blank(char c) {
 struct Occurrence {
     std::size_t begin;
     std::size_t end;
-    const NounTable::Surface* surface;
+    const TaggedTable::Surface* surface;
     std::int64_t entry;  // the one to put there; -1: not to be replaced
+
+    bool contains(std::size_t from, std::size_t to) const { return begin <= from && to <= end; }
 };
 
 // One text of the row, taken apart.
@@ -70,10 +79,10 @@ struct RowText {
     }
 };
 
-class NounReplacer {
+class TaggedReplacer {
   public:
-    NounReplacer(std::span<const StringColumn> columns, std::span<const TokenSpans> tokens,
-                 NounCodes codes, const NounTable& table, bool with_edits)
+    TaggedReplacer(std::span<const StringColumn> columns, std::span<const TokenSpans> tokens,
+                   TagCodes codes, const TaggedTable& table, bool with_edits)
         : columns_(columns),
           tokens_(tokens),
           codes_(codes),
@@ -82,10 +91,10 @@ class NounReplacer {
           texts_(columns.size()) {}
 
     void add_row(std::int64_t row, std::span<ChunkTexts* const> chunks) {
-        candidate_groups_.clear();
+        chosen_.clear();
         blocked_groups_.clear();
         for (std::size_t c = 0; c < columns_.size(); ++c) read(c, row);
-        if (!candidate_groups_.empty()) block_colliding_groups();
+        if (!chosen_.empty()) block_colliding_groups();
         for (std::size_t c = 0; c < columns_.size(); ++c) write(texts_[c], row, *chunks[c]);
     }
 
@@ -119,13 +128,19 @@ class NounReplacer {
             if (best.surface == nullptr) continue;
             // The longest one decides, replaceable or not: ice in "ice cream" is no ice.
             if (begin >= done) {
-                best.entry = entry_for(here.text, spans, first, last, best);
+                best.entry = entry_for(here, spans, first, last, best);
                 done = best.end;
             }
             here.occurrences.push_back(best);
         }
         for (const Occurrence& found : here.occurrences) {
-            (found.entry < 0 ? blocked_groups_ : candidate_groups_).push_back(found.surface->group);
+            if (found.entry >= 0) {
+                chosen_.push_back(found.entry);
+                continue;
+            }
+            for (const std::int64_t e : *found.surface) {
+                if (table_.entry(e).is_bound) blocked_groups_.push_back(table_.entry(e).group);
+            }
         }
     }
 
@@ -144,7 +159,7 @@ class NounReplacer {
     }
 
     // The entry to replace an occurrence by; -1 where it has to stay.
-    std::int64_t entry_for(std::string_view text, const TokenSpans& spans, std::int64_t first,
+    std::int64_t entry_for(const RowText& here, const TokenSpans& spans, std::int64_t first,
                            std::int64_t last, const Occurrence& found) const {
         const auto begin = static_cast<std::int32_t>(found.begin);
         const auto end = static_cast<std::int32_t>(found.end);
@@ -155,26 +170,30 @@ class NounReplacer {
         if (head >= last || tail >= last || spans.start[head] != begin || spans.end[tail] != end) {
             return -1;
         }
-        if (spans.pos[tail] != codes_.noun) return -1;
         for (std::int64_t t = head; t < tail; ++t) {
             if (spans.pos[t] == codes_.proper_noun) return -1;
         }
-        if (is_joined(text, found)) return -1;
-        if (table_.language().is_capitalised(text.substr(found.begin))) {
-            const bool name_before = head > first && spans.pos[head - 1] == codes_.proper_noun &&
-                                     begin - spans.end[head - 1] <= 1;
-            const bool name_after = tail + 1 < last && spans.pos[tail + 1] == codes_.proper_noun &&
-                                    spans.start[tail + 1] - end <= 1;
-            if (name_before || name_after) return -1;
-        }
-        const auto& by_number = found.surface->by_number;
+        const TextTokens tokens{here.folded, &spans, first, last};
         const int number = std::clamp<int>(spans.number[tail], 0, 2);
-        if (number != 0 && by_number[static_cast<std::size_t>(number)] >= 0) {
-            return by_number[static_cast<std::size_t>(number)];
+        for (const std::int64_t e : *found.surface) {
+            const TaggedTable::Entry& entry = table_.entry(e);
+            const bool fits = entry.pos == spans.pos[tail] &&
+                              (entry.number == 0 || number == 0 || entry.number == number) &&
+                              table_.conditions().hold(e, tokens, head, tail);
+            if (!fits) continue;
+            const bool fits_ending =
+                !tokens.has(tail + 1) || spans.start[tail + 1] != end ||
+                table_.language().fits_before(
+                    tokens.word(tail + 1),
+                    std::string_view(here.folded).substr(found.begin, found.end - found.begin),
+                    entry.folded_value);
+            const bool is_part =
+                !fits_ending || is_joined(here.text, found) ||
+                is_named(here.text, tokens, head, tail) || is_quoted(tokens, head, tail) ||
+                is_in_compound(e, tokens, head, tail) || is_in_phrase(e, tokens, head, tail);
+            return is_part ? -1 : e;
         }
-        if (by_number[0] >= 0 || number != 0) return by_number[0];
-        // The tagger did not say: the form alone has to.
-        return by_number[1] >= 0 ? by_number[1] : by_number[2];
+        return -1;
     }
 
     // Part of a hyphenated compound (T-shirt), or behind an apostrophe (l'homme).
@@ -187,29 +206,83 @@ class NounReplacer {
                is_ascii_word(text[found.end + 1]);
     }
 
+    // Capitalised within a sentence, or beside a proper noun: part of a name or a title.
+    bool is_named(std::string_view text, const TextTokens& tokens, std::int64_t head,
+                  std::int64_t tail) const {
+        const TokenSpans& spans = *tokens.spans;
+        const auto begin = static_cast<std::size_t>(spans.start[head]);
+        if (!table_.language().is_capitalised(text.substr(begin))) return false;
+        if (tokens.has(head - 1) && tokens.pos(head - 1) != codes_.punctuation) return true;
+        return tokens.has(tail + 1) && tokens.pos(tail + 1) == codes_.proper_noun &&
+               spans.start[tail + 1] - spans.end[tail] <= 1;
+    }
+
+    // A word that is spoken of: the "boy" in the title.
+    static bool is_quoted(const TextTokens& tokens, std::int64_t head, std::int64_t tail) {
+        return tokens.has(head - 1) && tokens.has(tail + 1) && is_quote(tokens.word(head - 1)) &&
+               is_quote(tokens.word(tail + 1));
+    }
+
+    // A noun beside a noun: race car driver.
+    bool is_in_compound(std::int64_t entry, const TextTokens& tokens, std::int64_t head,
+                        std::int64_t tail) const {
+        if (table_.entry(entry).pos != codes_.noun) return false;
+        const auto joins = [&](std::int64_t t, int place) {
+            return tokens.has(t) &&
+                   (tokens.pos(t) == codes_.noun || tokens.pos(t) == codes_.proper_noun) &&
+                   !table_.conditions().ask_for(entry, tokens, head, tail, place);
+        };
+        return joins(head - 1, -1) || joins(tail + 1, 1);
+    }
+
+    // Part of a phrase of two words, or of three with a short one in the middle.
+    bool is_in_phrase(std::int64_t entry, const TextTokens& tokens, std::int64_t head,
+                      std::int64_t tail) const {
+        const auto is_phrase = [&](std::int64_t from, std::int64_t to) {
+            if (!tokens.has(from) || !tokens.has(to)) return false;
+            std::string phrase(tokens.word(from));
+            for (std::int64_t t = from + 1; t <= to; ++t) {
+                phrase += ' ';
+                phrase += tokens.word(t);
+            }
+            return table_.is_phrase(phrase);
+        };
+        const Conditions& conditions = table_.conditions();
+        return (is_phrase(head - 1, tail) && !conditions.ask_for(entry, tokens, head, tail, -1)) ||
+               (is_phrase(head, tail + 1) && !conditions.ask_for(entry, tokens, head, tail, 1)) ||
+               is_phrase(head - 2, tail) || is_phrase(head, tail + 2);
+    }
+
+    // The entries whose values are compared for one that was chosen: of a bound group all, because
+    // all its forms are replaced.
+    std::span<const std::int64_t> siblings(const std::int64_t& chosen) const {
+        const TaggedTable::Entry& entry = table_.entry(chosen);
+        return entry.is_bound ? table_.entries_of_group(entry.group) : std::span(&chosen, 1);
+    }
+
     void block_colliding_groups() {
-        std::sort(candidate_groups_.begin(), candidate_groups_.end());
-        candidate_groups_.erase(std::unique(candidate_groups_.begin(), candidate_groups_.end()),
-                                candidate_groups_.end());
-        // Collisions are looked for among all candidates, so the outcome has no order.
+        std::sort(chosen_.begin(), chosen_.end());
+        chosen_.erase(std::unique(chosen_.begin(), chosen_.end()), chosen_.end());
+        // Collisions are looked for among all that were chosen, so the outcome has no order.
         std::vector<std::int32_t>& blocked = blocked_groups_;
-        for (std::size_t i = 0; i < candidate_groups_.size(); ++i) {
-            const std::int32_t group = candidate_groups_[i];
-            for (const std::int64_t e : table_.entries_of_group(group)) {
+        for (std::size_t i = 0; i < chosen_.size(); ++i) {
+            const std::int32_t group = table_.entry(chosen_[i]).group;
+            for (const std::int64_t e : siblings(chosen_[i])) {
                 if (stands_already(table_.entry(e), group)) blocked.push_back(group);
             }
-            for (std::size_t j = i + 1; j < candidate_groups_.size(); ++j) {
-                if (!have_common_value(group, candidate_groups_[j])) continue;
+            for (std::size_t j = i + 1; j < chosen_.size(); ++j) {
+                const std::int32_t other = table_.entry(chosen_[j]).group;
+                if (group == other || !have_common_value(chosen_[i], chosen_[j])) continue;
                 blocked.push_back(group);
-                blocked.push_back(candidate_groups_[j]);
+                blocked.push_back(other);
             }
         }
         std::sort(blocked.begin(), blocked.end());
     }
 
-    bool have_common_value(std::int32_t one, std::int32_t other) const {
-        for (const std::int64_t a : table_.entries_of_group(one)) {
-            for (const std::int64_t b : table_.entries_of_group(other)) {
+    bool have_common_value(const std::int64_t& one, const std::int64_t& other) const {
+        for (const std::int64_t a : siblings(one)) {
+            for (const std::int64_t b : siblings(other)) {
                 if (table_.entry(a).folded_value == table_.entry(b).folded_value) return true;
             }
         }
@@ -217,7 +290,7 @@ class NounReplacer {
     }
 
     // Does the value stand in a text of the row, other than within what it is to replace?
-    bool stands_already(const NounTable::Entry& entry, std::int32_t group) const {
+    bool stands_already(const TaggedTable::Entry& entry, std::int32_t group) const {
         for (const RowText& here : texts_) {
             for (const Run& run : here.runs) {
                 if (run.hash != entry.first_word_hash) continue;
@@ -226,8 +299,8 @@ class NounReplacer {
                 const std::size_t end = run.begin + value.size();
                 const bool whole = here.run_ends_at(end) || !is_ascii_word(value.back());
                 const auto replaced = [&](const Occurrence& found) {
-                    return found.entry >= 0 && found.surface->group == group &&
-                           found.begin <= run.begin && end <= found.end;
+                    return found.entry >= 0 && table_.entry(found.entry).group == group &&
+                           found.contains(run.begin, end);
                 };
                 if (whole &&
                     std::none_of(here.occurrences.begin(), here.occurrences.end(), replaced)) {
@@ -258,10 +331,10 @@ class NounReplacer {
         for (const Occurrence& found : here.occurrences) {
             if (found.entry < 0 ||
                 std::binary_search(blocked_groups_.begin(), blocked_groups_.end(),
-                                   found.surface->group)) {
+                                   table_.entry(found.entry).group)) {
                 continue;
             }
-            const NounTable::Entry& entry = table_.entry(found.entry);
+            const TaggedTable::Entry& entry = table_.entry(found.entry);
             const std::string_view piece = here.text.substr(found.begin, found.end - found.begin);
             const std::string value = table_.language().with_capitals_of(piece, entry.value);
             if (value == piece) continue;
@@ -301,36 +374,37 @@ class NounReplacer {
 
     std::span<const StringColumn> columns_;
     std::span<const TokenSpans> tokens_;
-    NounCodes codes_;
-    const NounTable& table_;
+    TagCodes codes_;
+    const TaggedTable& table_;
     bool with_edits_;
     std::vector<RowText> texts_;
-    std::vector<std::int32_t> candidate_groups_;
+    std::vector<std::int64_t> chosen_;  // entries
     std::vector<std::int32_t> blocked_groups_;
 };
 
 }  // namespace
 
-NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
-                     std::span<const std::int8_t> number, std::span<const std::int32_t> group,
-                     RuleCodes rules, const Language& language)
-    : language_(&language) {
-    const auto n = static_cast<std::size_t>(keys.length);
-    if (values.length != keys.length || number.size() != n || group.size() != n ||
-        (rules.size() != n && rules.size() != 1)) {
-        throw std::invalid_argument("keys, values, numbers, groups and rules differ in length");
-    }
-    std::vector<std::pair<std::string, std::uint32_t>> longest;
+TaggedTable::TaggedTable(const TaggedColumns& columns, const Language& language)
+    : language_(&language), conditions_(columns.conditions, columns.keys.length) {
+    const auto n = static_cast<std::size_t>(columns.keys.length);
+    const bool have_one_length = columns.values.length == columns.keys.length &&
+                                 columns.pos.size() == n && columns.number.size() == n &&
+                                 columns.group.size() == n && columns.is_bound.size() == n &&
+                                 (columns.rules.size() == n || columns.rules.size() == 1);
+    if (!have_one_length) throw std::invalid_argument("the columns of a table differ in length");
     std::vector<Run> runs;
     for (std::size_t i = 0; i < n; ++i) {
         const auto at = static_cast<std::int64_t>(i);
         const std::string which = "key " + std::to_string(i);
+        const StringColumn& keys = columns.keys;
+        const StringColumn& values = columns.values;
         if (!keys.is_valid(at) || !values.is_valid(at) || keys[at].empty() || values[at].empty()) {
             throw std::invalid_argument(which + " or its value is missing or empty");
         }
-        if (number[i] < 0 || number[i] > 2)
+        if (columns.number[i] < 0 || columns.number[i] > 2) {
             throw std::invalid_argument(which + ": number is not 0, 1 or 2");
-        if (group[i] < 0) throw std::invalid_argument(which + ": group is negative");
+        }
+        if (columns.group[i] < 0) throw std::invalid_argument(which + ": group is negative");
         const std::string key = language.folded(keys[at]);
         find_runs(key, runs);
         if (runs.empty() || runs.front().begin != 0) {
@@ -339,21 +413,23 @@ NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
         KeyEntry& slot = surface_index_.entry(0, key);
         if (slot.value == KeyIndex::kNoValue) {
             slot.value = static_cast<std::uint32_t>(surfaces_.size());
-            surfaces_.push_back({});
-            surfaces_.back().group = group[i];
+            surfaces_.emplace_back();
         }
-        Surface& surface = surfaces_[slot.value];
-        if (surface.group != group[i])
-            throw std::invalid_argument(which + " belongs to two groups");
-        surface.by_number[static_cast<std::size_t>(number[i])] = at;
+        surfaces_[slot.value].push_back(at);
 
         KeyEntry& first =
             first_word_index_.entry(0, std::string_view(key).substr(0, runs.front().end));
         const auto size = static_cast<std::uint32_t>(key.size());
         first.value = first.value == KeyIndex::kNoValue ? size : std::max(first.value, size);
 
-        Entry entry{std::string(values[at]), language.folded(values[at]), 0, group[i],
-                    static_cast<Rule>(rules[rules.size() == 1 ? 0 : i])};
+        Entry entry{std::string(values[at]),
+                    language.folded(values[at]),
+                    0,
+                    columns.group[i],
+                    columns.pos[i],
+                    columns.number[i],
+                    columns.is_bound[i] != 0,
+                    static_cast<Rule>(columns.rules[columns.rules.size() == 1 ? 0 : i])};
         find_runs(entry.folded_value, runs);
         if (runs.empty() || runs.front().begin != 0) {
             throw std::invalid_argument(which +
@@ -361,31 +437,36 @@ NounTable::NounTable(const StringColumn& keys, const StringColumn& values,
         }
         entry.first_word_hash = runs.front().hash;
         entries_.push_back(std::move(entry));
-        const auto needed = static_cast<std::size_t>(group[i]) + 1;
+        const auto needed = static_cast<std::size_t>(columns.group[i]) + 1;
         if (needed > n) throw std::invalid_argument(which + ": groups are not numbered from 0 on");
         if (groups_.size() < needed) groups_.resize(needed);
         groups_[needed - 1].push_back(at);
+    }
+    for (std::int64_t i = 0; i < columns.phrases.length; ++i) {
+        if (columns.phrases.is_valid(i) && !columns.phrases[i].empty()) {
+            phrases_.entry(0, language.folded(columns.phrases[i])).value = 1;
+        }
     }
     surface_index_.build_filter();
     first_word_index_.build_filter();
 }
 
-const NounTable::Surface* NounTable::find_surface(std::string_view folded) const {
+const TaggedTable::Surface* TaggedTable::find_surface(std::string_view folded) const {
     const KeyEntry* entry = surface_index_.find(folded);
     return entry == nullptr ? nullptr : &surfaces_[entry->value];
 }
 
-std::uint32_t NounTable::longest_from(std::string_view folded_first_word) const {
+std::uint32_t TaggedTable::longest_from(std::string_view folded_first_word) const {
     const Probe probe = first_word_index_.probe(folded_first_word);
     if (!first_word_index_.may_hold(probe)) return 0;
     const KeyEntry* entry = first_word_index_.find(probe, folded_first_word.data());
     return entry == nullptr ? 0 : entry->value;
 }
 
-SubstitutedColumns replace_nouns(std::span<const StringColumn> columns,
-                                 std::span<const TokenSpans> tokens, NounCodes codes,
-                                 const NounTable& table, const SubstitutionOptions& options,
-                                 const Execution& execution) {
+SubstitutedColumns replace_tagged(std::span<const StringColumn> columns,
+                                  std::span<const TokenSpans> tokens, TagCodes codes,
+                                  const TaggedTable& table, const SubstitutionOptions& options,
+                                  const Execution& execution) {
     SubstitutedColumns result;
     if (columns.empty() || columns.size() != tokens.size()) {
         throw std::invalid_argument("as many token spans as columns are needed, at least one");
@@ -407,7 +488,7 @@ SubstitutedColumns replace_nouns(std::span<const StringColumn> columns,
         std::vector<ChunkTexts> written(columns.size());
         std::vector<ChunkTexts*> pointers;
         for (ChunkTexts& chunk : written) pointers.push_back(&chunk);
-        NounReplacer replacer(columns, tokens, codes, table, options.with_edits);
+        TaggedReplacer replacer(columns, tokens, codes, table, options.with_edits);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             replacer.add_row(i, pointers);
             std::uint8_t changed = 0;

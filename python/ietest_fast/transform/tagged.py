@@ -1,0 +1,163 @@
+"""Replacing tagged words by what a table says of them and of the words beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.runtime import load_core
+from ietest_fast.transform.base import BaseTransformation, RowError, Transformed
+from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
+from ietest_fast.transform.edits import EDIT_SCHEMA, RULES, make_edits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from ietest_fast.lexicon import TaggedWords, Tagger, TokenTags
+
+# Counts for fingerprints: a change here says that the same table now gives other texts.
+_VERSION = 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaggedSubstitution(BaseTransformation):
+    """Replace words of a part of speech where what stands beside them allows it.
+
+    A form in the table is replaced where its token has the entry's part of speech and number and
+    the entry's conditions hold; the first such entry is taken. It is left alone in names, titles,
+    hyphenated compounds, noun compounds, phrases of WordNet and between quotation marks. Capitals
+    are kept, and "a" or "an" before it is repaired. Within a row a word is left alone where its
+    replacement stands in the row already.
+
+    Parameters
+    ----------
+    words
+        Which word is replaced by which, and where.
+    tagger
+        Finds parts of speech.
+    name
+        ``syn.careful``, say.
+    settings
+        What else to say of the table's making in :meth:`describe`.
+    """
+
+    words: TaggedWords
+    tagger: Tagger
+    name: str = "syn.careful"
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def keeps_labels(self) -> bool:
+        """True: synonyms are meant to keep the meaning."""
+        return True
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Sha256 of the table and what tags the words, 64 hexadecimal digits."""
+        parts = [str(_VERSION), "tagged", self.words.fingerprint, self.tagger.fingerprint]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and options, and how many forms have substitutes."""
+        tagger = {"tagger": pipeline_name(self.tagger)}
+        return {
+            "name": self.name,
+            "options": {**tagger, **self.settings, "n_synonyms": len(self.words)},
+        }
+
+    @functools.cached_property
+    def _kernel(self) -> Any:
+        return load_core().text.TaggedTable(**self.words.columns(RULES))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_kernel"}
+
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,
+    ) -> Transformed:
+        """Replace words; see :meth:`ietest_fast.transform.Transformation.transform`."""
+        from ietest_fast.lexicon import UPOS
+
+        names = list(text_columns)
+        # As a table, because its batches cut all columns at the same rows.
+        columns = pa.table([as_strings(table[name]) for name in names], names=names)
+        _check_lengths(columns)
+        tags = self._tags(columns, n_threads)
+        touched = np.zeros(table.num_rows, np.bool_)
+        texts: dict[str, list[pa.Array]] = {name: [] for name in names}
+        edits: dict[str, list[pa.Table]] = {name: [] for name in names}
+        first = 0
+        for batch in columns.to_batches():
+            rows = slice(first, first + batch.num_rows + 1)
+            parts, batch_changed, _ = self._kernel.replace_tagged(
+                batch.columns,
+                [(t.offsets[rows], t.start, t.end, t.pos, t.number) for t in tags],
+                tags=(UPOS.index("NOUN"), UPOS.index("PROPN"), UPOS.index("PUNCT")),
+                with_edits=with_edits,
+                n_threads=n_threads,
+            )
+            touched[first : first + batch.num_rows] = batch_changed
+            for name, old, part in zip(names, batch.columns, parts, strict=True):
+                strings, _, n_changed, exported = part
+                texts[name].append(pa.array(strings) if n_changed else old)
+                if with_edits and n_changed:
+                    edits[name].append(make_edits(exported, name, names, first, RULES))
+            first += batch.num_rows
+        made = [edit for name in names for edit in edits[name]]
+        new = replace_columns(table, texts)
+        return Transformed(
+            table=new,
+            changed=find_changed(table, new, names, touched),
+            edits=pa.concat_tables([EDIT_SCHEMA.empty_table(), *made]) if with_edits else None,
+        )
+
+    def _tags(self, columns: pa.Table, n_threads: int | None) -> list[TokenTags]:
+        # All columns at once: a hypothesis may repeat a premise.
+        chunks = [
+            chunk.cast(pa.large_string())
+            for name in columns.column_names
+            for chunk in columns[name].chunks
+        ]
+        tags = self.tagger.tag(pa.chunked_array(chunks, pa.large_string()), n_process=n_threads)
+        n = columns.num_rows
+        return [
+            _with_offsets(tags, tags.offsets[i * n : (i + 1) * n + 1])
+            for i in range(columns.num_columns)
+        ]
+
+
+def _check_lengths(columns: pa.Table) -> None:
+    """Name a text that is too long for the tagger, which does not know where it stands."""
+    from ietest_fast.lexicon.tagging import MOST_CHARACTERS, too_long
+
+    for name in columns.column_names:
+        if columns[name].nbytes <= MOST_CHARACTERS:
+            continue
+        lengths = pc.utf8_length(columns[name])
+        longest = pc.max(lengths).as_py() or 0
+        if longest > MOST_CHARACTERS:
+            raise RowError(too_long(longest), index=pc.index(lengths, longest).as_py(), column=name)
+
+
+def _with_offsets(tags: TokenTags, offsets: npt.NDArray[np.int64]) -> TokenTags:
+    return dataclasses.replace(tags, offsets=offsets)
+
+
+def pipeline_name(tagger: Tagger) -> str:
+    """Name a tagger without the folder that it may stand in."""
+    return Path(tagger.name).name
