@@ -23,7 +23,7 @@ LABELS = ("entailment", "neutral", "contradiction")
 def make_tokenizer(style: str = "bert") -> Tokenizer:
     """Words of a small vocabulary with the special tokens of some family of models."""
     special = {
-        "bert": ["[PAD]", "[UNK]", "[CLS]", "[SEP]"],
+        "bert": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
         "roberta": ["<s>", "<pad>", "</s>", "<unk>"],
         "xlnet": ["<unk>", "<pad>", "<sep>", "<cls>"],
     }[style]
@@ -50,10 +50,12 @@ def write_onnx(
     inputs: tuple[str, ...] = ("input_ids", "attention_mask"),
     rank: int = 2,
     integer: str = "INT64",
+    each_token: str | None = None,
 ) -> None:
     """A classifier whose logits are the sums of its tokens' weights, shape (tokens, labels).
 
-    With ``token_type_ids`` or ``position_ids`` among its inputs these are added, times 0.01.
+    With ``token_type_ids`` or ``position_ids`` among its inputs these are added, times 0.01. With
+    `each_token` it has an output of that name instead: the weights of each token, and of all.
     """
     from onnx import TensorProto, checker, helper, numpy_helper, save
 
@@ -76,15 +78,21 @@ def write_onnx(
         ]
         each = f"with_{name}"
     nodes.append(helper.make_node("Mul", [each, "mask3"], ["masked"]))
+    result = each_token or "logits"
     output = helper.make_tensor_value_info(
         "logits", TensorProto.FLOAT, ["batch", weights.shape[1]][:rank]
     )
-    if rank == 2:
+    if rank == 2 and not each_token:
         nodes.append(helper.make_node("ReduceSum", ["masked", "middle"], ["logits"], keepdims=0))
     else:
-        nodes.append(helper.make_node("Identity", ["masked"], ["logits"]))
+        nodes.append(helper.make_node("ReduceSum", ["masked", "middle"], ["sum"], keepdims=1))
+        nodes.append(
+            helper.make_node("Add", ["masked", "sum"], [result])
+            if each_token
+            else helper.make_node("Identity", ["masked"], [result])
+        )
         output = helper.make_tensor_value_info(
-            "logits", TensorProto.FLOAT, ["batch", "sequence", weights.shape[1]]
+            result, TensorProto.FLOAT, ["batch", "sequence", weights.shape[1]]
         )
     only_first = np.zeros(weights.shape[1], np.float32)
     only_first[0] = 1
@@ -134,14 +142,18 @@ def make_onnx_folder(
         "id2label": {str(i): name for i, name in enumerate(labels)},
     } | (config or {})
     (folder / "config.json").write_text(json.dumps(settings))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"pad_token": padding[0]}))
+    named = {"pad_token": padding[0]} | ({"mask_token": "[MASK]"} if style == "bert" else {})
+    (folder / "tokenizer_config.json").write_text(json.dumps(named))
     return weights
 
 
-def make_bert(folder: Path, *, labels: tuple[str, ...] = ()) -> None:
-    """A random checkpoint of BERT in 48 positions: a classifier, or without labels an encoder."""
+def make_bert(folder: Path, *, labels: tuple[str, ...] = (), masked: bool = False) -> None:
+    """A random checkpoint of BERT in 48 positions: a classifier, or without labels an encoder.
+
+    `masked`: a masked language model.
+    """
     import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertModel
+    from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel
 
     tokenizer = make_tokenizer()
     names = {"id2label": dict(enumerate(labels)), "label2id": {n: i for i, n in enumerate(labels)}}
@@ -157,9 +169,11 @@ def make_bert(folder: Path, *, labels: tuple[str, ...] = ()) -> None:
     )
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        (BertForSequenceClassification if labels else BertModel)(config).save_pretrained(folder)
+        kind = BertForMaskedLM if masked else BertForSequenceClassification if labels else BertModel
+        kind(config).save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
+    named = {"pad_token": "[PAD]", "mask_token": "[MASK]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(named))
 
 
 def random_texts(n: int, *, seed: int, longest: int = 14) -> list[str]:

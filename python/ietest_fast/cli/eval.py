@@ -12,12 +12,14 @@ import click
 from ietest_fast.cli.logs import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     NAMES,
+    WORD_OPTIONS,
     CommaList,
     OpenShare,
     check_alike,
     check_margin,
     check_not_given,
     check_resamples,
+    choose_phis,
     invariance_options,
     strata_options,
     test_options,
@@ -49,7 +51,7 @@ _LABEL_MAP = CommaList(
 )
 
 # Of texts that are transformed here.
-_OF_TEXTS = ("phi", "lexicon-from")
+_OF_TEXTS = ("phi", "pos", "wordnet-only", "sense-check", "lexicon-from")
 # Options of a model that is run; without one they would be ignored.
 _OF_MODELS = (
     "test",
@@ -109,6 +111,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="How texts are transformed (`ietest-fast transform --list`). Given several times, "
             "several versions are compared.  [default: syn.careful]",
         ),
+        *WORD_OPTIONS,
         click.option(
             "--lexicon-from",
             metavar="TRAIN",
@@ -324,7 +327,6 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     from ietest_fast.evaluation.versions import read_version
     from ietest_fast.models.label_map import match_labels
     from ietest_fast.stats.strata import list_file_columns
-    from ietest_fast.transform.phi import DEFAULT_PHI
 
     out: Path | None = options["out"]
     id_column, clusters = options["id_column"], options["clusters"]
@@ -351,7 +353,8 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     if options["transformed_test"] is not None:
         phi = read_version(corpus, options["transformed_test"], id_column=id_column)
     else:
-        phi = list(options["phi"]) or DEFAULT_PHI
+        phi = choose_phis(options["phi"], options)
+        phi = phi[0] if len(phi) == 1 else phi
     learn_from = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console
 
     from ietest_fast.report.tables import Table
+    from ietest_fast.transform.phi import PhiChoice
 
 # Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
 _MAX_RESAMPLES = 2**63 - 1
@@ -94,6 +96,13 @@ class CommaList(click.ParamType[Any]):
             self.fail(f"{value!r} {self._complaint}", param, ctx)
         return items
 
+
+POS = CommaList(
+    "PARTS",
+    str,
+    lambda parts: bool(parts) and set(parts) <= {"noun", "adj", "adv", "verb"},
+    "is not some of noun, adj, adv, verb, parted by commas",
+)
 
 #: Four counts. What they may be is checked later, with the same words as elsewhere.
 COUNTS = CommaList(
@@ -350,3 +359,55 @@ def exit_status(
     """Return 3 for a finding that the user wants to fail on, otherwise 0."""
     fails = (reject and fail_on_reject) or (fail_unless_alike and not alike)
     return REJECTED if fails else 0
+
+
+WORD_OPTIONS = (
+    click.option(
+        "--pos",
+        type=POS,
+        help="Parts of speech to replace: noun, adj, adv, verb.  [default: all four]",
+    ),
+    click.option(
+        "--wordnet-only",
+        is_flag=True,
+        help="Leave out replacements that are no synonyms in WordNet.",
+    ),
+    click.option(
+        "--sense-check",
+        metavar="MODEL",
+        type=click.Path(path_type=Path),
+        help="A sentence encoder or masked language model (ONNX file or folder, or a checkpoint) "
+        "that judges each replacement in its context.",
+    ),
+)
+"""The commonest options of substitutions, which ``--phi`` takes as well."""
+
+
+def word_options(command: Any) -> Any:
+    """Add :data:`WORD_OPTIONS` to a command."""
+    for option in reversed(WORD_OPTIONS):
+        command = option(command)
+    return command
+
+
+def choose_phis(texts: Sequence[str], options: Mapping[str, Any]) -> list[PhiChoice]:
+    """Read ``--phi`` (several, or none) and what :func:`word_options` adds to each.
+
+    Raises
+    ------
+    InputError
+        If there is no such transformation.
+    ConfigError
+        If options are wrong.
+    """
+    from ietest_fast.transform.phi import DEFAULT_PHI, parse_phi
+
+    added: dict[str, Any] = {}
+    if options["pos"] is not None:
+        added["pos"] = options["pos"]
+    if options["wordnet_only"]:
+        added["wordnet_only"] = True
+    if options["sense_check"] is not None:
+        added["sense_check"] = options["sense_check"]
+    chosen = [parse_phi(text, folder=Path.cwd()) for text in texts or [DEFAULT_PHI]]
+    return [each.with_options(added) for each in chosen] if added else chosen

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import OpenShare, SignificanceLevel, exit_status, make_console
+from ietest_fast.cli.options import (
+    OpenShare,
+    SignificanceLevel,
+    choose_phis,
+    exit_status,
+    make_console,
+    word_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,6 +162,7 @@ def _progress_bar() -> Iterator[Progress]:
     help="Transformation (ietest-fast transform --list); repeat it for several.  "
     "[default: syn.careful]",
 )
+@word_options
 @click.option(
     "--model",
     multiple=True,
@@ -351,11 +359,9 @@ def _demo(options: dict[str, Any]) -> dict[str, Any] | bool | None:
 
 def _phi(options: dict[str, Any]) -> list[Any] | None:
     """Read ``--phi``; files that it names lie in the working folder."""
-    if not options["phi"]:
+    if not (options["phi"] or options["pos"] or options["wordnet_only"] or options["sense_check"]):
         return None
-    from ietest_fast.transform import parse_phi
-
-    return [parse_phi(text, folder=Path.cwd()) for text in options["phi"]]
+    return list(choose_phis(options["phi"], options))
 
 
 def _models(options: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:

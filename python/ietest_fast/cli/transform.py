@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS
+from ietest_fast.cli.options import MOST_THREADS, choose_phis, word_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,7 @@ _FILE = click.Path(path_type=Path)
     show_default=True,
     help="The transformation; A+B does A and then B. --list shows all.",
 )
+@word_options
 @click.option(
     "--list", "as_list", is_flag=True, help="List all transformations with their options; no files."
 )
@@ -67,6 +68,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     label_column: str | None,
     threads: int | None,
     as_json: bool,
+    **words: Any,
 ) -> None:
     """Transform the texts of IN and write the result to OUT.
 
@@ -85,9 +87,8 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     from ietest_fast.paths import check_file
     from ietest_fast.transform.files import TextFile, check_distinct, transform_file
     from ietest_fast.transform.kinds import Material
-    from ietest_fast.transform.phi import parse_phi
 
-    choice = parse_phi(phi)
+    (choice,) = choose_phis([phi], words)
     # Mistakes should not wait until the nouns of TRAIN are counted.
     outputs = [path for path in (target, edits_path) if path is not None]
     for path in outputs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -197,6 +197,12 @@ class WordNet:
     def morphy(self, word: str, pos: PartOfSpeech) -> str | None:
         """Give the first base form of `word`, or None if WordNet knows none."""
         return next(iter(self.base_forms(word, pos)), None)
+
+    def lemma_of(self, word: str) -> str:
+        """Return the first base form of `word` as a noun, verb, adjective or adverb, or itself."""
+        form = word.lower()
+        found = (self.morphy(form, pos) for pos in get_args(PartOfSpeech))
+        return next((base for base in found if base is not None), form)
 
     def first_synset_lemmas(self, word: str, pos: PartOfSpeech | None = None) -> tuple[str, ...]:
         """Give the lemma names of the first synset of `word`.

@@ -320,13 +320,17 @@ class CheckpointClassifier(TokenClassifier):
         )
 
 
-def load_weights(folder: Path, **options: Any) -> tuple[Any, dict[str, Any]]:
-    """Load a sequence classifier in fp32, and say what its checkpoint did not have.
+def load_weights(
+    folder: Path, *, architecture: str = "AutoModelForSequenceClassification", **options: Any
+) -> tuple[Any, dict[str, Any]]:
+    """Load a model in fp32, and say what its checkpoint did not have.
 
     Parameters
     ----------
     folder
         A checkpoint.
+    architecture
+        The class of transformers that loads it.
     options
         Further ones of ``from_pretrained``.
 
@@ -336,10 +340,10 @@ def load_weights(folder: Path, **options: Any) -> tuple[Any, dict[str, Any]]:
         If it cannot be loaded, or does not say with what inputs are padded.
     """
     torch = import_torch()
-    from transformers import AutoModelForSequenceClassification
+    import transformers
 
     try:
-        model, report = AutoModelForSequenceClassification.from_pretrained(
+        model, report = getattr(transformers, architecture).from_pretrained(
             folder, dtype=torch.float32, output_loading_info=True, **options
         )
     except Exception as error:  # what is damaged fails in more ways than can be named
@@ -382,3 +386,45 @@ def load_classifier(folder: str | Path) -> Any:
             path=folder,
         )
     return model.eval()
+
+
+def load_sense_model(folder: str | Path) -> tuple[Any, str]:
+    """Load a masked language model or an encoder, and name what it gives for every token.
+
+    Parameters
+    ----------
+    folder
+        A checkpoint. It is a masked language model if config.json names such an architecture.
+
+    Returns
+    -------
+    model
+        Ready to predict.
+    output
+        ``"logits"`` or ``"last_hidden_state"``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded, or weights are missing.
+    """
+    folder = Path(folder)
+    if not (folder / "config.json").is_file():
+        raise InputError("there is no config.json: this is no checkpoint", path=folder)
+    config, _ = _read_settings(folder)
+    architectures = config.get("architectures") or [""]
+    is_masked = str(architectures[0]).endswith("ForMaskedLM")
+    model, report = load_weights(
+        folder, architecture="AutoModelForMaskedLM" if is_masked else "AutoModel"
+    )
+    # A pooler is above what is used, and often untrained.
+    missing = [
+        name
+        for name in report["missing_keys"]
+        if "position_ids" not in name and not name.startswith("pooler.")
+    ]
+    if missing:
+        raise InputError(
+            f"the checkpoint has no weights for {', '.join(sorted(missing))}", path=folder
+        )
+    return model.eval(), "logits" if is_masked else "last_hidden_state"

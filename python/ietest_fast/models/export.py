@@ -16,6 +16,7 @@ from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
     TOKENIZER_FILES,
     load_classifier,
+    load_sense_model,
     load_tokenizer,
     model_inputs,
     read_padding,
@@ -141,10 +142,7 @@ def export_onnx(
             )
     if calibration is not None:
         import_nncf()
-    if target.exists():
-        raise InputError("is there already; name a folder that is not", path=target)
-    if not target.parent.is_dir():
-        raise InputError("there is no such folder", path=target.parent)
+    _check_target(target)
     model = load_classifier(checkpoint)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
         folder = Path(room) / "whole"
@@ -162,6 +160,41 @@ def export_onnx(
             _refuse_wrong(check, precision)
         folder.rename(target)
     return Export(folder=target, n_bytes=count_bytes(target / _MODEL), check=check)
+
+
+def export_sense_model(checkpoint: str | Path, target: str | Path) -> Path:
+    """Write an encoder or a masked language model as an ONNX folder, for the sense check.
+
+    Parameters
+    ----------
+    checkpoint
+        Folder of a checkpoint: a masked language model if its config.json names such an
+        architecture (``BertForMaskedLM``), otherwise the encoder alone, without any head.
+    target
+        A folder that does not exist yet; it appears when it is complete.
+
+    Raises
+    ------
+    InputError
+        If the checkpoint cannot be loaded or exported, or the target exists.
+    """
+    checkpoint, target = Path(checkpoint), Path(target)
+    _check_target(target)
+    model, output = load_sense_model(checkpoint)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
+        folder = Path(room) / "whole"
+        folder.mkdir()
+        _write_graph(model, checkpoint, folder / _MODEL, output=output)
+        _write_companions(model, checkpoint, folder)
+        folder.rename(target)
+    return target
+
+
+def _check_target(target: Path) -> None:
+    if target.exists():
+        raise InputError("is there already; name a folder that is not", path=target)
+    if not target.parent.is_dir():
+        raise InputError("there is no such folder", path=target.parent)
 
 
 def _check_columns(texts: Sequence[Sequence[str]], what_for: str) -> None:
@@ -238,7 +271,7 @@ def _make_feeds(
     return [model.feed(store, rows[i : i + 1]) for i in range(len(rows))]
 
 
-def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
+def _write_graph(model: Any, checkpoint: Path, path: Path, *, output: str = "logits") -> None:
     torch = import_torch()
     tokenizer = load_tokenizer(checkpoint)
     tokens = [tokenizer.tokenise(["a b c", "a"])]
@@ -257,7 +290,7 @@ def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
                 args=(),
                 kwargs=inputs,
                 input_names=list(inputs),
-                output_names=["logits"],
+                output_names=[output],
                 dynamic_shapes=dict.fromkeys(inputs, dims),
                 dynamo=True,
                 opset_version=_OPSET,
@@ -265,10 +298,12 @@ def _write_graph(model: Any, checkpoint: Path, path: Path) -> None:
             )
             program.save(str(path))
         except Exception as error:  # noqa: BLE001 - whatever the newer exporter stumbles over
-            _trace_graph(model, inputs, path, because=error)
+            _trace_graph(model, inputs, path, output=output, because=error)
 
 
-def _trace_graph(model: Any, inputs: dict[str, Any], path: Path, *, because: BaseException) -> None:
+def _trace_graph(
+    model: Any, inputs: dict[str, Any], path: Path, *, output: str, because: BaseException
+) -> None:
     """Export by tracing, the older way, for models that the newer one cannot follow (XLNet)."""
     torch = import_torch()
     axes = {0: "batch", 1: "sequence"}
@@ -279,8 +314,8 @@ def _trace_graph(model: Any, inputs: dict[str, Any], path: Path, *, because: Bas
             kwargs=inputs,
             f=str(path),
             input_names=list(inputs),
-            output_names=["logits"],
-            dynamic_axes={**dict.fromkeys(inputs, axes), "logits": {0: "batch"}},
+            output_names=[output],
+            dynamic_axes={**dict.fromkeys(inputs, axes), output: {0: "batch"}},
             dynamo=False,
             opset_version=_OPSET,
             verbose=False,

@@ -1,4 +1,4 @@
-"""Finished classifiers as ONNX files, run without torch or transformers."""
+"""Finished models as ONNX files, run without torch or transformers."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.models.batching import Padding
+    from ietest_fast.models.runners import Runner
     from ietest_fast.models.tokens import TokenStore
 
 
@@ -148,6 +150,158 @@ def find_external_data(model: Path) -> list[Path]:
     return [*beside, *sorted(path for path in below - set(beside) if path.is_file())]
 
 
+@dataclass(frozen=True, kw_only=True)
+class OnnxNetwork:
+    """A model in an ONNX file with its tokenizer: token ids in, an array for each batch out.
+
+    Attributes
+    ----------
+    files
+        Its parts.
+    tokenizer
+        Its own.
+    runner
+        What computes.
+    padding
+        How inputs of different lengths are brought to one.
+    first_position
+        Position of the first token, for models that are told positions.
+    token_budget
+        Padded tokens of a batch.
+    """
+
+    files: OnnxFiles
+    tokenizer: TextTokenizer
+    runner: Runner
+    padding: Padding
+    first_position: int
+    token_budget: int
+
+    @classmethod
+    def open(
+        cls,
+        files: OnnxFiles,
+        *,
+        max_length: int | None = None,
+        token_budget: int | None = None,
+        **options: Any,
+    ) -> OnnxNetwork:
+        """Load a model.
+
+        Parameters
+        ----------
+        files
+            Its parts.
+        max_length
+            Longest input in tokens; None for what the model takes.
+        token_budget
+            Padded tokens of a batch; None for what suits the runner.
+        **options
+            Those of :func:`~ietest_fast.models.runners.open_runner`.
+
+        Raises
+        ------
+        InputError
+            If it cannot be loaded, or takes fewer tokens than `max_length`.
+        """
+        config = read_json(files.config)
+        tokenizer_config = read_json(files.tokenizer_config)
+        limit = find_max_length(config, tokenizer_config)
+        if max_length is not None and max_length > limit:
+            raise InputError(
+                f"max_length: the model takes at most {limit} tokens, not {max_length}",
+                path=files.model,
+            )
+        tokenizer = TextTokenizer.load(
+            files.tokenizer, max_length=max_length or limit, n_known=read_n_known(config)
+        )
+        runner = open_runner(files.model, **options)
+        padding = find_padding(config, tokenizer_config, tokenizer)
+        return cls(
+            files=files,
+            tokenizer=tokenizer,
+            runner=runner,
+            padding=padding,
+            first_position=padding.token + 1 if has_positions_after_padding(config) else 0,
+            token_budget=token_budget or runner.token_budget,
+        )
+
+    def run(
+        self,
+        store: TokenStore,
+        rows: NDArray[np.int64],
+        take: Callable[[NDArray[np.int64], NDArray[np.float32]], None],
+    ) -> None:
+        """Run the model on some rows of a store, as many batches at a time as the runner takes.
+
+        Parameters
+        ----------
+        store
+            Token ids.
+        rows
+            int64, shape (n,).
+        take
+            Is given, in this thread, what came out for each batch: places in `rows`, int64 (b,),
+            and the output, whose first axis is the batch.
+        """
+        batches = plan_batches(store.lengths[rows], token_budget=self.token_budget)
+
+        def compute(places: NDArray[np.int64]) -> NDArray[np.float32]:
+            return self.runner.run(self.feed(store, rows[places]))
+
+        with ThreadPoolExecutor(self.runner.n_parallel, thread_name_prefix="infer") as threads:
+            try:
+                for places, output in zip(batches, threads.map(compute, batches), strict=True):
+                    take(places, output)
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def feed(self, store: TokenStore, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """Put one batch together as the model wants it.
+
+        Parameters
+        ----------
+        store
+            Token ids.
+        rows
+            int64, shape (n,).
+
+        Returns
+        -------
+        dict
+            By name, of the model's own integers, shape (n, longest of the rows).
+        """
+        batch = pad(store, rows, self.padding)
+        ports = self.runner.ports
+        arrays = {
+            "input_ids": batch.input_ids,
+            "attention_mask": batch.attention_mask,
+            "token_type_ids": batch.token_type_ids,
+        }
+        if "position_ids" in ports.roles.values():
+            arrays["position_ids"] = batch.position_ids + self.first_position
+        return {
+            name: np.ascontiguousarray(arrays[ports.roles[name]], dtype=kind)
+            for name, kind in ports.inputs.items()
+        }
+
+    def hash(self, *settings: str) -> str:
+        """Compute a hash of settings, the model's file with its weights, and its tokenizer."""
+        digest = hashlib.sha256("".join(settings).encode())
+        files = self.files
+        for path in (
+            files.model,
+            *find_external_data(files.model),
+            files.tokenizer,
+            files.config,
+            files.tokenizer_config,
+        ):
+            if path is not None:
+                digest.update(hash_file(path).encode())
+        return digest.hexdigest()
+
+
 class OnnxClassifier(TokenClassifier):
     """A text classifier in an ONNX file.
 
@@ -196,19 +350,10 @@ class OnnxClassifier(TokenClassifier):
         output: str | None = None,
     ) -> None:
         config = read_json(files.config)
-        tokenizer_config = read_json(files.tokenizer_config)
-        limit = find_max_length(config, tokenizer_config)
-        if max_length is not None and max_length > limit:
-            raise InputError(
-                f"max_length: the model takes at most {limit} tokens, not {max_length}",
-                path=files.model,
-            )
-        self.files = files
-        self.tokenizer = TextTokenizer.load(
-            files.tokenizer, max_length=max_length or limit, n_known=read_n_known(config)
-        )
-        self._runner = open_runner(
-            files.model,
+        self._network = OnnxNetwork.open(
+            files,
+            max_length=max_length,
+            token_budget=token_budget,
             precision=precision,
             runtime=runtime,
             providers=providers,
@@ -217,17 +362,14 @@ class OnnxClassifier(TokenClassifier):
                 inputs=dict(inputs or {}), output=output, n_labels=count_labels(config)
             ),
         )
+        self.files = files
+        self.tokenizer = self._network.tokenizer
         self._chosen = sorted((inputs or {}).items()), output
         self.labels = read_labels(
             config,
-            self._runner.ports.n_labels,
+            self._network.runner.ports.n_labels,
             files.config or files.model.parent / "config.json",
         )
-        self._padding = find_padding(config, tokenizer_config, self.tokenizer)
-        self._first_position = 0
-        if has_positions_after_padding(config):
-            self._first_position = self._padding.token + 1
-        self._budget = token_budget or self._runner.token_budget
 
     @classmethod
     def load(
@@ -239,25 +381,13 @@ class OnnxClassifier(TokenClassifier):
     @property
     def backend(self) -> str:
         """What runs it, with its version."""
-        return self._runner.name
+        return self._network.runner.name
 
     @cached_property
     def fingerprint(self) -> str:
         """Give a hash of the model's file with its weights, its tokenizer and its settings."""
-        files = self.files
-        digest = hashlib.sha256(f"max_length {self.tokenizer.max_length}".encode())
-        if any(self._chosen):
-            digest.update(repr(self._chosen).encode())
-        for path in (
-            files.model,
-            *find_external_data(files.model),
-            files.tokenizer,
-            files.config,
-            files.tokenizer_config,
-        ):
-            if path is not None:
-                digest.update(hash_file(path).encode())
-        return digest.hexdigest()
+        chosen = repr(self._chosen) if any(self._chosen) else ""
+        return self._network.hash(f"max_length {self.tokenizer.max_length}", chosen)
 
     def predict_logits(
         self,
@@ -283,55 +413,22 @@ class OnnxClassifier(TokenClassifier):
             float32, shape (n, n_labels).
         """
         logits = np.empty((len(rows), len(self.labels)), dtype=np.float32)
-        batches = plan_batches(store.lengths[rows], token_budget=self._budget)
 
-        def run(place: NDArray[np.int64]) -> NDArray[np.float32]:
-            scores = self._runner.run(self.feed(store, rows[place]))
-            if scores.shape != (len(place), len(self.labels)):
+        def take(places: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+            if scores.shape != (len(places), len(self.labels)):
                 raise InputError(
-                    f"the model returned an array of shape {scores.shape} for {len(place)} inputs "
-                    f"and {len(self.labels)} labels; expected {(len(place), len(self.labels))} "
+                    f"the model returned an array of shape {scores.shape} for {len(places)} inputs "
+                    f"and {len(self.labels)} labels; expected {(len(places), len(self.labels))} "
                     "(--onnx-output names another output)",
                     path=self.files.model,
                 )
-            return scores
+            logits[places] = scores
+            if on_batch is not None:
+                on_batch(len(places))
 
-        with ThreadPoolExecutor(self._runner.n_parallel, thread_name_prefix="infer") as threads:
-            try:
-                for place, scores in zip(batches, threads.map(run, batches), strict=True):
-                    logits[place] = scores
-                    if on_batch is not None:
-                        on_batch(len(place))
-            except BaseException:
-                threads.shutdown(wait=False, cancel_futures=True)
-                raise
+        self._network.run(store, rows, take)
         return logits
 
     def feed(self, store: TokenStore, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """Put one batch together as the model wants it.
-
-        Parameters
-        ----------
-        store
-            Token ids.
-        rows
-            int64, shape (n,).
-
-        Returns
-        -------
-        dict
-            By name, of the model's own integers, shape (n, longest of the rows).
-        """
-        batch = pad(store, rows, self._padding)
-        ports = self._runner.ports
-        arrays = {
-            "input_ids": batch.input_ids,
-            "attention_mask": batch.attention_mask,
-            "token_type_ids": batch.token_type_ids,
-        }
-        if "position_ids" in ports.roles.values():
-            arrays["position_ids"] = batch.position_ids + self._first_position
-        return {
-            name: np.ascontiguousarray(arrays[ports.roles[name]], dtype=kind)
-            for name, kind in ports.inputs.items()
-        }
+        """Put one batch together as the model wants it; see :meth:`OnnxNetwork.feed`."""
+        return self._network.feed(store, rows)

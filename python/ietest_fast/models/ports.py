@@ -29,11 +29,15 @@ class ChosenPorts:
         Name of the class scores; None to find it.
     n_labels
         How many labels there should be; None if that is not known.
+    each_token
+        Whether an output of every token is wanted, shape (texts, tokens, numbers), and not class
+        scores.
     """
 
     inputs: Mapping[str, str]
     output: str | None = None
     n_labels: int | None = None
+    each_token: bool = False
 
 
 NOTHING_CHOSEN = ChosenPorts(inputs={})
@@ -52,7 +56,7 @@ class Ports:
         What each input is: ``input_ids``, ``attention_mask``, ``token_type_ids`` or
         ``position_ids``.
     output
-        Name of the class scores.
+        Name of the class scores, or of the numbers of each token.
     n_labels
         How many there are; None if the file does not say so.
     """
@@ -70,7 +74,7 @@ class Ports:
         path: Path,
         chosen: ChosenPorts = NOTHING_CHOSEN,
     ) -> Ports:
-        """Make sure that a model is one of token ids in and class scores out.
+        """Make sure that a model is one of token ids in and class scores (or the like) out.
 
         Parameters
         ----------
@@ -92,10 +96,11 @@ class Ports:
             roles = _find_roles(list(inputs), chosen.inputs)
             for name, (kind, shape) in inputs.items():
                 _check_input(name, kind, shape)
-            output = _find_output(outputs, chosen)
+            find_output = _find_token_output if chosen.each_token else _find_output
+            output = find_output(outputs, chosen)
         except InputError as error:
             raise InputError(str(error), path=path) from error
-        last = outputs[output][1]
+        last = outputs[output][-1]
         return cls(
             inputs={name: _DTYPES[kind] for name, (kind, _) in inputs.items()},
             roles=roles,
@@ -175,6 +180,27 @@ def _find_output(outputs: Mapping[str, Sequence[Any]], chosen: ChosenPorts) -> s
             f"no output has the shape (texts, labels); there are {shown}: is it a classifier?"
         )
     raise InputError(f"several outputs may be the class scores: {shown}; --onnx-output names one")
+
+
+# As transformers, sentence-transformers and transformers' models with a head name them.
+_TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings", "logits")
+
+
+def _find_token_output(outputs: Mapping[str, Sequence[Any]], chosen: ChosenPorts) -> str:
+    """Return the name of what comes out for every token."""
+    found = [name for name, shape in outputs.items() if len(shape) == 3]
+    usual = [name for name in _TOKEN_OUTPUTS if name in found]
+    if chosen.output in found:
+        return str(chosen.output)
+    if chosen.output is None and (usual or len(found) == 1):
+        return (usual or found)[0]
+    shown = ", ".join(f"{name} {_show(shape)}" for name, shape in outputs.items())
+    raise InputError(
+        f"no output has the shape (texts, tokens, numbers); there are {shown}: an encoder or a "
+        "masked language model is needed"
+        if not found
+        else f"several outputs are of every token: {shown}"
+    )
 
 
 def _show(shape: Sequence[Any]) -> str:

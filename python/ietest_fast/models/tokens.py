@@ -124,6 +124,23 @@ class Template:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Spans:
+    """Tokens of texts, and which of them a span of each text has become.
+
+    Attributes
+    ----------
+    tokens
+        int32, n rows.
+    begin, end
+        int64 (n,): the span's tokens are ``begin:end`` of the row; at least one.
+    """
+
+    tokens: Ragged
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+
 class TextTokenizer:
     """A model's tokenizer, and how many tokens the model takes.
 
@@ -219,6 +236,50 @@ class TextTokenizer:
         self._check_known(values)
         return Ragged(values=values, offsets=find_offsets(lengths))
 
+    def tokenise_with_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> Spans:
+        """Tokenise texts without special tokens, and find a span of each among the tokens.
+
+        Parameters
+        ----------
+        texts
+            n texts.
+        spans
+            For each, where the span begins and ends, in characters.
+
+        Raises
+        ------
+        InputError
+            If it cannot, or a span has no token.
+        """
+        ids: list[NDArray[np.int32]] = []
+        found: list[tuple[int, int]] = []
+        for begin in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = list(texts[begin : begin + _TEXTS_AT_ONCE])
+            for text, (first, last), encoding in zip(
+                some,
+                spans[begin : begin + len(some)],
+                self._encode(some, with_offsets=True),
+                strict=True,
+            ):
+                inside = [
+                    place
+                    for place, (start, end) in enumerate(encoding.offsets)
+                    if start < last and end > first and end > start
+                ]
+                if not inside:
+                    raise InputError(
+                        f"the tokenizer makes no token of {text[first:last]!r}", path=self._path
+                    )
+                ids.append(self._as_ids(encoding.ids))
+                found.append((inside[0], inside[-1] + 1))
+        lengths = np.array([len(row) for row in ids], dtype=np.int64)
+        values = np.concatenate(ids) if ids else np.zeros(0, np.int32)
+        self._check_known(values)
+        begins, ends = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return Spans(
+            tokens=Ragged(values=values, offsets=find_offsets(lengths)), begin=begins, end=ends
+        )
+
     def _as_ids(self, ids: Sequence[int]) -> NDArray[np.int32]:
         if ids and max(ids) > _LARGEST_ID:
             raise InputError(
@@ -227,9 +288,10 @@ class TextTokenizer:
             )
         return np.array(ids, dtype=np.int32)
 
-    def _encode(self, texts: list[str]) -> list[Any]:
+    def _encode(self, texts: list[str], *, with_offsets: bool = False) -> list[Any]:
+        encode = self._tokenizer.encode_batch if with_offsets else self._tokenizer.encode_batch_fast
         try:
-            return list(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False))
+            return list(encode(texts, add_special_tokens=False))
         except Exception as error:  # the library raises nothing more special
             raise InputError(f"cannot tokenise: {shorten_error(error)}", path=self._path) from error
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from ietest_fast.transform.base import Identity, fingerprint_of
 from ietest_fast.transform.kinds import (
     InputFile,
+    InputModel,
     Material,
     PhiOptions,
     PlannedTransformation,
@@ -61,13 +62,41 @@ class SynonymOptions(PhiOptions):
     block_list: InputFile | None = Field(
         None, description="a file of words to leave alone, one a line"
     )
+    sense_check: InputModel | None = Field(
+        None,
+        description="a sentence encoder or masked language model that judges each replacement in "
+        "its context: an ONNX file or folder, or a checkpoint",
+    )
+    sense_least: float | None = Field(
+        None,
+        allow_inf_nan=False,
+        description="what a replacement has to score [encoder: 0.6, a cosine; masked language "
+        "model: -4, a difference of log-probabilities]",
+    )
+
+    @model_validator(mode="after")
+    def _check_sense(self) -> Self:
+        if self.sense_least is not None and self.sense_check is None:
+            raise ValueError("sense_least: is of sense_check, which names the model")
+        return self
+
+
+def _as_tuple(value: object) -> object:
+    """Take one value for several, and a list, as TOML has it, for a tuple."""
+    return (
+        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    )
 
 
 class ReviewedOptions(SynonymOptions):
     """What substitution by reviewed words can be told besides."""
 
-    pos: tuple[Literal["noun", "adj", "adv", "verb"], ...] = Field(
-        ("noun", "adj", "adv", "verb"), min_length=1, description="a part of speech to replace"
+    pos: Annotated[
+        tuple[Literal["noun", "adj", "adv", "verb"], ...], BeforeValidator(_as_tuple)
+    ] = Field(
+        ("noun", "adj", "adv", "verb"),
+        min_length=1,
+        description="a part of speech to replace; may be repeated",
     )
     texts: Literal["auto", "captions", "any", "formal"] = Field(
         "auto",
@@ -92,6 +121,8 @@ class ReviewedOptions(SynonymOptions):
 def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransformation:
     from ietest_fast.lexicon import TagCache, Tagger, read_block_list
     from ietest_fast.lexicon.reviewed import fingerprint_reviewed
+    from ietest_fast.models.sense import SenseModel
+    from ietest_fast.transform.sense import DEFAULT_LEAST, SenseChecked
     from ietest_fast.transform.synonyms import build_from_texts, default_tagger
     from ietest_fast.transform.tagged import pipeline_name
     from ietest_fast.transform.words import describe_words
@@ -109,11 +140,18 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
     if isinstance(options, ReviewedOptions):
         recorded |= {"pos": list(options.pos), "wordnet_only": options.wordnet_only}
 
+    model = None if options.sense_check is None else SenseModel.load(options.sense_check)
+    least = options.sense_least
+    if model is not None:
+        least = DEFAULT_LEAST[model.kind] if least is None else least
+        recorded["sense_check"] = f"{model.kind}@{model.fingerprint[:12]}"
+        recorded["sense_least"] = least
+
     def build(material: Material) -> Transformation:
         if material.tag_cache is not None:
             kept = None if material.tag_cache == "temporary" else material.tag_cache
             tagger.keep_tags(TagCache(kept))
-        return build_from_texts(
+        built = build_from_texts(
             material.texts(),
             rules=rules,
             tagger=tagger,
@@ -125,6 +163,9 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
             on_progress=material.on_progress,
             on_warning=material.on_warning,
         )
+        if model is None or least is None:
+            return built
+        return SenseChecked(inner=built, model=model, least=least, lemma_of=wordnet.lemma_of)
 
     return PlannedTransformation(
         name=f"syn.{rules}",
@@ -136,6 +177,7 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
                 "wordnet": wordnet.fingerprint,
                 "block_list": sorted(blocked),
                 "reviewed": None if words is None else [fingerprint_reviewed(), repr(words)],
+                **({} if model is None else {"sense": [model.fingerprint, least]}),
             }
         ),
         options=recorded,

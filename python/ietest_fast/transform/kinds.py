@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self, runti
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Strict, ValidationInfo
 
-from ietest_fast.errors import IetestWarning
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.paths import check_file
 
 if TYPE_CHECKING:
@@ -32,6 +32,19 @@ def _resolve(path: Path, info: ValidationInfo) -> Path:
 InputFile = Annotated[Path, Strict(False), AfterValidator(_resolve)]
 """Type of an option that names a file to be read; a relative path starts in the folder of the
 configuration that it stands in."""
+
+
+def _resolve_any(path: Path, info: ValidationInfo) -> Path:
+    """Take relative paths from the configuration's folder; the file or folder must be there."""
+    folder = (info.context or {}).get("folder")
+    resolved = path if folder is None else Path(folder) / path
+    if not resolved.exists():
+        raise InputError("there is no such file or folder", path=resolved)
+    return resolved
+
+
+InputModel = Annotated[Path, Strict(False), AfterValidator(_resolve_any)]
+"""Type of an option that names a model: a file or a folder; relative as :data:`InputFile`."""
 
 
 class PhiOptions(BaseModel):

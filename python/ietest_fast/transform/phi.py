@@ -69,10 +69,44 @@ class PhiChoice:
         return "+".join(kind.name for kind, _ in self.parts)
 
     def files(self) -> list[Path]:
-        """Return the files that the options name."""
+        """Return the files that the options name, without folders."""
         return [
-            value for _, options in self.parts for _, value in options if isinstance(value, Path)
+            value
+            for _, options in self.parts
+            for _, value in options
+            if isinstance(value, Path) and not value.is_dir()
         ]
+
+    def with_options(self, values: Mapping[str, Any]) -> PhiChoice:
+        """Return the same transformations, with options for each of them that has such options.
+
+        Parameters
+        ----------
+        values
+            By name; paths as they are.
+
+        Raises
+        ------
+        ConfigError
+            If none of them has such an option, one has a value already, or a value is wrong.
+        """
+        parts = []
+        known = {name for kind, _ in self.parts for name in kind.options.model_fields}
+        problems = [f"{self.name} has no option {name}" for name in values if name not in known]
+        for kind, options in self.parts:
+            own = {key: value for key, value in values.items() if key in kind.options.model_fields}
+            problems += [
+                f"{kind.name}: {key} is given twice"
+                for key in sorted(own.keys() & options.model_fields_set)
+            ]
+            given = {key: getattr(options, key) for key in options.model_fields_set}
+            try:
+                parts.append((kind, kind.options.model_validate({**given, **own}, strict=False)))
+            except ValidationError as error:
+                problems += [f"{kind.name}: {line}" for line in _word_problems(error, kind)]
+        if problems:
+            raise ConfigError(problems)
+        return PhiChoice(parts=tuple(parts))
 
     def plan(self) -> PlannedTransformation:
         """Find what the transformations need; see :func:`plan`."""

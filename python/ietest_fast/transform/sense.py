@@ -1,0 +1,178 @@
+"""A check of substitutions by a model: what changes a word's meaning too much is taken back."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.models.sense import Context
+from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
+from ietest_fast.transform.columns import find_changed
+from ietest_fast.transform.edits import ARTICLE_RULE, COMPANION_RULES, apply_edits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from ietest_fast.models.sense import SenseKind, SenseModel
+
+# Counted up when the same model begins to leave other words alone.
+_SCHEME = 1
+
+DEFAULT_LEAST: Mapping[SenseKind, float] = {"encoder": 0.6, "masked": -4.0}
+"""What a substitution has to score, unless something else is said; see docs/lexicon.md."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SenseChecked(BaseTransformation):
+    """Make the substitutions of another transformation that a model accepts in their context.
+
+    Each substitution is scored by itself, in the text as it was before. What scores less than
+    `least` is taken back, with the article that was repaired for it. A word that occurs several
+    times in a row is replaced everywhere or nowhere: its worst score counts.
+
+    Parameters
+    ----------
+    inner
+        Makes the substitutions; keeps rows.
+    model
+        Scores them; see :class:`ietest_fast.models.sense.SenseModel`.
+    least
+        From which score on a substitution is made.
+    lemma_of
+        Which forms are the same word.
+    """
+
+    inner: BaseTransformation
+    model: SenseModel
+    least: float
+    lemma_of: Callable[[str], str]
+
+    @property
+    def name(self) -> str:
+        """The inner transformation's."""
+        return self.inner.name
+
+    @property
+    def keeps_labels(self) -> bool:
+        """As the inner transformation's."""
+        return self.inner.keeps_labels
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Sha256 of the inner transformation, the model and the threshold, 64 digits."""
+        return fingerprint_of(
+            {
+                "scheme": _SCHEME,
+                "inner": self.inner.fingerprint,
+                "model": self.model.fingerprint,
+                "least": self.least,
+            }
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and options, those of the check among them."""
+        described = self.inner.describe()
+        check = {
+            "sense_check": f"{self.model.kind}@{self.model.fingerprint[:12]}",
+            "sense_least": self.least,
+        }
+        return {**described, "options": {**described["options"], **check}}
+
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,
+    ) -> Transformed:
+        """Replace words; see :meth:`ietest_fast.transform.Transformation.transform`."""
+        made = self.inner.transform(table, text_columns, with_edits=True, n_threads=n_threads)
+        edits = cast("pa.Table", made.edits)
+        accepted = self._accepted(table, edits)
+        if not accepted.all():
+            edits = edits.filter(pa.array(accepted))
+            made_again = apply_edits(table, edits)
+            names = list(text_columns)
+            touched = np.zeros(table.num_rows, np.bool_)
+            touched[edits["row"].to_numpy()] = True
+            changed = find_changed(table, made_again, names, touched)
+            made = Transformed(table=made_again, changed=changed, edits=edits)
+        if with_edits:
+            return made
+        return Transformed(table=made.table, changed=made.changed, edits=None)
+
+    def _accepted(self, table: pa.Table, edits: pa.Table) -> npt.NDArray[np.bool_]:
+        """Say of each edit whether it is made."""
+        places, old, new, words = [], [], [], []
+        for place, article, before, after, word in self._substitutions(table, edits):
+            places.append((place, article))
+            old.append(before)
+            new.append(after)
+            words.append(word)
+        kept = np.ones(len(edits), np.bool_)
+        scores = self.model.score(old, new)
+        refused = {
+            word for word, score in zip(words, scores, strict=True) if not score >= self.least
+        }
+        for (place, article), word in zip(places, words, strict=True):
+            if word in refused:
+                kept[place] = False
+                if article is not None:
+                    kept[article] = False
+        return kept
+
+    def _substitutions(
+        self, table: pa.Table, edits: pa.Table
+    ) -> Iterator[tuple[int, int | None, Context, Context, tuple[int, str]]]:
+        """Yield each substitution.
+
+        Its place among the edits, that of the article before it, the word and its replacement in
+        their contexts, and by what it is known in its row.
+        """
+        columns = pc.cast(edits["column"], pa.string()).to_pylist()
+        rules = pc.cast(edits["rule"], pa.string()).to_pylist()
+        rows, starts, ends = (edits[name].to_pylist() for name in ("row", "start", "end"))
+        olds, news = edits["old"].to_pylist(), edits["new"].to_pylist()
+        texts = {name: table[name] for name in dict.fromkeys(columns)}
+        text, key = b"", None
+        for i, rule in enumerate(rules):
+            if rule in COMPANION_RULES:
+                continue
+            if key != (rows[i], columns[i]):
+                key = (rows[i], columns[i])
+                text = texts[columns[i]][rows[i]].as_py().encode()
+            before, after = text[: starts[i]], text[ends[i] :].decode()
+            article = i - 1 if _is_article_of(i, rules, rows, columns) else None
+            before_new = before
+            if article is not None and not text[ends[article] : starts[i]].strip():
+                written = news[article].encode()
+                before_new = text[: starts[article]] + written + text[ends[article] : starts[i]]
+            else:
+                article = None
+            yield (
+                i,
+                article,
+                Context(before.decode(), olds[i], after),
+                Context(before_new.decode(), news[i], after),
+                (rows[i], self.lemma_of(olds[i])),
+            )
+
+
+def _is_article_of(
+    i: int, rules: Sequence[str], rows: Sequence[int], columns: Sequence[str]
+) -> bool:
+    """Say whether the edit before is of an article, in the same text."""
+    return (
+        i > 0
+        and rules[i - 1] == ARTICLE_RULE
+        and rows[i - 1] == rows[i]
+        and columns[i - 1] == columns[i]
+    )
