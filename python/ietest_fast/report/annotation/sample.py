@@ -7,15 +7,16 @@ import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import write_text
+from ietest_fast.transform.edits import ARTICLE_RULE, COMPANION_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ietest_fast.report.runs import FinishedRun
@@ -25,16 +26,32 @@ DEFAULT_N = 400
 
 MARKS = ("sound", "unsound")
 
+Unit = Literal["texts", "edits"]
+"""What is marked: an observation with all its edits, or one edit by itself."""
+
+UNITS: tuple[Unit, ...] = get_args(Unit)
+
+Criterion = Literal["label", "meaning"]
+"""When an observation is sound: the paper's question, or the stricter one; see :data:`ASKED`."""
+
+ASKED: Mapping[Criterion, str] = {
+    "label": "Sound: whoever gives the first text its label would give it to the second as well, "
+    "and each is English that a person could have written. Small errors of grammar do not matter.",
+    "meaning": "Sound: a competent reader accepts that A and B mean the same here, so that "
+    "whatever follows from one follows from the other, and that each is acceptable English.",
+}
+"""What people are asked."""
+
 MAJORITY = "majority"
 """Instead of a person: what more than half of those say who marked an observation."""
 
-_FORMAT = 1
+_FORMAT = 2
 _PERSON = re.compile(r"[\w-]{1,40}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Transformed observations drawn at random.
+    """Transformed observations, or edits of them, drawn at random.
 
     Attributes
     ----------
@@ -44,6 +61,10 @@ class Sample:
         What it was drawn from, as ``FinishedRun.test_set`` has it.
     source
         In words: data and transformation.
+    unit
+        What is marked.
+    criterion
+        What people are asked.
     n_reworded
         How many observations it was drawn from: those with a replaced word.
     seed
@@ -51,25 +72,43 @@ class Sample:
     columns
         Names of the text columns.
     pairs
-        ``row``, ``label`` and, for each column, ``pieces``: texts with what was done to them,
-        ``"keep"``, ``"old"`` or ``"new"``; in the order drawn.
+        In the order drawn: ``item``, a number that marks go by (of texts the row, of edits the
+        place among the run's edits); ``row`` of the test set; ``label``; ``first``, the version
+        that is shown first, ``"original"`` or ``"rephrased"``; and for each column ``pieces``:
+        texts with what was done to them, ``"keep"``, ``"old"`` or ``"new"``.
     """
 
     path: Path
     test_set: str
     source: str
+    unit: Unit
+    criterion: Criterion
     n_reworded: int
     seed: int
     columns: tuple[str, ...]
     pairs: tuple[Mapping[str, Any], ...]
 
     @property
-    def rows(self) -> tuple[int, ...]:
-        """Rows of the test set, in the order drawn."""
-        return tuple(pair["row"] for pair in self.pairs)
+    def items(self) -> tuple[int, ...]:
+        """What is marked, in the order drawn."""
+        return tuple(pair["item"] for pair in self.pairs)
+
+    def rows_of(self, items: Iterable[int]) -> list[int]:
+        """Return rows of the test set all of whose items are among `items`, in ascending order."""
+        chosen = set(items)
+        lacking = {pair["row"] for pair in self.pairs if pair["item"] not in chosen}
+        return sorted({pair["row"] for pair in self.pairs} - lacking)
 
 
-def draw_sample(run: FinishedRun, path: Path, *, n: int = DEFAULT_N, seed: int = 0) -> Sample:
+def draw_sample(
+    run: FinishedRun,
+    path: Path,
+    *,
+    n: int = DEFAULT_N,
+    seed: int = 0,
+    unit: Unit = "texts",
+    criterion: Criterion = "label",
+) -> Sample:
     """Draw reworded observations of a run's test set without replacement, and write them.
 
     Parameters
@@ -79,9 +118,12 @@ def draw_sample(run: FinishedRun, path: Path, *, n: int = DEFAULT_N, seed: int =
     path
         The file to make.
     n
-        How many; all if there are fewer.
+        How many; all if there are fewer. Of edits, all those of an observation are drawn, so that
+        there may be a few more.
     seed
-        Which of the samples.
+        Which of the samples, and which version of each is shown first.
+    unit, criterion
+        What is marked, and what people are asked.
 
     Raises
     ------
@@ -103,36 +145,80 @@ def draw_sample(run: FinishedRun, path: Path, *, n: int = DEFAULT_N, seed: int =
         )
     versions = run.read_versions()
     reworded = np.flatnonzero(find_substitutions(versions).n_by_row)
-    chosen = np.random.default_rng(seed).permutation(reworded)[:n]
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(reworded)[:n]
     wanted = {int(row) for row in chosen}
-    edits: dict[tuple[int, str], list[dict[str, Any]]] = {}
-    for edit in versions.edits.to_pylist():
+    edits: dict[int, list[dict[str, Any]]] = {}
+    for place, edit in enumerate(versions.edits.to_pylist()):
         if edit["row"] in wanted:
-            edits.setdefault((edit["row"], edit["column"]), []).append(edit)
-    pairs = [
-        {
+            edits.setdefault(edit["row"], []).append({**edit, "item": place})
+
+    def show(row: int, item: int, made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return {
+            "item": item,
             "row": row,
             "label": versions.label_names[versions.gold[row]],
             "pieces": {
-                name: cut_pieces(versions.original[name][row].as_py(), edits.get((row, name), []))
+                name: cut_pieces(
+                    versions.original[name][row].as_py(),
+                    [edit for edit in made if edit["column"] == name],
+                )
                 for name in versions.columns
             },
         }
-        for row in map(int, chosen)
-    ]
+
+    pairs = []
+    for row in map(int, chosen):
+        if unit == "texts":
+            pairs.append(show(row, row, edits[row]))
+        elif len(pairs) < n:
+            pairs += [show(row, own[-1]["item"], own) for own in split_edits(edits[row])]
+    # After the rows, so that it is the same sample whatever is marked.
+    for pair, is_first in zip(pairs, rng.random(len(pairs)) < 0.5, strict=True):
+        pair["first"] = "original" if is_first else "rephrased"
     sample = Sample(
         path=path,
         test_set=str(run.test_set),
         source=f"{run.transformation} on {run.data_name}",
+        unit=unit,
+        criterion=criterion,
         n_reworded=len(reworded),
         seed=seed,
         columns=versions.columns,
         pairs=tuple(pairs),
     )
-    names = ("test_set", "source", "n_reworded", "seed", "columns", "pairs")
-    described = {"format": _FORMAT, **{name: getattr(sample, name) for name in names}}
+    described = {"format": _FORMAT, **{name: getattr(sample, name) for name in _WRITTEN}}
     write_text(path, json.dumps(described, ensure_ascii=False, indent=1) + "\n")
     return sample
+
+
+_WRITTEN = (
+    "test_set",
+    "source",
+    "unit",
+    "criterion",
+    "n_reworded",
+    "seed",
+    "columns",
+    "pairs",
+)
+
+
+def split_edits(edits: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Part the edits of a row: each substitution, behind the article that it brought along.
+
+    Edits that bring a text into normal form belong to none.
+    """
+    parts: list[list[Mapping[str, Any]]] = []
+    article: Mapping[str, Any] | None = None
+    for edit in sorted(edits, key=lambda edit: (edit["column"], edit["start"])):
+        if edit["rule"] == ARTICLE_RULE:
+            article = edit
+        elif edit["rule"] not in COMPANION_RULES:
+            is_own = article is not None and article["column"] == edit["column"]
+            parts.append([article, edit] if article is not None and is_own else [edit])
+            article = None
+    return parts
 
 
 def cut_pieces(text: str, edits: Sequence[Mapping[str, Any]]) -> list[list[str]]:
@@ -163,11 +249,15 @@ def read_sample(path: Path) -> Sample:
         return Sample(
             path=path,
             **{name: found[name] for name in ("test_set", "source", "n_reworded", "seed")},
+            unit=_check_among(found["unit"], UNITS),
+            criterion=_check_among(found["criterion"], tuple(ASKED)),
             columns=tuple(found["columns"]),
             pairs=tuple(
                 {
-                    "row": _check_row(pair["row"]),
+                    "item": _check_number(pair["item"]),
+                    "row": _check_number(pair["row"]),
                     "label": pair["label"],
+                    "first": _check_among(pair["first"], ("original", "rephrased")),
                     "pieces": dict(pair["pieces"]),
                 }
                 for pair in found["pairs"]
@@ -183,14 +273,20 @@ def read_sample(path: Path) -> Sample:
         ) from error
 
 
-def _check_row(row: object) -> int:
-    if not isinstance(row, int) or isinstance(row, bool):
-        raise TypeError(f"a row is a whole number, not {row!r}")
-    return row
+def _check_number(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"a whole number is expected, not {value!r}")
+    return value
+
+
+def _check_among(value: Any, known: Sequence[str]) -> Any:
+    if value not in known:
+        raise ValueError(f"one of {', '.join(known)} is expected, not {value!r}")
+    return value
 
 
 def read_mark(line: str | bytes) -> tuple[int, str | None]:
-    """Read a mark such as ``{"row": 7, "mark": "sound"}``; None takes one back.
+    """Read a mark such as ``{"item": 7, "mark": "sound"}``; None takes one back.
 
     Raises
     ------
@@ -199,18 +295,18 @@ def read_mark(line: str | bytes) -> tuple[int, str | None]:
     """
     try:
         found = json.loads(line)
-        row, mark = _check_row(found["row"]), found["mark"]
+        item, mark = _check_number(found["item"]), found["mark"]
     except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("is no mark") from error
     if mark is not None and mark not in MARKS:
         raise ValueError(f"a mark is {' or '.join(MARKS)}")
-    return row, mark
+    return item, mark
 
 
 class Marks:
     """One person's marks of a sample: a file to which every mark is added and forced to disk.
 
-    The last mark of a row holds. A last line that was cut off by a kill or a power cut is left out;
+    The last mark of an item holds. A last line that was cut off by a kill or a power cut is left out;
     what was said before it stays.
 
     Parameters
@@ -235,7 +331,7 @@ class Marks:
             raise InputError(f"a person cannot be called {MAJORITY}: that is what most people say")
         self.person = person
         self.path = marks_path(sample.path, person)
-        self._rows = frozenset(sample.rows)
+        self._items = frozenset(sample.items)
         self._marks: dict[int, str] = {}
         self._read()
 
@@ -248,45 +344,45 @@ class Marks:
             lines.pop()
         for number, line in enumerate(lines, start=1):
             try:
-                row, mark = read_mark(line)
+                item, mark = read_mark(line)
             except ValueError as error:
                 raise InputError(
-                    'is no mark such as {"row": 7, "mark": "sound"}',
+                    'is no mark such as {"item": 7, "mark": "sound"}',
                     path=self.path,
                     row=f"line {number}",
                 ) from error
-            self._keep(row, mark)
+            self._keep(item, mark)
 
-    def _keep(self, row: int, mark: str | None) -> None:
-        if row not in self._rows:
-            raise InputError(f"row {row} is not in the sample", path=self.path)
+    def _keep(self, item: int, mark: str | None) -> None:
+        if item not in self._items:
+            raise InputError(f"item {item} is not in the sample", path=self.path)
         if mark is None:
-            self._marks.pop(row, None)
+            self._marks.pop(item, None)
         else:
-            self._marks[row] = mark
+            self._marks[item] = mark
 
     def __len__(self) -> int:
         return len(self._marks)
 
     def as_dict(self) -> dict[int, str]:
-        """Give the mark of every marked row."""
+        """Return the mark of every marked item."""
         return dict(self._marks)
 
-    def add(self, row: int, mark: str | None) -> None:
-        """Mark a row, or with None take its mark back; on the disk when this returns.
+    def add(self, item: int, mark: str | None) -> None:
+        """Mark an item, or with None take its mark back; on the disk when this returns.
 
         Raises
         ------
         InputError
-            If the row is not in the sample, or there is no such mark.
+            If the item is not in the sample, or there is no such mark.
         StoreError
             If the file cannot be written; the mark then does not hold.
         """
         if mark is not None and mark not in MARKS:
             raise InputError(f"a mark is {' or '.join(MARKS)}, not {mark!r}")
-        if row not in self._rows:
-            raise InputError(f"row {row} is not in the sample")
-        line = json.dumps({"row": row, "mark": mark}).encode() + b"\n"
+        if item not in self._items:
+            raise InputError(f"item {item} is not in the sample")
+        line = json.dumps({"item": item, "mark": mark}).encode() + b"\n"
         try:
             with self.path.open("ab+") as file:
                 self._end_last_line(file)
@@ -295,7 +391,7 @@ class Marks:
                 os.fsync(file.fileno())
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
-        self._keep(row, mark)
+        self._keep(item, mark)
 
     @staticmethod
     def _end_last_line(file: IO[bytes]) -> None:
