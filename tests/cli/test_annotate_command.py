@@ -44,19 +44,25 @@ def sample(tmp_path, capsys, folder):
 def test_marks_are_summed_up_and_the_test_is_repeated(capsys, folder, sample):
     drawn = read_sample(sample)
     anna, ben = Marks(drawn, "anna"), Marks(drawn, "ben")
-    for number, row in enumerate(drawn.rows):
+    for number, row in enumerate(drawn.items):
         anna.add(row, "sound" if number < 50 else "unsound")
         ben.add(row, "sound" if number < 48 else "unsound")
     status, out, _ = run(capsys, "summary", sample)
     low, high = proportion_confint(50, 60, method="wilson")
     assert status == 0
-    assert re.search(rf"anna +60 +60 +50 +83\.3 +{100 * low:.1f} to {100 * high:.1f}", out)
-    assert re.search(r"majority +58 +60 +48", out)
+    assert re.search(rf"anna +texts +60 +60 +50 +83\.3 +{100 * low:.1f} to {100 * high:.1f}", out)
+    assert re.search(r"majority +texts +58 +60 +48", out)
     assert "Cohen's kappa: 0.889, on 60 marked by all, 96.7% of marks agree." in out
+    out_text = out
     _, out, _ = run(capsys, "summary", sample, "--json")
     found = json.loads(out)
     assert found["soundness"][0]["interval"] == pytest.approx({"low": low, "high": high})
     assert found["agreement"]["kappa"] == pytest.approx(8 / 9, abs=1e-3)
+    assert (found["unit"], found["criterion"], found["texts"]) == ("texts", "label", None)
+    assert sum(each["n_marked"] for each in found["by_first"].values()) == 120
+    assert re.search(
+        r"Sound marks by order of the versions: \d\d\.\d% of \d+ with the original", out_text
+    )
     status, out, _ = run(capsys, "test", sample, folder)
     assert status == 0
     assert "On 48 observations that are sound by majority." in out
@@ -84,7 +90,7 @@ def test_mistakes_are_told(tmp_path, capsys, folder, sample):
     assert run(capsys, "serve", sample)[0] == 2
     other = make_run(tmp_path / "other", splits=toy_splits(n_test=200), rho=[0])
     drawn = read_sample(sample)
-    Marks(drawn, "anna").add(drawn.rows[0], "unsound")
+    Marks(drawn, "anna").add(drawn.items[0], "unsound")
     assert "was not drawn from the test set" in run(capsys, "test", sample, other)[2]
     assert "none of the marked observations is sound" in run(capsys, "test", sample, folder)[2]
     (sample.parent / "sample.json.ben.marks.jsonl").write_text("x\n")
@@ -92,6 +98,27 @@ def test_mistakes_are_told(tmp_path, capsys, folder, sample):
     assert "none of the marked" in run(capsys, "test", sample, folder, "--by", "anna")[2]
     (sample.parent / "sample.json.ben.marks.jsonl").unlink()
     assert "cid has not marked" in run(capsys, "test", sample, folder, "--by", "cid")[2]
+
+
+def test_edits_are_marked_one_by_one(capsys, folder, tmp_path):
+    path = tmp_path / "edits.json"
+    options = ("-n", 30, "--edits", "--criterion", "meaning")
+    status, out, _ = run(capsys, "draw", folder, path, *options)
+    drawn = read_sample(path)
+    n_texts = len({pair["row"] for pair in drawn.pairs})
+    assert status == 0
+    assert out.startswith(f"{path}: {len(drawn.pairs)} edits of {n_texts} of ")
+    anna = Marks(drawn, "anna")
+    for number, item in enumerate(drawn.items):
+        anna.add(item, "unsound" if number == 0 else "sound")
+    out = run(capsys, "summary", path)[1]
+    assert "Sound rephrasings by the meaning" in out
+    assert re.search(rf"anna +texts, all edits sound +{n_texts} +{n_texts} +{n_texts - 1}", out)
+    assert re.search(r"Most often unsound: .+ -> .+ \(1 of \d+\)\.", out)
+    found = json.loads(run(capsys, "summary", path, "--json")[1])
+    assert found["texts"][0]["n_sound"] == n_texts - 1
+    assert found["unsound_edits"][0]["n_unsound"] == 1
+    assert f"On {n_texts - 1} observations" in run(capsys, "test", path, folder)[1]
 
 
 def test_the_page_is_served_until_ctrl_c(capsys, sample):
@@ -108,9 +135,9 @@ def test_the_page_is_served_until_ctrl_c(capsys, sample):
     url = process.stdout.readline().strip()
     assert url.startswith("http://127.0.0.1:")
     with urllib.request.urlopen(url) as answer:
-        assert "Is the rephrased text still sound?" in answer.read().decode()
+        assert "A and B are two versions of a text" in answer.read().decode()
     base, token = url.split("/?token=")
-    body = json.dumps({"row": read_sample(sample).rows[0], "mark": "sound"}).encode()
+    body = json.dumps({"item": read_sample(sample).items[0], "mark": "sound"}).encode()
     with urllib.request.urlopen(
         urllib.request.Request(f"{base}/mark", data=body, headers={"X-Token": token})
     ) as answer:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ietest_fast.cli.options import print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.report.annotation.agreement import Soundness
+
+# Substitutions that are named.
+_WORST = 10
 
 _PATH = click.Path(path_type=Path)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
@@ -25,13 +34,36 @@ def command() -> None:
     "-n", "n", type=click.IntRange(min=1), default=400, show_default=True, help="How many."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Which sample.  [default: 0]")
-def draw(*, run: Path, sample: Path, n: int, seed: int) -> None:
+@click.option(
+    "--edits",
+    "of_edits",
+    is_flag=True,
+    help="Mark edits one by one, all those of a text, instead of texts with all their edits.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["label", "meaning"]),
+    default="label",
+    show_default=True,
+    help="What people are asked: whether the label holds, as in the paper, or, more strictly, "
+    "whether the meaning is the same.",
+)
+def draw(*, run: Path, sample: Path, n: int, seed: int, of_edits: bool, criterion: str) -> None:
     """Draw reworded test observations of RUN, a run's folder, into the new file SAMPLE."""
     from ietest_fast.report.annotation.sample import draw_sample
     from ietest_fast.report.runs import read_run
 
-    drawn = draw_sample(read_run(run), sample, n=n, seed=seed)
-    click.echo(f"{sample}: {len(drawn.pairs):,} of {drawn.n_reworded:,} reworded observations")
+    drawn = draw_sample(
+        read_run(run),
+        sample,
+        n=n,
+        seed=seed,
+        unit="edits" if of_edits else "texts",
+        criterion=criterion,  # type: ignore[arg-type]
+    )
+    n_texts = len({pair["row"] for pair in drawn.pairs})
+    of_what = f"{len(drawn.pairs):,} edits of " if of_edits else ""
+    click.echo(f"{sample}: {of_what}{n_texts:,} of {drawn.n_reworded:,} reworded observations")
 
 
 @command.command("serve")
@@ -79,8 +111,11 @@ def summary(*, sample: Path, as_json: bool) -> None:
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import (
         count_ties,
+        count_unsound,
         measure_agreement,
         measure_all,
+        measure_orders,
+        measure_texts,
         summary_table,
     )
     from ietest_fast.report.annotation.sample import read_all_marks, read_sample
@@ -90,11 +125,23 @@ def summary(*, sample: Path, as_json: bool) -> None:
     if not marks:
         raise InputError("nobody has marked this sample yet", path=sample)
     agreement = measure_agreement(list(marks.values())) if len(marks) > 1 else None
+    rows = {pair["item"]: pair["row"] for pair in drawn.pairs} if drawn.unit == "edits" else None
     if as_json:
         print_json(
             {
                 "drawn": len(drawn.pairs),
-                "soundness": [{**asdict(each), "share": each.share} for each in measure_all(marks)],
+                "unit": drawn.unit,
+                "criterion": drawn.criterion,
+                "soundness": _as_json(measure_all(marks, rows=rows)),
+                "texts": _as_json(measure_texts(drawn, marks)) if rows else None,
+                "by_first": {
+                    version: {"n_marked": n, "n_sound": n_sound}
+                    for version, (n, n_sound) in measure_orders(drawn, marks).items()
+                },
+                "unsound_edits": [
+                    dict(zip(("old", "new", "n_unsound", "n_marked"), each, strict=True))
+                    for each in (count_unsound(drawn, marks) if rows else ())
+                ],
                 "n_ties": count_ties(list(marks.values())),
                 "agreement": None if agreement is None else asdict(agreement),
             }
@@ -105,6 +152,20 @@ def summary(*, sample: Path, as_json: bool) -> None:
         kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.3f}"
         share = "" if agreement.share is None else f", {agreement.share:.1%} of marks agree"
         click.echo(f"{agreement.name}: {kappa}, on {agreement.n:,} marked by all{share}.")
+    shown = [
+        f"{n_sound / n:.1%} of {n:,} with the {version} one first"
+        for version, (n, n_sound) in measure_orders(drawn, marks).items()
+        if n
+    ]
+    click.echo(f"Sound marks by order of the versions: {', '.join(shown)}.")
+    worst = count_unsound(drawn, marks)[:_WORST] if rows else []
+    if worst:
+        said = ", ".join(f"{old} -> {new} ({bad} of {n})" for old, new, bad, n in worst)
+        click.echo(f"Most often unsound: {said}.")
+
+
+def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
+    return [{**asdict(each), "share": each.share} for each in found]
 
 
 @command.command("test")
@@ -141,7 +202,7 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
         {by: Marks(drawn, by).as_dict()} if by in find_marks(drawn.path) else read_all_marks(drawn)
     )
     try:
-        rows = find_sound(marks, by=by)
+        rows = drawn.rows_of(find_sound(marks, by=by))
     except InputError as error:
         raise InputError(str(error), path=sample) from error
     if not rows:

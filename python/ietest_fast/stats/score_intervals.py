@@ -135,13 +135,13 @@ def _bisect(holds: Any, outside: float, inside: float) -> float:
             outside = middle
 
 
-def wilson_interval(successes: int, n: int, *, confidence_level: float = 0.95) -> Interval:
+def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.95) -> Interval:
     """Give Wilson's (1927) score interval for a proportion.
 
     Parameters
     ----------
     successes, n
-        Counts, 0 <= successes <= n, n >= 1.
+        Counts, 0 <= successes <= n, n >= 1; no whole numbers if they are effective ones.
     confidence_level
         In (0, 1).
 

@@ -15,10 +15,13 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.report.annotation.agreement import (
+    count_unsound,
     find_sound,
     measure_agreement,
     measure_all,
+    measure_orders,
     measure_soundness,
+    measure_texts,
     summary_table,
     take_majority,
 )
@@ -29,8 +32,10 @@ from ietest_fast.report.annotation.sample import (
     marks_path,
     read_all_marks,
     read_sample,
+    split_edits,
 )
 from ietest_fast.report.runs import read_run
+from ietest_fast.transform.edits import COMPANION_RULES
 
 
 @pytest.fixture
@@ -41,9 +46,9 @@ def sample(tmp_path, first_run):
 def test_a_sample_is_drawn_from_what_was_reworded(tmp_path, sample, first_run):
     run = read_run(first_run)
     versions = run.read_versions()
-    assert len(sample.rows) == len(set(sample.rows)) == 40
+    assert len(sample.items) == len(set(sample.items)) == 40
     assert sample.n_reworded == versions.changed.sum()
-    assert versions.changed[list(sample.rows)].all()
+    assert versions.changed[list(sample.items)].all()
     for pair in sample.pairs:
         assert pair["label"] == versions.label_names[versions.gold[pair["row"]]]
         for name in versions.columns:
@@ -53,9 +58,90 @@ def test_a_sample_is_drawn_from_what_was_reworded(tmp_path, sample, first_run):
     again = read_sample(sample.path)
     assert again == sample
     other = draw_sample(run, tmp_path / "other.json", n=40, seed=4)
-    assert other.rows != sample.rows
+    assert other.items != sample.items
     everything = draw_sample(run, tmp_path / "all.json", n=10_000)
-    assert sorted(everything.rows) == np.flatnonzero(versions.changed).tolist()
+    assert sorted(everything.items) == np.flatnonzero(versions.changed).tolist()
+
+
+def test_edits_are_drawn_with_all_those_of_a_text(tmp_path, first_run):
+    run = read_run(first_run)
+    versions = run.read_versions()
+    drawn = draw_sample(run, tmp_path / "edits.json", n=40, seed=3, unit="edits")
+    texts = draw_sample(run, tmp_path / "texts.json", n=40, seed=3)
+    assert read_sample(drawn.path) == drawn
+    assert len(drawn.items) == len(set(drawn.items)) >= 40
+    rows = list(dict.fromkeys(pair["row"] for pair in drawn.pairs))
+    assert rows == list(texts.items)[: len(rows)]  # the same draw of texts
+    edits = versions.edits.to_pylist()
+    substitutions = [i for i, e in enumerate(edits) if e["rule"] not in COMPANION_RULES]
+    assert sorted(drawn.items) == [i for i in substitutions if edits[i]["row"] in rows]
+    for pair in drawn.pairs:
+        edit = edits[pair["item"]]
+        pieces = {name: own for name, own in pair["pieces"].items() if len(own) > 1}
+        assert list(pieces) == [edit["column"]]
+        (own,) = pieces.values()
+        assert [piece for kind, piece in own if kind == "new"][-1] == edit["new"]
+        old = "".join(piece for kind, piece in own if kind != "new")
+        assert old == versions.original[edit["column"]][pair["row"]].as_py()
+    assert {pair["first"] for pair in drawn.pairs} == {"original", "rephrased"}
+
+
+def test_an_article_goes_with_the_word_behind_it():
+    def edit(column, start, rule):
+        return {"column": column, "start": start, "rule": rule}
+
+    article, word = edit("premise", 0, "article"), edit("premise", 2, "reviewed")
+    other, lone = edit("premise", 9, "reviewed"), edit("hypothesis", 4, "article")
+    mark, last = edit("premise", 20, "normalise"), edit("premise", 30, "reviewed")
+    assert split_edits([last, other, mark, word, lone, article]) == [
+        [article, word],
+        [other],
+        [last],
+    ]
+
+
+def test_a_text_is_sound_if_all_its_edits_are(tmp_path, first_run):
+    drawn = draw_sample(read_run(first_run), tmp_path / "edits.json", n=60, unit="edits")
+    by_row: dict[int, list[int]] = {}
+    for pair in drawn.pairs:
+        by_row.setdefault(pair["row"], []).append(pair["item"])
+    several = next(items for items in by_row.values() if len(items) > 1)
+    marks = dict.fromkeys(drawn.items, "sound") | {several[0]: "unsound"}
+    unmarked = next(items for items in by_row.values() if items != several)
+    del marks[unmarked[0]]
+    found = drawn.rows_of(find_sound({"anna": marks}, by="anna"))
+    expected = [row for row, items in by_row.items() if items not in (several, unmarked)]
+    assert found == sorted(expected)
+    (texts,) = measure_texts(drawn, {"anna": marks})
+    assert (texts.n_sound, texts.n_marked) == (len(expected), len(expected) + 1)
+    ((old, new, n_unsound, n_marked),) = count_unsound(drawn, {"anna": marks})
+    assert (n_unsound, old != new, n_marked >= 1) == (1, True, True)
+    shown = summary_table(drawn, {"anna": marks}).shown()
+    assert [row[1] for row in shown] == ["edits", "texts, all edits sound"]
+
+
+def test_the_interval_of_edits_takes_texts_for_clusters():
+    marks = {item: "sound" if item < 60 else "unsound" for item in range(90)}
+    alone = measure_soundness("anna", marks)
+    alike = measure_soundness("anna", marks, rows={item: item // 3 for item in marks})
+    apart = measure_soundness("anna", marks, rows={item: item for item in marks})
+    low, high = proportion_confint(20, 30, method="wilson")
+    assert alike.interval.low == pytest.approx(low, abs=0.01)
+    assert alike.interval.high == pytest.approx(high, abs=0.01)
+    assert apart.interval == alone.interval
+    every = dict.fromkeys(range(90), "sound")
+    sure = measure_soundness("anna", every, rows={item: item // 3 for item in every})
+    assert sure.interval.low == pytest.approx(proportion_confint(30, 30, method="wilson")[0])
+
+
+def test_marks_are_counted_by_what_was_shown_first(sample):
+    first = {pair["item"]: pair["first"] for pair in sample.pairs}
+    marks = {item: "sound" if which == "original" else "unsound" for item, which in first.items()}
+    n = list(first.values()).count("original")
+    assert measure_orders(sample, {"anna": marks, "ben": marks}) == {
+        "original": (2 * n, 2 * n),
+        "rephrased": (2 * (40 - n), 0),
+    }
 
 
 def test_a_sample_is_not_drawn_over_another(sample, first_run):
@@ -64,7 +150,7 @@ def test_a_sample_is_not_drawn_over_another(sample, first_run):
         draw_sample(read_run(first_run), sample.path)
     assert sample.path.read_bytes() == before
     # Nor do the marks of one become those of another.
-    Marks(sample, "anna").add(sample.rows[0], "sound")
+    Marks(sample, "anna").add(sample.items[0], "sound")
     sample.path.unlink()
     with pytest.raises(InputError, match=r"marks .* still there: sample\.json\.anna\.marks\.jsonl"):
         draw_sample(read_run(first_run), sample.path)
@@ -84,7 +170,7 @@ def test_what_is_no_sample_is_refused(tmp_path, content):
 
 def test_marks_survive_a_restart(sample):
     marks = Marks(sample, "anna")
-    first, second, third = sample.rows[:3]
+    first, second, third = sample.items[:3]
     marks.add(first, "sound")
     marks.add(second, "sound")
     marks.add(second, "unsound")
@@ -99,20 +185,20 @@ def test_marks_survive_a_restart(sample):
 
 def test_a_torn_line_is_left_out_and_written_over(sample):
     marks = Marks(sample, "anna")
-    marks.add(sample.rows[0], "sound")
+    marks.add(sample.items[0], "sound")
     with marks.path.open("ab") as file:
-        file.write(b'{"row": 17, "ma')
+        file.write(b'{"item": 17, "ma')
     again = Marks(sample, "anna")
-    assert again.as_dict() == {sample.rows[0]: "sound"}
-    again.add(sample.rows[1], "unsound")
-    assert Marks(sample, "anna").as_dict() == {sample.rows[0]: "sound", sample.rows[1]: "unsound"}
+    assert again.as_dict() == {sample.items[0]: "sound"}
+    again.add(sample.items[1], "unsound")
+    assert Marks(sample, "anna").as_dict() == {sample.items[0]: "sound", sample.items[1]: "unsound"}
     assert marks.path.read_bytes().count(b"\n") == 2
 
 
 def test_a_last_mark_without_an_end_of_line_holds(sample):
     path = marks_path(sample.path, "anna")
-    first, second = sample.rows[:2]
-    path.write_text(json.dumps({"row": first, "mark": "sound"}))
+    first, second = sample.items[:2]
+    path.write_text(json.dumps({"item": first, "mark": "sound"}))
     marks = Marks(sample, "anna")
     assert marks.as_dict() == {first: "sound"}
     marks.add(second, "unsound")
@@ -122,15 +208,15 @@ def test_a_last_mark_without_an_end_of_line_holds(sample):
 def test_marks_are_of_one_sample(tmp_path, first_run):
     run = read_run(first_run)
     one, two = (draw_sample(run, tmp_path / f"pilot.{name}", n=40) for name in ("v1", "v2"))
-    Marks(one, "anna").add(one.rows[0], "sound")
+    Marks(one, "anna").add(one.items[0], "sound")
     assert (list(read_all_marks(one)), list(read_all_marks(two))) == (["anna"], [])
 
 
 def test_people_without_marks_do_not_count(sample):
-    Marks(sample, "anna").add(sample.rows[0], "sound")
+    Marks(sample, "anna").add(sample.items[0], "sound")
     ben = Marks(sample, "ben")
-    ben.add(sample.rows[0], "sound")
-    ben.add(sample.rows[0], None)
+    ben.add(sample.items[0], "sound")
+    ben.add(sample.items[0], None)
     marks_path(sample.path, "cid").touch()
     assert list(read_all_marks(sample)) == ["anna"]
 
@@ -138,13 +224,13 @@ def test_people_without_marks_do_not_count(sample):
 def test_one_window_a_person(sample):
     first, second = Marks(sample, "anna"), Marks(sample, "anna")
     with first.locked():
-        first.add(sample.rows[0], "sound")
+        first.add(sample.items[0], "sound")
         with pytest.raises(InputError, match="in another window"), second.locked():
             pass
         with Marks(sample, "ben").locked():
             pass
     with second.locked():
-        assert second.as_dict() == {sample.rows[0]: "sound"}
+        assert second.as_dict() == {sample.items[0]: "sound"}
     # Who has marked nothing does not count, nor stand in the way of another sample.
     assert marks_path(sample.path, "ben").stat().st_size == 0
     assert find_marks(sample.path) == {"anna": "sample.json.anna.marks.jsonl"}
@@ -152,12 +238,12 @@ def test_one_window_a_person(sample):
 
 def test_ties_are_counted(sample):
     anna, ben = Marks(sample, "anna"), Marks(sample, "ben")
-    for number, row in enumerate(sample.rows):
+    for number, row in enumerate(sample.items):
         anna.add(row, "sound")
         ben.add(row, "sound" if number < 30 else "unsound")
     marks = read_all_marks(sample)
     table = summary_table(sample, marks)
-    assert table.rows[2][:4] == ("majority", 30, 40, 30)
+    assert table.rows[2][:5] == ("majority", "texts", 30, 40, 30)
     assert "not in its row: 10 on which votes are tied." in table.note
     assert "tied" not in summary_table(sample, {"anna": marks["anna"]}).note
 
@@ -169,7 +255,7 @@ from ietest_fast.report.annotation.sample import Marks, read_sample
 sample = read_sample(Path(sys.argv[1]))
 marks = Marks(sample, sys.argv[2])
 for turn in range(1000):
-    for row in sample.rows:
+    for row in sample.items:
         marks.add(row, "sound" if (turn + row) % 2 else "unsound")
         print(row, turn, flush=True)
 """
@@ -212,11 +298,11 @@ def test_people_are_named_by_letters(sample, person):
 def test_wrong_marks_are_refused(sample):
     marks = Marks(sample, "anna")
     with pytest.raises(InputError, match="not 'good'"):
-        marks.add(sample.rows[0], "good")
+        marks.add(sample.items[0], "good")
     with pytest.raises(InputError, match="not in the sample"):
         marks.add(10_000, "sound")
     assert not marks.path.exists()
-    for line in ('{"row": 99999, "mark": "sound"}', '{"row": 1}', "x", '{"row": 0, "mark": 3}'):
+    for line in ('{"item": 99999, "mark": "sound"}', '{"item": 1}', "x", '{"item": 0, "mark": 3}'):
         marks_path(sample.path, "ben").write_text(line + "\n")
         with pytest.raises(InputError, match=r"ben\.marks\.jsonl"):
             Marks(sample, "ben")
@@ -226,7 +312,7 @@ def test_a_mark_that_cannot_be_written_does_not_hold(sample):
     marks = Marks(sample, "anna")
     marks.path.mkdir()
     with pytest.raises(StoreError, match="cannot be written"):
-        marks.add(sample.rows[0], "sound")
+        marks.add(sample.items[0], "sound")
     assert marks.as_dict() == {}
 
 
@@ -295,7 +381,7 @@ def test_the_majority_decides_and_ties_do_not():
 
 def test_marks_are_summed_up(sample):
     anna, ben = Marks(sample, "anna"), Marks(sample, "ben")
-    for number, row in enumerate(sample.rows[:10]):
+    for number, row in enumerate(sample.items[:10]):
         anna.add(row, "sound" if number < 8 else "unsound")
         ben.add(row, "sound" if number < 6 else "unsound")
     people = read_all_marks(sample)
@@ -305,9 +391,9 @@ def test_marks_are_summed_up(sample):
         ("majority", 6),
     ]
     table = summary_table(sample, people)
-    assert table.shown()[0][:5] == ["anna", "10", "40", "8", "80.0"]
-    assert find_sound(people) == sorted(sample.rows[:6])
-    assert find_sound(people, by="anna") == sorted(sample.rows[:8])
+    assert table.shown()[0][:5] == ["anna", "texts", "10", "40", "8"]
+    assert find_sound(people) == sorted(sample.items[:6])
+    assert find_sound(people, by="anna") == sorted(sample.items[:8])
     with pytest.raises(InputError, match="cid has not marked this sample; anna, ben have"):
         find_sound(people, by="cid")
     with pytest.raises(InputError, match="nobody has marked"):

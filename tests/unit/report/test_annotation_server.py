@@ -51,14 +51,36 @@ def test_it_listens_on_the_loopback_address_only(server):
 
 
 def test_a_mark_is_on_the_disk_when_it_is_answered(server):
-    row = server.sample.rows[4]
-    assert mark(server, {"row": row, "mark": "unsound"}) == (200, {"n_marked": 1})
+    row = server.sample.items[4]
+    assert mark(server, {"item": row, "mark": "unsound"}) == (200, {"n_marked": 1})
     assert Marks(server.sample, "anna").as_dict() == {row: "unsound"}
-    assert mark(server, {"row": row, "mark": None}) == (200, {"n_marked": 0})
+    assert mark(server, {"item": row, "mark": None}) == (200, {"n_marked": 0})
     _, content = ask(server, "GET", f"/sample?token={server.token}")
     found = json.loads(content)
     assert found["marks"] == {}
-    assert [pair["row"] for pair in found["pairs"]] == list(server.sample.rows)
+    assert [pair["item"] for pair in found["pairs"]] == list(server.sample.items)
+
+
+def test_the_page_does_not_tell_which_version_is_the_original(server):
+    _, content = ask(server, "GET", f"/sample?token={server.token}")
+    found = json.loads(content)
+    assert set(found) == {"person", "asked", "columns", "pairs", "marks"}
+    assert found["asked"].startswith("Sound: whoever gives the first text its label")
+    for shown, pair in zip(found["pairs"], server.sample.pairs, strict=True):
+        assert set(shown) == {"item", "texts", "label"}
+        for name, pieces in pair["pieces"].items():
+            versions = {
+                which: "".join(piece for kind, piece in pieces if kind in {"keep", which})
+                for which in ("old", "new")
+            }
+            texts = ["".join(piece for _, piece in own) for own in shown["texts"][name]]
+            if versions["old"] == versions["new"]:
+                assert texts == [versions["old"]]
+            elif pair["first"] == "original":
+                assert texts == [versions["old"], versions["new"]]
+            else:
+                assert texts == [versions["new"], versions["old"]]
+            assert {kind for own in shown["texts"][name] for kind, _ in own} <= {"same", "other"}
 
 
 @pytest.mark.parametrize("path", ["/", "/sample", "/sample?token=", "/?token=guess", "/?token=%ff"])
@@ -70,8 +92,8 @@ def test_without_the_token_there_is_nothing(server, path):
 
 
 def test_marks_need_the_token_and_this_address(server):
-    row = server.sample.rows[0]
-    wanted = {"row": row, "mark": "sound"}
+    row = server.sample.items[0]
+    wanted = {"item": row, "mark": "sound"}
     assert mark(server, wanted, token="guess")[0] == 403
     assert mark(server, wanted, Host="evil.example")[0] == 403
     assert mark(server, wanted, Origin="http://evil.example")[0] == 403
@@ -84,9 +106,9 @@ def test_marks_need_the_token_and_this_address(server):
 @pytest.mark.parametrize(
     "values",
     [
-        *(b"", b"{", b"[]", b'"x"', b"[" * 9_000, b'{"row": 1e999, "mark": "sound"}', b"\xff"),
-        *({"row": "x", "mark": "sound"}, {"row": 1}, {"mark": "sound"}),
-        *({"row": 7.9, "mark": "sound"}, {"row": True, "mark": "sound"}),
+        *(b"", b"{", b"[]", b'"x"', b"[" * 9_000, b'{"item": 1e999, "mark": "sound"}', b"\xff"),
+        *({"item": "x", "mark": "sound"}, {"item": 1}, {"mark": "sound"}),
+        *({"item": 7.9, "mark": "sound"}, {"item": True, "mark": "sound"}),
     ],
 )
 def test_what_is_no_mark_is_refused(server, values):
@@ -95,9 +117,9 @@ def test_what_is_no_mark_is_refused(server, values):
 
 
 def test_marks_of_other_rows_are_refused(server):
-    status, said = mark(server, {"row": 10_000, "mark": "sound"})
+    status, said = mark(server, {"item": 10_000, "mark": "sound"})
     assert (status, "not in the sample" in said["error"]) == (400, True)
-    status, said = mark(server, {"row": server.sample.rows[0], "mark": "fine"})
+    status, said = mark(server, {"item": server.sample.items[0], "mark": "fine"})
     assert (status, said["error"][:8]) == (400, "expected")
 
 
@@ -117,7 +139,7 @@ def test_a_browser_that_goes_away_is_no_news(server, capsys):
             request = f"GET /sample?token={server.token} HTTP/1.1\r\n"
             host = f"Host: 127.0.0.1:{server.server_port}\r\n\r\n"
             connection.sendall((request + host).encode() * 20)
-    assert mark(server, {"row": server.sample.rows[0], "mark": "sound"})[0] == 200
+    assert mark(server, {"item": server.sample.items[0], "mark": "sound"})[0] == 200
     time.sleep(0.2)
     assert capsys.readouterr().err == ""
 
@@ -131,7 +153,7 @@ def test_what_is_too_long_is_not_read(server):
 
 def test_a_full_disk_is_told_and_the_mark_does_not_hold(server):
     server.marks.path.mkdir()
-    status, said = mark(server, {"row": server.sample.rows[0], "mark": "sound"})
+    status, said = mark(server, {"item": server.sample.items[0], "mark": "sound"})
     assert (status, "cannot be written" in said["error"]) == (500, True)
     assert len(server.marks) == 0
 

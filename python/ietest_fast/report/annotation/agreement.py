@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,25 +12,29 @@ from ietest_fast.errors import InputError
 from ietest_fast.report.annotation.sample import MAJORITY, MARKS
 from ietest_fast.report.tables import Column, Range, Table
 from ietest_fast.stats import Interval, wilson_interval
+from ietest_fast.stats.resampling import design_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from ietest_fast.report.annotation.sample import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
 class Soundness:
-    """How many of the marked observations are sound.
+    """How many of the marked texts or edits are sound.
 
     Attributes
     ----------
     who
         A person, or ``"majority"``.
     n_marked, n_sound
-        Observations.
+        Texts or edits.
     interval
-        Wilson's, for the share of sound ones; None if none is marked.
+        For the share of sound ones; None if none is marked. Wilson's; of edits, which come by
+        texts, with as many of them as tell as much as independent ones.
     """
 
     who: str
@@ -68,14 +72,45 @@ class Agreement:
 
 
 def measure_soundness(
-    who: str, marks: Mapping[int, str], *, confidence_level: float = 0.95
+    who: str,
+    marks: Mapping[int, str],
+    *,
+    rows: Mapping[int, int] | None = None,
+    confidence_level: float = 0.95,
 ) -> Soundness:
-    """Count sound observations and give Wilson's interval for their share (Tables 1 and 16)."""
-    n_sound = sum(mark == "sound" for mark in marks.values())
-    interval = (
-        wilson_interval(n_sound, len(marks), confidence_level=confidence_level) if marks else None
-    )
-    return Soundness(who=who, n_marked=len(marks), n_sound=n_sound, interval=interval)
+    """Count what is sound, and compute an interval for its share (Tables 1 and 16).
+
+    Parameters
+    ----------
+    who
+        Whose marks they are.
+    marks
+        By item.
+    rows
+        The row of each item, where several edits of a row are marked: the effective number of
+        marks is then their number over the design effect, at least 1, of rows as clusters.
+    confidence_level
+        In (0, 1).
+    """
+    sound = np.array([mark == MARKS[0] for mark in marks.values()])
+    n, n_sound = len(marks), int(sound.sum())
+    interval = None
+    if marks:
+        n_effective = float(n)
+        if rows is not None:
+            n_effective /= _design_effect(sound, [rows[item] for item in marks])
+        interval = wilson_interval(
+            n_sound / n * n_effective, n_effective, confidence_level=confidence_level
+        )
+    return Soundness(who=who, n_marked=n, n_sound=n_sound, interval=interval)
+
+
+def _design_effect(sound: NDArray[np.bool_], rows: Sequence[int]) -> float:
+    """Compute the design effect of rows as clusters; where it is not known, the largest."""
+    places, codes = np.unique(rows, return_inverse=True)
+    largest = float(np.bincount(codes).max())
+    effect = design_effect(sound.astype(np.float64), codes.astype(np.int64), places.size)
+    return largest if effect is None or sound.all() or not sound.any() else max(1.0, effect)
 
 
 def measure_agreement(marks: Sequence[Mapping[int, str]]) -> Agreement:
@@ -108,27 +143,27 @@ def measure_agreement(marks: Sequence[Mapping[int, str]]) -> Agreement:
 
 
 def take_majority(marks: Sequence[Mapping[int, str]]) -> dict[int, str]:
-    """Give each row the mark that more than half of those who marked it gave; ties have none."""
+    """Give each item the mark that more than half of those who marked it gave; ties have none."""
     votes: dict[int, Counter[str]] = {}
     for own in marks:
-        for row, mark in own.items():
-            votes.setdefault(row, Counter())[mark] += 1
+        for item, mark in own.items():
+            votes.setdefault(item, Counter())[mark] += 1
     return {
-        row: mark
-        for row, counted in sorted(votes.items())
+        item: mark
+        for item, counted in sorted(votes.items())
         for mark, n in counted.items()
         if 2 * n > counted.total()
     }
 
 
 def count_ties(marks: Sequence[Mapping[int, str]]) -> int:
-    """Count rows that somebody marked and that have no majority."""
-    rows: set[int] = set().union(*marks)
-    return len(rows) - len(take_majority(marks))
+    """Count items that somebody marked and that have no majority."""
+    items: set[int] = set().union(*marks)
+    return len(items) - len(take_majority(marks))
 
 
 def find_sound(marks: Mapping[str, Mapping[int, str]], *, by: str = MAJORITY) -> list[int]:
-    """Find the rows that are sound: to one person, or to most of those who marked them.
+    """Find the items that are sound: to one person, or to most of those who marked them.
 
     Parameters
     ----------
@@ -147,28 +182,92 @@ def find_sound(marks: Mapping[str, Mapping[int, str]], *, by: str = MAJORITY) ->
     if by != MAJORITY and by not in marks:
         raise InputError(f"{by} has not marked this sample; {', '.join(marks)} have")
     chosen = take_majority(list(marks.values())) if by == MAJORITY else marks[by]
-    return sorted(row for row, mark in chosen.items() if mark == "sound")
+    return sorted(item for item, mark in chosen.items() if mark == MARKS[0])
 
 
-def measure_all(marks: Mapping[str, Mapping[int, str]]) -> list[Soundness]:
+def measure_all(
+    marks: Mapping[str, Mapping[int, str]], *, rows: Mapping[int, int] | None = None
+) -> list[Soundness]:
     """Measure what each person finds sound and, if there are several, what most of them do."""
-    found = [measure_soundness(person, own) for person, own in marks.items()]
+    found = [measure_soundness(person, own, rows=rows) for person, own in marks.items()]
     if len(marks) > 1:
-        found.append(measure_soundness(MAJORITY, take_majority(list(marks.values()))))
+        majority = take_majority(list(marks.values()))
+        found.append(measure_soundness(MAJORITY, majority, rows=rows))
     return found
+
+
+def measure_texts(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> list[Soundness]:
+    """Measure how many texts have sound edits only, where edits are marked one by one.
+
+    A text counts if all its edits are marked.
+    """
+    everybody = dict(marks)
+    if len(marks) > 1:
+        everybody[MAJORITY] = take_majority(list(marks.values()))
+    found = []
+    for who, own in everybody.items():
+        sound = set(sample.rows_of(item for item, mark in own.items() if mark == MARKS[0]))
+        by_row = {row: MARKS[0] if row in sound else MARKS[1] for row in sample.rows_of(own.keys())}
+        found.append(measure_soundness(who, by_row))
+    return found
+
+
+def measure_orders(
+    sample: Sample, marks: Mapping[str, Mapping[int, str]]
+) -> dict[str, tuple[int, int]]:
+    """Count marks, and sound ones, by the version that was shown first, of all people."""
+    first = {pair["item"]: pair["first"] for pair in sample.pairs}
+    found = {}
+    for version in ("original", "rephrased"):
+        given = [
+            mark for own in marks.values() for item, mark in own.items() if first[item] == version
+        ]
+        found[version] = (len(given), given.count(MARKS[0]))
+    return found
+
+
+def count_unsound(
+    sample: Sample, marks: Mapping[str, Mapping[int, str]]
+) -> list[tuple[str, str, int, int]]:
+    """Count marks by substitution: old, new, unsound marks and all, most unsound ones first."""
+    words = {pair["item"]: _substituted(pair) for pair in sample.pairs}
+    counted: dict[tuple[str, str], Counter[str]] = {}
+    for own in marks.values():
+        for item, mark in own.items():
+            counted.setdefault(words[item], Counter())[mark] += 1
+    found = [(old, new, marked[MARKS[1]], marked.total()) for (old, new), marked in counted.items()]
+    return sorted((each for each in found if each[2]), key=lambda each: (-each[2], *each))
+
+
+def _substituted(pair: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what was taken out and put in by an edit; its article is before it."""
+    pieces = [each for own in pair["pieces"].values() for each in own]
+    old, new = ([piece for kind, piece in pieces if kind == which] for which in ("old", "new"))
+    return (old or [""])[-1].lower(), (new or [""])[-1].lower()
 
 
 def summary_table(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> Table:
     """Give sound percentages with intervals, of each person and of the majority (Table 16)."""
-    note = f"Wilson's intervals. The sample was drawn from {sample.n_reworded:,} reworded ones."
+    note = "Wilson's intervals"
+    edits = sample.unit == "edits"
+    rows_of_items = {pair["item"]: pair["row"] for pair in sample.pairs} if edits else None
+    if edits:
+        note += "; those of edits take the edits of a text for a cluster"
+    note += f". The sample was drawn from {sample.n_reworded:,} reworded texts."
     n_ties = count_ties(list(marks.values()))
     if n_ties:
         note += f" Without a majority, and not in its row: {n_ties:,} on which votes are tied."
+    found_all = measure_all(marks, rows=rows_of_items)
+    measured: list[tuple[str, int, list[Soundness]]] = [(sample.unit, len(sample.pairs), found_all)]
+    if edits:
+        n_texts = len({pair["row"] for pair in sample.pairs})
+        measured.append(("texts, all edits sound", n_texts, measure_texts(sample, marks)))
     return Table(
         name="soundness",
-        title=f"Sound transformations: {sample.source}",
+        title=f"Sound rephrasings by {_NAMES[sample.criterion]}: {sample.source}",
         columns=(
             Column("by"),
+            Column("of what"),
             Column("marked", "count"),
             Column("of", "count"),
             Column("sound", "count"),
@@ -178,13 +277,18 @@ def summary_table(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> Tab
         rows=tuple(
             (
                 each.who,
+                what,
                 each.n_marked,
-                len(sample.pairs),
+                n_drawn,
                 each.n_sound,
                 each.share,
                 None if each.interval is None else Range(each.interval.low, each.interval.high),
             )
-            for each in measure_all(marks)
+            for what, n_drawn, found in measured
+            for each in found
         ),
         note=note,
     )
+
+
+_NAMES = {"label": "the label", "meaning": "the meaning"}

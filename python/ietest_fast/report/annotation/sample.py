@@ -306,8 +306,8 @@ def read_mark(line: str | bytes) -> tuple[int, str | None]:
 class Marks:
     """One person's marks of a sample: a file to which every mark is added and forced to disk.
 
-    The last mark of an item holds. A last line that was cut off by a kill or a power cut is left out;
-    what was said before it stays.
+    The last mark of an item holds. A last line that was cut off by a kill or a power cut is left
+    out; what was said before it stays.
 
     Parameters
     ----------

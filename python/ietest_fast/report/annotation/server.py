@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from ietest_fast.errors import IetestError
-from ietest_fast.report.annotation.sample import read_mark
+from ietest_fast.report.annotation.sample import ASKED, read_mark
 from ietest_fast.report.page_builder import hash_script, read_page_file
 
 if TYPE_CHECKING:
-    from ietest_fast.report.annotation.sample import Marks, Sample
+    from collections.abc import Mapping, Sequence
+
+    from ietest_fast.report.annotation.sample import Criterion, Marks, Sample
 
 HOST = "127.0.0.1"
 
@@ -70,6 +72,28 @@ class AnnotationServer(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_port}/?token={self.token}"
 
 
+def _hide_versions(pair: Mapping[str, Any], criterion: Criterion) -> dict[str, Any]:
+    """Return two texts A and B of each column that do not tell which of them is the original.
+
+    Pieces are ``"same"`` in both, or ``"other"``. A column that was not reworded has one text.
+    """
+    versions = ("old", "new") if pair["first"] == "original" else ("new", "old")
+
+    def write(pieces: Sequence[tuple[str, str]], version: str) -> list[list[str]]:
+        names = {"keep": "same", version: "other"}
+        return [[names[kind], piece] for kind, piece in pieces if kind in names]
+
+    texts = {
+        name: [
+            write(pieces, version)
+            for version in versions[: 1 + any(kind != "keep" for kind, _ in pieces)]
+        ]
+        for name, pieces in pair["pieces"].items()
+    }
+    hidden = {"item": pair["item"], "texts": texts}
+    return hidden if criterion == "meaning" else {**hidden, "label": pair["label"]}
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: AnnotationServer
     protocol_version = "HTTP/1.1"
@@ -87,12 +111,13 @@ class _Handler(BaseHTTPRequestHandler):
         if address.path == "/":
             self._answer_page()
         elif address.path == "/sample":
+            sample = self.server.sample
             self._answer_json(
                 {
                     "person": self.server.marks.person,
-                    "source": self.server.sample.source,
-                    "columns": self.server.sample.columns,
-                    "pairs": self.server.sample.pairs,
+                    "asked": ASKED[sample.criterion],
+                    "columns": sample.columns,
+                    "pairs": [_hide_versions(pair, sample.criterion) for pair in sample.pairs],
                     "marks": self.server.marks.as_dict(),
                 }
             )
@@ -118,13 +143,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
             return
         try:
-            row, mark = read_mark(body)
+            item, mark = read_mark(body)
         except ValueError:
-            self._refuse(HTTPStatus.BAD_REQUEST, 'expected {"row": 7, "mark": "sound"}')
+            self._refuse(HTTPStatus.BAD_REQUEST, 'expected {"item": 7, "mark": "sound"}')
             return
         try:
             with self.server.lock:
-                self.server.marks.add(row, mark)
+                self.server.marks.add(item, mark)
                 n_marked = len(self.server.marks)
         except IetestError as error:
             is_input = isinstance(error, ValueError)

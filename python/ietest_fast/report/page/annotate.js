@@ -17,13 +17,11 @@
   let marks;
   let place = 0;
 
-  const drawText = (pieces, version) => {
-    const text = make("span", `text ${version}`);
+  const drawText = (pieces, letter) => {
+    const text = make("span", "text");
     text.dir = "auto";
-    for (const [kind, piece] of pieces) {
-      if (kind === "keep") text.append(visible(piece));
-      else if (kind === version) text.append(make(kind === "old" ? "del" : "ins", "", piece));
-    }
+    if (letter) text.dataset.letter = letter;
+    for (const [kind, piece] of pieces) text.append(kind === "same" ? visible(piece) : make("mark", "", piece));
     return text;
   };
 
@@ -31,16 +29,19 @@
     const pair = sample.pairs[place];
     const parts = [];
     for (const column of sample.columns) {
-      const pieces = pair.pieces[column];
+      const versions = pair.texts[column];
       const group = make("div", "group");
-      group.append(make("span", "column", column), drawText(pieces, "old"));
-      if (pieces.some(([kind]) => kind !== "keep")) group.append(drawText(pieces, "new"));
+      group.append(make("span", "column", column));
+      versions.forEach((pieces, i) => group.append(drawText(pieces, versions.length > 1 ? "AB"[i] : "")));
       parts.push(group);
     }
-    const label = make("p", "", "label: ");
-    label.append(make("bdi", "", pair.label));
-    get("pair").replaceChildren(...parts, label);
-    const mark = marks.get(pair.row);
+    if (pair.label !== undefined) {
+      const label = make("p", "", "label: ");
+      label.append(make("bdi", "", pair.label));
+      parts.push(label);
+    }
+    get("pair").replaceChildren(...parts);
+    const mark = marks.get(pair.item);
     for (const name of ["sound", "unsound"]) get(name).setAttribute("aria-pressed", String(mark === name));
     get("progress").max = sample.pairs.length;
     get("progress").value = marks.size - nUnsaved;
@@ -60,7 +61,7 @@
   const nextUnmarked = (from) => {
     for (let step = 0; step < sample.pairs.length; step++) {
       const at = (from + step) % sample.pairs.length;
-      if (!marks.has(sample.pairs[at].row)) return at;
+      if (!marks.has(sample.pairs[at].item)) return at;
     }
     return Math.min(from, sample.pairs.length - 1);
   };
@@ -68,14 +69,14 @@
   // One after the other, so that the last mark given is the last one kept.
   let sending = Promise.resolve();
   let nUnsaved = 0;
-  const send = (row, mark) => {
+  const send = (item, mark) => {
     nUnsaved++;
     sending = sending.then(async () => {
       const answer = await fetch("/mark", {
         method: "POST",
         keepalive: true,
         headers: { "X-Token": token, "Content-Type": "application/json" },
-        body: JSON.stringify({ row, mark }),
+        body: JSON.stringify({ item, mark }),
       });
       if (!answer.ok) throw new Error((await answer.json()).error);
       get("trouble").textContent = "";
@@ -90,20 +91,20 @@
   });
 
   const give = async (mark) => {
-    const { row } = sample.pairs[place];
-    const before = marks.get(row);
-    if (mark === null) marks.delete(row);
-    else marks.set(row, mark);
+    const { item } = sample.pairs[place];
+    const before = marks.get(item);
+    if (mark === null) marks.delete(item);
+    else marks.set(item, mark);
     if (mark === null) draw();
     else go(nextUnmarked(place + 1));
     try {
-      await send(row, mark);
+      await send(item, mark);
     } catch (error) {
       // A mark that is not kept is not shown.
       sending = Promise.resolve();
-      if (before === undefined) marks.delete(row);
-      else marks.set(row, before);
-      go(sample.pairs.findIndex((pair) => pair.row === row));
+      if (before === undefined) marks.delete(item);
+      else marks.set(item, before);
+      go(sample.pairs.findIndex((pair) => pair.item === item));
       get("trouble").textContent = `The mark could not be kept: ${error.message}`;
     }
   };
@@ -124,8 +125,9 @@
     const answer = await fetch(`/sample?token=${encodeURIComponent(token)}`);
     if (!answer.ok) throw new Error((await answer.json()).error);
     sample = await answer.json();
-    marks = new Map(Object.entries(sample.marks).map(([row, mark]) => [Number(row), mark]));
-    get("who").textContent = visible(`${sample.person}: ${sample.source}`);
+    marks = new Map(Object.entries(sample.marks).map(([item, mark]) => [Number(item), mark]));
+    get("who").textContent = visible(sample.person);
+    get("asked").textContent = visible(sample.asked);
     for (const [id, act] of Object.entries(actions)) get(id).addEventListener("click", act);
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
