@@ -55,6 +55,13 @@ _PATH = click.Path(path_type=Path)
     "or any rho.",
 )
 @click.option(
+    "--sample",
+    "samples",
+    type=_PATH,
+    multiple=True,
+    help="A sample of a run's rephrasings that people have marked (ietest-fast annotate).",
+)
+@click.option(
     "--train",
     type=_PATH,
     help="A training set, for the words that go with each label.  [default: of a run on the "
@@ -77,6 +84,7 @@ def command(
     alpha: float,
     margin: float,
     hard_cases: str,
+    samples: tuple[Path, ...],
     train: Path | None,
     label_column: str | None,
     paper: Path | None,
@@ -108,6 +116,7 @@ def command(
     from ietest_fast.report.evaluations import find_predictions, read_evaluation
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
+    from ietest_fast.report.soundness import read_marked
     from ietest_fast.report.sources import read_runs
     from ietest_fast.report.summary import say_count
 
@@ -136,7 +145,15 @@ def command(
             text_columns=of_run.text_columns,
             label_names=of_run.label_names,
         )
-    contents = gather(found, evaluations=evaluations, train=texts, hard_cases=hard_cases)
+    if samples and all(run.results is None for run in found):
+        raise click.UsageError("--sample is for runs with texts; there is none.")
+    contents = gather(
+        found,
+        evaluations=evaluations,
+        train=texts,
+        hard_cases=hard_cases,
+        marked=[read_marked(path) for path in samples],
+    )
     write_text(target, build_page(contents, title=title))
     said = [say_count(len(found), "run")] if found else []
     said += [say_count(len(predictions), "file") + " of predictions"] if predictions else []

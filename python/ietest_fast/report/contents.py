@@ -54,6 +54,7 @@ from ietest_fast.report.result_tables import (
     strata_tables,
 )
 from ietest_fast.report.runs import make_demo_train
+from ietest_fast.report.soundness import marked_tables, needed_table, say_soundness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from ietest_fast.report.comparison import Comparison
     from ietest_fast.report.evaluations import Evaluation
     from ietest_fast.report.runs import FinishedRun, Versions
+    from ietest_fast.report.soundness import MarkedSample
     from ietest_fast.report.svg import Chart
     from ietest_fast.report.tables import Table
 
@@ -180,6 +182,7 @@ def gather(
     evaluations: Sequence[Evaluation] = (),
     train: Corpus | None = None,
     hard_cases: str = DEFAULT_QUANTIFIER,
+    marked: Sequence[MarkedSample] = (),
 ) -> Contents:
     """Work out all that a report on some runs holds.
 
@@ -195,12 +198,15 @@ def gather(
     hard_cases
         Which pairs are listed as hard cases; a name of
         :data:`~ietest_fast.report.hard_cases.QUANTIFIERS`.
+    marked
+        Samples of the runs' rephrasings that people have marked.
 
     Raises
     ------
     InputError
         If two runs have the same name, there is none, the training set has other labels or text
-        columns than a run, or there is no such quantifier.
+        columns than a run, there is no such quantifier, or a sample was drawn from another test set
+        than the runs'.
     StoreError
         If what a run left is damaged or gone.
     """
@@ -214,6 +220,7 @@ def gather(
         _results(runs),
         _robustness(runs),
         *_comparisons(runs, test_sets),
+        *_soundness(runs, marked),
         *_effects(test_sets, train),
         *_examples(test_sets, hard_cases),
         _provenance(runs),
@@ -304,6 +311,35 @@ def _robustness(runs: Sequence[FinishedRun]) -> Section:
             *([] if collapsed is None else [Numbers(table=collapsed)]),
         ),
     )
+
+
+def _soundness(runs: Sequence[FinishedRun], marked: Sequence[MarkedSample]) -> list[Section]:
+    needed = needed_table(runs)
+    if needed is None:
+        return []
+    parts: list[Part] = [Numbers(table=needed)]
+    for each in marked:
+        own = [run for run in runs if run.test_set == each.sample.test_set]
+        if not own:
+            raise InputError(
+                "was not drawn from the test set of any of these runs", path=each.sample.path
+            )
+        parts.append(Heading(text=say_soundness(each)))
+        for number, run in enumerate(own):
+            tables = marked_tables(run, each)
+            parts += [Numbers(table=table) for table in tables[min(number, 1) :]]
+    return [
+        Section(
+            id="soundness",
+            title="Are the rephrasings sound?",
+            intro=(
+                "A rephrasing that changes the meaning may change an answer rightly. The first "
+                "table says how many such rephrasings it would take to explain each result."
+                + ("" if marked else " `ietest-fast annotate` lets people mark how many there are.")
+            ),
+            parts=tuple(parts),
+        )
+    ]
 
 
 def _comparisons(runs: Sequence[FinishedRun], test_sets: Sequence[TestSetAnswers]) -> list[Section]:

@@ -1,0 +1,156 @@
+"""How many unsound rephrasings would explain a run's result, and how many people found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ietest_fast.errors import InputError
+from ietest_fast.report.annotation.agreement import (
+    find_sound,
+    measure_all,
+    measure_soundness,
+    measure_texts,
+    summary_table,
+    take_majority,
+)
+from ietest_fast.report.annotation.sample import MAJORITY, read_all_marks, read_sample
+from ietest_fast.report.result_tables import brief_tables
+from ietest_fast.report.subset import repeat_on
+from ietest_fast.report.tables import Column, Table
+from ietest_fast.stats import unsoundness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from ietest_fast.experiment.schema import RhoResult
+    from ietest_fast.report.annotation.agreement import Soundness
+    from ietest_fast.report.annotation.sample import Sample
+    from ietest_fast.report.runs import FinishedRun
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MarkedSample:
+    """A sample of rephrasings with everybody's marks.
+
+    Attributes
+    ----------
+    sample
+        What was drawn.
+    marks
+        By person and item; of one person at least.
+    """
+
+    sample: Sample
+    marks: Mapping[str, Mapping[int, str]]
+
+    @property
+    def sound_rows(self) -> list[int]:
+        """Rows of the test set that are sound by most people, with all their edits."""
+        return self.sample.rows_of(find_sound(self.marks))
+
+    @property
+    def soundness(self) -> Soundness:
+        """How many texts are sound by most people."""
+        if self.sample.unit == "edits":
+            return measure_texts(self.sample, self.marks)[-1]
+        if len(self.marks) > 1:
+            return measure_soundness(MAJORITY, take_majority(list(self.marks.values())))
+        return measure_all(self.marks)[0]
+
+
+def read_marked(path: Path) -> MarkedSample:
+    """Read a sample and the marks beside it.
+
+    Raises
+    ------
+    InputError
+        If it is no sample, a file of marks is damaged, or nobody has marked anything.
+    """
+    sample = read_sample(path)
+    marks = read_all_marks(sample)
+    if not marks:
+        raise InputError(
+            "nobody has marked this sample yet; `ietest-fast annotate serve` lets people do it",
+            path=path,
+        )
+    return MarkedSample(sample=sample, marks=marks)
+
+
+def needed_table(runs: Sequence[FinishedRun]) -> Table | None:
+    """Say what share of the rephrasings would have to be unsound to explain each rejection.
+
+    None without runs whose texts are known.
+    """
+    known = [run for run in runs if run.results is not None]
+    if not known:
+        return None
+    return Table(
+        name="unsound-to-explain",
+        title="Unsound rephrasings that would explain the result",
+        columns=(
+            Column("model"),
+            Column("ρ", "share"),
+            Column("reworded", "count"),
+            Column("classifiers that differ", "count"),
+            Column("of", "count"),
+            Column("unsound, at least %", "percent", 1),
+        ),
+        rows=tuple(_needed(run, rho) for run in known for rho in run.rhos),
+        note="Unsound, at least: if fewer of the reworded texts than these are unsound, some "
+        "classifier differs on the sound ones alone, whichever texts are unsound and whatever the "
+        "model does on them. Empty where no classifier differs, at α/M by itself.",
+    )
+
+
+def _needed(run: FinishedRun, rho: RhoResult) -> tuple[str, float, int, int, int, float | None]:
+    alpha = run.alpha / run.n_classifiers
+    sizes = [cell.reworded.counts.n for cell in rho.cells if cell.reworded is not None]
+    n_reworded = max(sizes, default=0)
+    found = [
+        # Of a model that answers equal texts differently, others may be discordant as well.
+        unsoundness(cell.counts, reworded=max(n_reworded, cell.counts.k, 1), alpha=alpha)
+        for cell in rho.cells
+    ]
+    differing = [each for each in found if each.n_to_explain]
+    most = max((each.share_to_explain for each in differing), default=None)
+    return run.name, rho.rho, n_reworded, len(differing), len(rho.cells), most
+
+
+def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
+    """Give what people found of a run's rephrasings, and its test on the sound ones.
+
+    Raises
+    ------
+    InputError
+        If the sample was not drawn from the run's test set.
+    """
+    sample = marked.sample
+    if run.test_set != sample.test_set:
+        raise InputError(f"was not drawn from the test set of {run.name}", path=sample.path)
+    tables = [summary_table(sample, marked.marks)]
+    rows = marked.sound_rows
+    if rows:
+        repeated = repeat_on(run, rows)
+        tables += [
+            replace(
+                table,
+                name=f"sound-{table.name}",
+                title=f"{table.title}, on the {len(rows):,} observations that are sound",
+            )
+            for table in brief_tables(repeated)
+        ]
+    return tables
+
+
+def say_soundness(marked: MarkedSample) -> str:
+    """Say in a sentence how many texts are unsound, as most people marked them."""
+    found = marked.soundness
+    if found.interval is None or found.share is None:
+        return "No text has a majority of marks."
+    low, high = 1 - found.interval.high, 1 - found.interval.low
+    return (
+        f"Of {found.n_marked:,} marked texts, {1 - found.share:.1%} are unsound "
+        f"(95%: {low:.1%} to {high:.1%}); compare it with the shares in the first table."
+    )

@@ -1,0 +1,90 @@
+"""What a report says of unsound rephrasings."""
+
+from __future__ import annotations
+
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.report.annotation.sample import Marks, draw_sample
+from ietest_fast.report.contents import gather
+from ietest_fast.report.page_builder import build_page
+from ietest_fast.report.runs import read_run
+from ietest_fast.report.soundness import (
+    marked_tables,
+    needed_table,
+    read_marked,
+    say_soundness,
+)
+from ietest_fast.stats import PairedCounts, unsoundness
+
+
+@pytest.fixture
+def run(first_run):
+    return read_run(first_run)
+
+
+@pytest.fixture
+def sample(tmp_path, run):
+    return draw_sample(run, tmp_path / "sample.json", n=50, seed=3)
+
+
+def mark(sample, person, n_unsound):
+    own = Marks(sample, person)
+    for number, item in enumerate(sample.items):
+        own.add(item, "unsound" if number < n_unsound else "sound")
+
+
+def test_what_it_would_take_is_that_of_the_hardest_classifier(run):
+    table = needed_table([run])
+    assert [row[1] for row in table.rows] == [rho.rho for rho in run.rhos]
+    for row, rho in zip(table.rows, run.rhos, strict=True):
+        n_reworded = rho.cells[0].reworded.counts.n
+        found = [
+            unsoundness(
+                PairedCounts(cell.n11, cell.n10, cell.n01, cell.n00),
+                reworded=n_reworded,
+                alpha=run.alpha / run.n_classifiers,
+            )
+            for cell in rho.cells
+        ]
+        shares = [each.share_to_explain for each in found if each.n_to_explain]
+        assert row[2:] == (n_reworded, len(shares), len(found), max(shares, default=None))
+
+
+def test_marks_come_with_the_test_on_the_sound_part(run, sample):
+    mark(sample, "anna", 5)
+    mark(sample, "ben", 8)
+    marked = read_marked(sample.path)
+    assert len(marked.sound_rows) == 42
+    assert say_soundness(marked).startswith("Of 47 marked texts, 10.6% are unsound (95%: 4.6% to")
+    names = [table.name for table in marked_tables(run, marked)]
+    assert names[0] == "soundness"
+    assert len(names) == 3
+    page = build_page(gather([run], marked=[marked]))
+    assert "Are the rephrasings sound?" in page
+    assert "on the 42 observations that are sound" in page
+
+
+def test_a_sample_of_edits_counts_texts(tmp_path, run):
+    sample = draw_sample(run, tmp_path / "edits.json", n=50, seed=3, unit="edits")
+    mark(sample, "anna", 1)
+    marked = read_marked(sample.path)
+    n_texts = len({pair["row"] for pair in sample.pairs})
+    assert marked.soundness.n_marked == n_texts
+    assert marked.soundness.n_sound == len(marked.sound_rows) == n_texts - 1
+
+
+def test_without_marks_the_report_has_what_it_would_take(run):
+    page = build_page(gather([run]))
+    assert "Unsound rephrasings that would explain the result" in page
+    assert "lets people mark how many there are" in page
+
+
+def test_samples_without_marks_or_of_others_are_refused(tmp_path, run, sample):
+    with pytest.raises(InputError, match="nobody has marked this sample yet"):
+        read_marked(sample.path)
+    mark(sample, "anna", 1)
+    text = sample.path.read_text().replace(sample.test_set, "0" * 64)
+    sample.path.write_text(text)
+    with pytest.raises(InputError, match="not drawn from the test set of any of these runs"):
+        gather([run], marked=[read_marked(sample.path)])
