@@ -21,7 +21,7 @@ PACKAGE = ROOT / "python" / "ietest_fast"
 ALLOWED = {
     "corpus": set(),
     "lexicon": {"corpus"},
-    "transform": {"corpus", "lexicon"},
+    "transform": {"corpus", "lexicon", "models"},
     "stats": set(),
     "models": {"corpus", "lexicon", "stats"},
     "evaluation": {"corpus", "lexicon", "transform", "models", "stats"},
