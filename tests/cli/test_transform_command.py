@@ -16,6 +16,7 @@ import pytest
 
 from ietest_fast.cli.main import main
 from ietest_fast.transform import apply_edits, undo
+from tiny_models import make_onnx_folder
 from waiting import wait_until
 
 ROWS = [
@@ -164,6 +165,64 @@ def test_block_list_and_columns(tmp_path, capsys):
     rows = read(target)
     assert rows[0]["premise"] == "A kid drives a car."
     assert rows[0]["hypothesis"] == "A child."
+
+
+SCENES = [
+    {"premise": "A man is sitting on a large rock.", "hypothesis": "A person is outside."},
+    {"premise": "Two women are talking.", "hypothesis": "Children play on a couch."},
+]
+
+
+def test_parts_of_speech_and_pairs_beyond_wordnet(tmp_path, capsys):
+    source = write(tmp_path / "in.jsonl", SCENES)
+    made = {}
+    for name, options in {
+        "all": (),
+        "adj": ("--pos", "adj"),
+        "wordnet": ("--wordnet-only",),
+        "phi": ("--phi", "syn.careful:pos=adj"),
+    }.items():
+        target = tmp_path / f"{name}.jsonl"
+        assert run(capsys, source, target, *options)[0] == 0
+        made[name] = [(row["premise"], row["hypothesis"]) for row in read(target)]
+    assert made["all"][0] == ("A guy is seated on a big rock.", "An individual is outdoors.")
+    assert made["adj"][0][0] == "A man is sitting on a big rock."
+    assert "person" in made["adj"][0][1]
+    assert made["phi"] == made["adj"]
+    assert "seated" not in made["wordnet"][0][0]
+    assert made["wordnet"][0][1] == "An individual is outdoors."
+
+
+def test_a_model_judges_replacements(tmp_path, capsys):
+    source, target = write(tmp_path / "in.jsonl", SCENES), tmp_path / "out.jsonl"
+    folder = tmp_path / "encoder"
+    make_onnx_folder(folder, labels=tuple("abcd"), rank=3, each_token="last_hidden_state")
+    status, out, _ = run(capsys, source, target, "--sense-check", folder, "--json")
+    assert status == 0
+    options = json.loads(out)["transformation"]["options"]
+    assert options["sense_check"].startswith("encoder@")
+    assert options["sense_least"] == 0.6
+    phi = f"syn.careful:sense_check={folder},sense_least=1.5"
+    assert run(capsys, source, target, "--phi", phi)[0] == 0
+    assert read(target) == SCENES  # no cosine is above 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--pos", "noun,pronoun"), "is not some of noun, adj, adv, verb"),
+        (("--sense-check", "absent"), "absent: there is no such file or folder"),
+        (("--phi", "identity", "--pos", "noun"), "identity has no option pos"),
+        (("--phi", "syn.paper", "--wordnet-only"), "syn.paper has no option wordnet_only"),
+        (("--phi", "syn.careful:pos=adj", "--pos", "noun"), "syn.careful: pos is given twice"),
+    ],
+)
+def test_options_of_words_that_do_not_fit(tmp_path, capsys, options, said):
+    source = write(tmp_path / "in.jsonl", SCENES)
+    status, _, err = run(capsys, source, tmp_path / "out.jsonl", *options)
+    assert status in {1, 2}
+    assert said in err
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 @pytest.mark.slow
