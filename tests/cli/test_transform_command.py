@@ -190,7 +190,7 @@ def test_parts_of_speech_and_pairs_beyond_wordnet(tmp_path, capsys):
     assert "person" in made["adj"][0][1]
     assert made["phi"] == made["adj"]
     assert "seated" not in made["wordnet"][0][0]
-    assert made["wordnet"][0][1] == "An individual is outdoors."
+    assert made["wordnet"][0][1] == "An individual is outside."
 
 
 def test_a_model_judges_replacements(tmp_path, capsys):
