@@ -117,7 +117,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="TRAIN",
             type=_FILE,
             multiple=True,
-            help="A file whose nouns decide between synonyms.  [default: the test file]",
+            help="A file that the transformation learns from.  [default: the test file]",
         ),
         click.option("--tokenizer", type=_FILE, help="tokenizer.json, or its folder."),
         click.option(
