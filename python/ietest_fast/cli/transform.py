@@ -39,8 +39,7 @@ _FILE = click.Path(path_type=Path)
     metavar="TRAIN",
     type=_FILE,
     multiple=True,
-    help="A file to learn from: its nouns decide between synonyms; may be given several times.  "
-    "[default: IN]",
+    help="A file that the transformation learns from; may be given several times.  [default: IN]",
 )
 @click.option("--edits", "edits_path", metavar="FILE", type=_FILE, help="Write every edit to FILE.")
 @click.option(
