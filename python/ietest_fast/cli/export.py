@@ -90,6 +90,11 @@ def _choose_texts(
     type=click.IntRange(min=1),
     help=f"How many of them, from all over the file.  [default: {_CALIBRATED}]",
 )
+@click.option(
+    "--sense",
+    is_flag=True,
+    help="Export an encoder or a masked language model for --sense-check, and no classifier.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     *,
@@ -100,6 +105,7 @@ def command(
     n_check: int,
     calibration: Path | None,
     n_calibrate: int | None,
+    sense: bool,
     as_json: bool,
 ) -> None:
     """Write the classifier in the folder CHECKPOINT as an ONNX folder OUT, and compare the two.
@@ -107,8 +113,18 @@ def command(
     OUT has model.onnx, config.json, tokenizer.json and the rest, as Optimum lays them out. Needs
     the extra `train`, and --calibrate the extra `int8`; `ietest-fast eval --onnx OUT` does not.
     """
-    from ietest_fast.models.export import export_onnx
+    from ietest_fast.models.export import export_onnx, export_sense_model
 
+    if sense:
+        if precision != "fp32" or texts is not None or calibration is not None or n_calibrate:
+            raise click.UsageError("--sense exports in fp32, and compares nothing.")
+        folder = export_sense_model(checkpoint, target)
+        n_bytes = (folder / "model.onnx").stat().st_size
+        if as_json:
+            print_json({"folder": str(folder), "model_bytes": n_bytes})
+        else:
+            click.echo(f"{folder}: model.onnx, {n_bytes / 1e6:,.1f} MB")
+        return
     if calibration is not None and precision != "int8":
         raise click.UsageError("--calibrate is for --precision int8.")
     if n_calibrate is not None and calibration is None:

@@ -205,3 +205,23 @@ def test_a_checkpoint_scores_as_torch_does(masked: bool, tmp_path: Path) -> None
     model = SenseModel.load(tmp_path)
     assert model.kind == ("masked" if masked else "encoder")
     np.testing.assert_allclose(model.score(old, new), expected, atol=1e-4)
+
+
+@pytest.mark.train
+def test_a_checkpoint_is_exported_once_for_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ietest_fast.cli.main import main
+
+    make_bert(tmp_path / "checkpoint")
+    arguments = ["export", str(tmp_path / "checkpoint"), str(tmp_path / "sense"), "--sense"]
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert not stop.value.code
+    assert "model.onnx" in capsys.readouterr().out
+    old, new = make_contexts(20, seed=8)
+    exported = SenseModel.load(tmp_path / "sense").score(old, new)
+    assert np.array_equal(exported, SenseModel.load(tmp_path / "checkpoint").score(old, new))
+    with pytest.raises(SystemExit) as stop:
+        main([*arguments[:-2], str(tmp_path / "other"), "--sense", "--precision", "int8"])
+    assert stop.value.code == 2
