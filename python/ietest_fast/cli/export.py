@@ -114,12 +114,13 @@ def command(
     the extra `train`, and --calibrate the extra `int8`; `ietest-fast eval --onnx OUT` does not.
     """
     from ietest_fast.models.export import export_onnx, export_sense_model
+    from ietest_fast.models.quantisation import count_bytes
 
     if sense:
         if precision != "fp32" or texts is not None or calibration is not None or n_calibrate:
             raise click.UsageError("--sense exports in fp32, and compares nothing.")
         folder = export_sense_model(checkpoint, target)
-        n_bytes = (folder / "model.onnx").stat().st_size
+        n_bytes = count_bytes(folder / "model.onnx")
         if as_json:
             print_json({"folder": str(folder), "model_bytes": n_bytes})
         else:
