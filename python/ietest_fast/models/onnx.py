@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import re
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,7 @@ from ietest_fast.models.tokens import TextTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -245,14 +247,26 @@ class OnnxNetwork:
             and the output, whose first axis is the batch.
         """
         batches = plan_batches(store.lengths[rows], token_budget=self.token_budget)
+        n_parallel = self.runner.n_parallel
 
         def compute(places: NDArray[np.int64]) -> NDArray[np.float32]:
             return self.runner.run(self.feed(store, rows[places]))
 
-        with ThreadPoolExecutor(self.runner.n_parallel, thread_name_prefix="infer") as threads:
+        running: deque[tuple[NDArray[np.int64], Future[NDArray[np.float32]]]] = deque()
+
+        def take_first() -> None:
+            places, output = running.popleft()
+            take(places, output.result())
+
+        with ThreadPoolExecutor(n_parallel, thread_name_prefix="infer") as threads:
             try:
-                for places, output in zip(batches, threads.map(compute, batches), strict=True):
-                    take(places, output)
+                for batch in batches:
+                    # No more than that, because what comes out for each token can be large.
+                    if len(running) == 2 * n_parallel:
+                        take_first()
+                    running.append((batch, threads.submit(compute, batch)))
+                while running:
+                    take_first()
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
                 raise

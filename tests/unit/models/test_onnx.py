@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.running import evaluate, score_versions
 from ietest_fast.evaluation.versions import Version
 from ietest_fast.models.batching import Padding, pad, plan_batches
-from ietest_fast.models.onnx import OnnxClassifier, OnnxFiles
+from ietest_fast.models.onnx import OnnxClassifier, OnnxFiles, OnnxNetwork
 from ietest_fast.models.settings import find_max_length
 from tiny_models import LABELS, make_onnx_folder, make_tokenizer, random_texts, write_onnx
 
@@ -64,6 +65,36 @@ def test_logits_are_the_models_in_the_order_of_the_rows(tmp_path, style, integer
     logits = model.predict_logits(store, rows, on_batch=done.append)
     np.testing.assert_allclose(logits, _expected(weights, store)[rows], rtol=1e-5, atol=1e-5)
     assert sum(done) == 200
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_few_outputs_wait_to_be_taken(tmp_path, n_threads):
+    make_onnx_folder(tmp_path)
+    network = OnnxNetwork.open(OnnxFiles.find(tmp_path), n_threads=n_threads, token_budget=16)
+    store = _store(network, random_texts(200, seed=4))
+    plain, lock, too_many = network.runner.run, threading.Lock(), threading.Event()
+    n_waiting, taken = 0, []
+
+    def run(feed):
+        nonlocal n_waiting
+        with lock:
+            n_waiting += 1
+            if n_waiting > 2 * n_threads:
+                too_many.set()
+        return plain(feed)
+
+    def take(places, _output):
+        nonlocal n_waiting
+        if not taken:
+            too_many.wait(0.3)  # the others would run ahead now
+        with lock:
+            n_waiting -= 1
+        taken.extend(places.tolist())
+
+    network.runner.run = run
+    network.run(store, np.arange(200), take)
+    assert sorted(taken) == list(range(200))
+    assert not too_many.is_set()
 
 
 @pytest.mark.parametrize(("style", "first"), [("bert", 0), ("roberta", 2)])
