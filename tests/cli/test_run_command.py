@@ -81,7 +81,7 @@ def test_every_key_has_an_option():
         if not option.is_flag:
             example = {"demo_sizes": "30,20,10", "phi": "syn.careful", "method": "exact"}
             example |= {"alpha": ".4", "margin": ".1", "flip_margin": ".1"}
-            example |= {"correction": "holm"}
+            example |= {"correction": "holm", "pos": "noun", "sense_check": "."}
             pair = "a=1" if option.multiple else "1"
             arguments.append(example.get(option.name, pair))
     given = _keys_of(_options(*arguments))

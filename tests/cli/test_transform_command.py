@@ -118,7 +118,7 @@ def test_block_list_of_words_that_are_not_there(tmp_path, capsys):
         status, _, told[words] = run(capsys, *arguments)
         assert status == 0
     first, second = told.values()
-    assert first.startswith("Warning: none of the 2 words of the block list is a noun of the texts")
+    assert first.startswith("Warning: none of the 2 words of the block list is a reviewed word, so")
     assert not second
 
 

@@ -53,7 +53,7 @@ def test_words_that_were_left_alone_have_no_substitute() -> None:
 
 def test_of_two_verdicts_the_stricter_counts() -> None:
     order = ["never", "only", "always"]
-    rows = read("careful_nouns.tsv")
+    rows = read("broad_nouns.tsv")
     assert len({(row["old"], row["new"]) for row in rows}) == len(rows)
     for row in rows:
         readers = [row["reader_1"], row["reader_2"]]

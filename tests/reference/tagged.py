@@ -248,9 +248,7 @@ def replace_row(  # noqa: PLR0912 - a definition, step by step
             if entry.group in blocked or value == piece:
                 continue
             between = text[done:begin]
-            article = re.search(
-                r"(?<![A-Za-z0-9_\-'.&])(an?)(\s+[\"'(\[]*)\Z", between, re.IGNORECASE
-            )
+            article = ARTICLE.search(between)
             if article is not None and takes_an(entry.value) != (article[1].lower() == "an"):
                 if takes_an(entry.value):
                     capitals = piece.isupper() and sum(c.isupper() for c in piece) >= 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,10 +43,14 @@ class FixedScores:
     low: dict[str, float]
     kind: str = "encoder"
     fingerprint: str = "0" * 64
+    seen: list[Context] = field(default_factory=list)
 
-    def score(self, old: Sequence[Context], new: Sequence[Context]) -> np.ndarray:
+    def score(
+        self, old: Sequence[Context], new: Sequence[Context], *, n_threads: int | None = None
+    ) -> np.ndarray:
         for before, after in zip(old, new, strict=True):
             assert before.after == after.after
+            self.seen.append(after)
         return np.array([self.low.get(each.word.lower(), 1.0) for each in new], np.float32)
 
 
@@ -58,12 +62,8 @@ def careful() -> Any:
 
 def check(careful: Any, low: dict[str, float], least: float = 0.5) -> SenseChecked:
     model: Any = FixedScores(low)
-    lemma = {"men": "man"}
     return SenseChecked(
-        inner=careful,
-        model=model,
-        least=least,
-        lemma_of=lambda word: lemma.get(word.lower(), word.lower()),
+        inner=careful, model=model, least=least, lemma_of=careful.words.family_of
     )
 
 
@@ -100,6 +100,49 @@ def test_a_word_is_replaced_everywhere_in_a_row_or_nowhere(careful: Any) -> None
     assert table[3] == ("Two men look at a man in a red shirt.", "A man is outdoors.")
     assert table[0][1] == "The guy is an individual."
     assert checked.changed.tolist() == [True, True, False, True]
+
+
+@pytest.mark.parametrize("sign", ['"', "(", '("'])
+def test_an_article_before_a_quotation_mark_goes_with_its_word(careful: Any, sign: str) -> None:
+    texts = pa.table({"text": [f"He drives a {sign}car with no doors."]})
+    plain = careful.transform(texts, ["text"])
+    assert plain.table["text"].to_pylist() == [f"He drives an {sign}automobile with no doors."]
+    kept = check(careful, {})
+    assert kept.transform(texts, ["text"]).table.equals(plain.table)
+    assert kept.model.seen[0].before == f"He drives an {sign}"
+    made = check(careful, {"automobile": 0.4}).transform(texts, ["text"])
+    assert made.table.equals(texts)
+    assert made.edits.num_rows == 0
+
+
+def test_forms_of_a_word_are_one_word(careful: Any) -> None:
+    family = careful.words.family_of
+    assert family("men") == family("man") == family("Men")
+    assert family("talking") == family("talks")
+    assert family("man") != family("woman")
+    assert family("zebra") == "zebra"
+
+
+def test_of_a_long_text_what_is_near_is_looked_at(careful: Any) -> None:
+    """The contexts of many words in a long text take memory, whatever the model reads of them."""
+    filler = "Nothing happens in é. " * 3_000
+    texts = pa.table({"text": [f"{filler}A man drives a car.{filler}"] * 2})
+    checked = check(careful, {})
+    assert checked.transform(texts, ["text"]).table.equals(
+        careful.transform(texts, ["text"]).table
+    )
+    for context in checked.model.seen:
+        assert 15_000 < len(context.before) + len(context.after) <= 2 * 2**14 + 2
+        assert context.before[-2:] in {"A ", "a ", "n "}
+
+
+def test_contexts_are_scored_in_parts(careful: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    low = {"guys": 0.4, "individual": 0.4}
+    whole = check(careful, low).transform(TEXTS, ["premise", "hypothesis"])
+    monkeypatch.setattr("ietest_fast.transform.sense._CHARACTERS_AT_ONCE", 50)
+    parts = check(careful, low).transform(TEXTS, ["premise", "hypothesis"])
+    assert parts.table.equals(whole.table)
+    assert parts.edits.equals(whole.edits)
 
 
 def test_nothing_is_left_where_everything_is_refused(careful: Any) -> None:
@@ -146,10 +189,12 @@ def test_a_real_model_by_name_and_its_fingerprint(careful: Any, tmp_path: Path) 
 
 
 def test_options_fit_together(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="sense_least: is of sense_check"):
+    with pytest.raises(ConfigError, match="sense_least: needs sense_check"):
         parse_phi("syn.careful:sense_least=0.5")
     with pytest.raises(ConfigError, match="no such file or folder"):
         parse_phi(f"syn.careful:sense_check={tmp_path / 'absent'}")
+    with pytest.raises(ConfigError, match=r"syn\.paper: sense_check: no such key"):
+        parse_phi(f"syn.paper:sense_check={tmp_path}")
 
 
 def test_options_are_added_to_those_that_have_them() -> None:

@@ -15,7 +15,7 @@ from ietest_fast.lexicon import (
     SynonymTable,
     Tagger,
     WordNet,
-    careful_table,
+    broad_table,
     count_nouns,
     paper_candidates,
     paper_table,
@@ -128,11 +128,11 @@ def test_published_synonyms_are_reproduced(
     assert n_decided > 25
 
 
-# ---- careful rules -----------------------------------------------------------------------------
+# ---- broad rules -----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def careful(wordnet: WordNet) -> SynonymTable:
+def broad(wordnet: WordNet) -> SynonymTable:
     counts = {
         "kid": 5,
         "kids": 9,
@@ -142,15 +142,15 @@ def careful(wordnet: WordNet) -> SynonymTable:
         "couch": 30,
         "foliage": 9,
     }
-    return careful_table(counts | {"leaf": 40, "leaves": 60}, wordnet)
+    return broad_table(counts | {"leaf": 40, "leaves": 60}, wordnet)
 
 
 def entries(table: SynonymTable) -> Iterator[tuple[str, str, int]]:
     return zip(table.keys.to_pylist(), table.values.to_pylist(), table.number.tolist(), strict=True)
 
 
-def test_number_is_kept(careful: SynonymTable) -> None:
-    singular, plural = careful.as_dict(SINGULAR_KEY), careful.as_dict(PLURAL_KEY)
+def test_number_is_kept(broad: SynonymTable) -> None:
+    singular, plural = broad.as_dict(SINGULAR_KEY), broad.as_dict(PLURAL_KEY)
     assert singular["child"] == "kid"
     assert plural["children"] == "kids"
     assert plural["kids"] == "children"
@@ -162,17 +162,17 @@ def test_number_is_kept(careful: SynonymTable) -> None:
     assert "child" not in plural
 
 
-def test_poor_synonyms_are_passed_over(careful: SynonymTable) -> None:
-    table = careful.as_dict()
+def test_poor_synonyms_are_passed_over(broad: SynonymTable) -> None:
+    table = broad.as_dict()
     # Multi-word, Latin, archaic, another sense, a mass noun for a count noun, numbers, gerunds.
     for word in ("man", "dog", "hat", "shoes", "leaf", "leaves", "one", "arms", "eating", "tries"):
         assert word not in table, (word, table[word])
 
 
-def test_every_careful_entry_keeps_the_rules(careful: SynonymTable, wordnet: WordNet) -> None:
-    assert len(careful) > 4000
-    assert careful.rule_set == "careful"
-    for key, value, number in entries(careful):
+def test_every_broad_entry_keeps_the_rules(broad: SynonymTable, wordnet: WordNet) -> None:
+    assert len(broad) > 4000
+    assert broad.rule_set == "broad"
+    for key, value, number in entries(broad):
         assert number in (SINGULAR_KEY, PLURAL_KEY)
         assert key == key.lower()
         assert value == value.lower()
@@ -183,7 +183,7 @@ def test_every_careful_entry_keeps_the_rules(careful: SynonymTable, wordnet: Wor
         assert not any(letter.isdigit() for letter in key + value)
         assert ("woman" in key) == ("woman" in value)
     # Values are synonyms: some base form of key and value have their synset in common.
-    for key, value, _ in itertools.islice(entries(careful), 0, None, 7):
+    for key, value, _ in itertools.islice(entries(broad), 0, None, 7):
         of_key = {
             sense.synset
             for base in wordnet.base_forms(key.replace(" ", "_"), "n")
@@ -198,13 +198,13 @@ def test_every_careful_entry_keeps_the_rules(careful: SynonymTable, wordnet: Wor
         assert of_key & of_value or " " in key, (key, value)
 
 
-def test_keys_are_sorted_and_unique(careful: SynonymTable) -> None:
-    keys = [(key, number) for key, _, number in entries(careful)]
+def test_keys_are_sorted_and_unique(broad: SynonymTable) -> None:
+    keys = [(key, number) for key, _, number in entries(broad)]
     assert keys == sorted(set(keys))
 
 
 def test_irregular_plurals_are_recognised_and_written(wordnet: WordNet) -> None:
-    plural = careful_table({}, wordnet).as_dict(PLURAL_KEY)
+    plural = broad_table({}, wordnet).as_dict(PLURAL_KEY)
     assert plural["police officers"] == "policemen"
     assert plural["alumni"] == "graduates"
     assert plural["bills of fare"] == "menus"
@@ -215,19 +215,19 @@ def test_irregular_plurals_are_recognised_and_written(wordnet: WordNet) -> None:
 
 
 def test_corpus_decides_between_synonyms(wordnet: WordNet) -> None:
-    creature = careful_table({"creature": 9, "beast": 1}, wordnet).as_dict(SINGULAR_KEY)
-    beast = careful_table({"creature": 1, "beast": 9}, wordnet).as_dict(SINGULAR_KEY)
+    creature = broad_table({"creature": 9, "beast": 1}, wordnet).as_dict(SINGULAR_KEY)
+    beast = broad_table({"creature": 1, "beast": 9}, wordnet).as_dict(SINGULAR_KEY)
     assert (creature["animal"], beast["animal"]) == ("creature", "beast")
 
 
 @pytest.mark.slow
 def test_a_corpus_that_never_uses_the_synonym_means_something_else(wordnet: WordNet) -> None:
-    assert careful_table({}, wordnet).as_dict()["court"] == "tribunal"
-    assert "court" not in careful_table({"court": 100}, wordnet).as_dict()
+    assert broad_table({}, wordnet).as_dict()["court"] == "tribunal"
+    assert "court" not in broad_table({"court": 100}, wordnet).as_dict()
 
 
 def test_blocked_words_are_neither_replaced_nor_used(wordnet: WordNet) -> None:
-    table = careful_table({"sofa": 9, "couch": 9}, wordnet, block_list=["sofa"])
+    table = broad_table({"sofa": 9, "couch": 9}, wordnet, block_list=["sofa"])
     assert "sofa" not in table.keys.to_pylist()
     assert "sofa" not in table.values.to_pylist()
 
@@ -239,7 +239,7 @@ def small_table() -> SynonymTable:
     return SynonymTable.from_entries(
         [("sheep", "ovines", 2, "frequency"), ("couch", "sofa", 1, "frequency"),
          ("sheep", "ovine", 1, "edit_distance")],
-        "careful",
+        "broad",
     )  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def test_table_is_sorted_and_read_back(tmp_path: Path) -> None:
     table.to_parquet(path)
     again = SynonymTable.from_parquet(path)
     assert again == table
-    assert again.rule_set == "careful"
+    assert again.rule_set == "broad"
     assert again.to_table().equals(table.to_table())
     assert [p.name for p in tmp_path.iterdir()] == ["table.parquet"]
     assert pickle.loads(pickle.dumps(table)) == table
@@ -264,12 +264,12 @@ def test_table_is_sorted_and_read_back(tmp_path: Path) -> None:
 def test_fingerprint_sees_every_part() -> None:
     base = [("a", "b", 1, "frequency")]
     variants = [
-        SynonymTable.from_entries(base, "careful"),
+        SynonymTable.from_entries(base, "broad"),
         SynonymTable.from_entries(base, "paper"),
-        SynonymTable.from_entries([("a", "c", 1, "frequency")], "careful"),
-        SynonymTable.from_entries([("a", "b", 2, "frequency")], "careful"),
-        SynonymTable.from_entries([("a", "b", 1, "edit_distance")], "careful"),
-        SynonymTable.from_entries([], "careful"),
+        SynonymTable.from_entries([("a", "c", 1, "frequency")], "broad"),
+        SynonymTable.from_entries([("a", "b", 2, "frequency")], "broad"),
+        SynonymTable.from_entries([("a", "b", 1, "edit_distance")], "broad"),
+        SynonymTable.from_entries([], "broad"),
     ]
     assert len({table.fingerprint for table in variants}) == len(variants)
     assert variants[0] != "a table"

@@ -427,7 +427,7 @@ def test_packaged_pipeline_is_accurate(shared: Path, monkeypatch: pytest.MonkeyP
 def test_importing_tags_nothing_and_loads_no_spacy() -> None:
     code = (
         "import sys; import ietest_fast.lexicon as lexicon; "
-        "assert 'pyarrow' not in sys.modules; lexicon.Tagger, lexicon.careful_table; "
+        "assert 'pyarrow' not in sys.modules; lexicon.Tagger, lexicon.broad_table; "
         "assert 'spacy' not in sys.modules and 'thinc' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)

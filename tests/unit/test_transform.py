@@ -65,7 +65,7 @@ ENTRIES = [
 
 
 def careful() -> TaggedSubstitution:
-    table = SynonymTable.from_entries(ENTRIES, "careful")
+    table = SynonymTable.from_entries(ENTRIES, "broad")
     words = TaggedWords.of_nouns(table, np.array([0, 0, 1, 2], np.int32))
     return TaggedSubstitution(words=words, tagger=FewNouns())
 
@@ -208,7 +208,7 @@ def test_fingerprints_tell_what_matters_apart():
 
 def test_a_table_of_tagged_words_is_refused_by_the_published_rules():
     with pytest.raises(InputError, match="TaggedSubstitution"):
-        SynonymSubstitution(table=SynonymTable.from_entries(ENTRIES, "careful"))
+        SynonymSubstitution(table=SynonymTable.from_entries(ENTRIES, "broad"))
 
 
 def test_words_keep_chunks_that_nothing_changes():
@@ -244,7 +244,7 @@ def test_forms_of_a_word_share_a_group():
             ("sheep", "ewe", 1, "frequency"),
             ("sheep", "ewes", 2, "frequency"),
         ],
-        "careful",
+        "broad",
     )
     groups = dict(
         zip(table.keys.to_pylist(), group_forms(table, WordNet.packaged()).tolist(), strict=True)

@@ -72,9 +72,7 @@ def _choose_texts(
 @click.option(
     "--n-check",
     type=click.IntRange(min=1),
-    default=_CHECKED,
-    show_default=True,
-    help="How many of them, from all over the file.",
+    help=f"How many of them, from all over the file.  [default: {_CHECKED}]",
 )
 @click.option(
     "--calibrate",
@@ -102,7 +100,7 @@ def command(
     target: Path,
     precision: str,
     texts: Path | None,
-    n_check: int,
+    n_check: int | None,
     calibration: Path | None,
     n_calibrate: int | None,
     sense: bool,
@@ -117,7 +115,8 @@ def command(
     from ietest_fast.models.quantisation import count_bytes
 
     if sense:
-        if precision != "fp32" or texts is not None or calibration is not None or n_calibrate:
+        others = (texts, n_check, calibration, n_calibrate)
+        if precision != "fp32" or any(each is not None for each in others):
             raise click.UsageError("--sense exports in fp32, and compares nothing.")
         folder = export_sense_model(checkpoint, target)
         n_bytes = count_bytes(folder / "model.onnx")
@@ -130,7 +129,9 @@ def command(
         raise click.UsageError("--calibrate is for --precision int8.")
     if n_calibrate is not None and calibration is None:
         raise click.UsageError("--n-calibrate is of --calibrate, which is not given.")
-    checked, ranges = _choose_texts(texts, n_check, calibration, n_calibrate or _CALIBRATED)
+    checked, ranges = _choose_texts(
+        texts, n_check or _CHECKED, calibration, n_calibrate or _CALIBRATED
+    )
     n_calibrated = 0 if ranges is None else len(ranges[0])
     exported = export_onnx(
         checkpoint,

@@ -101,7 +101,7 @@ POS = CommaList(
     "PARTS",
     str,
     lambda parts: bool(parts) and set(parts) <= {"noun", "adj", "adv", "verb"},
-    "is not some of noun, adj, adv, verb, parted by commas",
+    "is not some of noun, adj, adv, verb, separated by commas",
 )
 
 #: Four counts. What they may be is checked later, with the same words as elsewhere.
@@ -382,6 +382,9 @@ WORD_OPTIONS = (
 )
 """The commonest options of substitutions, which ``--phi`` takes as well."""
 
+WORD_OPTION_NAMES = ("pos", "wordnet_only", "sense_check")
+"""Names of their parameters, and of the options of a transformation."""
+
 
 def word_options(command: Any) -> Any:
     """Add :data:`WORD_OPTIONS` to a command."""
@@ -402,12 +405,6 @@ def choose_phis(texts: Sequence[str], options: Mapping[str, Any]) -> list[PhiCho
     """
     from ietest_fast.transform.phi import DEFAULT_PHI, parse_phi
 
-    added: dict[str, Any] = {}
-    if options["pos"] is not None:
-        added["pos"] = options["pos"]
-    if options["wordnet_only"]:
-        added["wordnet_only"] = True
-    if options["sense_check"] is not None:
-        added["sense_check"] = options["sense_check"]
+    added = {name: options[name] for name in WORD_OPTION_NAMES if options[name]}
     chosen = [parse_phi(text, folder=Path.cwd()) for text in texts or [DEFAULT_PHI]]
     return [each.with_options(added) for each in chosen] if added else chosen

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.options import (
+    WORD_OPTION_NAMES,
     OpenShare,
     SignificanceLevel,
     choose_phis,
@@ -267,6 +268,8 @@ def command(
         _list_models()
         return
     _check_files(options)
+    if config is not None:
+        _refuse_word_options(options)
     overrides = _overrides(options)
     if config is None and "data" not in overrides:
         raise click.UsageError("give a CONFIG.toml, --demo, or --train, --valid and --test")
@@ -318,6 +321,27 @@ def _check_files(options: dict[str, Any]) -> None:
             check_file(options[name])
 
 
+def _word_options(options: dict[str, Any]) -> list[str]:
+    """Return those options of substitutions that are given, as they are typed."""
+    return [f"--{name.replace('_', '-')}" for name in WORD_OPTION_NAMES if options[name]]
+
+
+def _refuse_word_options(options: dict[str, Any]) -> None:
+    """Refuse options of substitutions beside a configuration, which names its own.
+
+    Raises
+    ------
+    click.UsageError
+        Naming them.
+    """
+    given = [] if options["phi"] else _word_options(options)
+    if given:
+        raise click.UsageError(
+            f"{' and '.join(given)}: CONFIG says which transformation to use; write "
+            f"{'this option' if len(given) == 1 else 'these options'} into it, or give --phi too"
+        )
+
+
 def _check(config: Path | None, overrides: dict[str, Any]) -> RunConfig:
     """Read the configuration; a mistake in the options is one of usage."""
     from ietest_fast.errors import ConfigError
@@ -359,7 +383,7 @@ def _demo(options: dict[str, Any]) -> dict[str, Any] | bool | None:
 
 def _phi(options: dict[str, Any]) -> list[Any] | None:
     """Read ``--phi``; files that it names lie in the working folder."""
-    if not (options["phi"] or options["pos"] or options["wordnet_only"] or options["sense_check"]):
+    if not options["phi"] and not _word_options(options):
         return None
     return list(choose_phis(options["phi"], options))
 

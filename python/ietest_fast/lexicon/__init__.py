@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ietest_fast.lexicon.careful_rules import careful_table as careful_table
+    from ietest_fast.lexicon.broad_rules import broad_table as broad_table
     from ietest_fast.lexicon.frequencies import count_nouns as count_nouns
     from ietest_fast.lexicon.paper_rules import paper_candidates as paper_candidates
     from ietest_fast.lexicon.paper_rules import paper_table as paper_table
@@ -37,7 +37,7 @@ __all__ = [
     "Tagger",
     "TokenTags",
     "WordNet",
-    "careful_table",
+    "broad_table",
     "count_nouns",
     "paper_candidates",
     "paper_table",
@@ -58,7 +58,7 @@ __getattr__, __dir__ = lazy_names(
         "TokenTags": "token_tags",
         "UPOS": "token_tags",
         "WordNet": "wordnet",
-        "careful_table": "careful_rules",
+        "broad_table": "broad_rules",
         "count_nouns": "frequencies",
         "paper_candidates": "paper_rules",
         "paper_table": "paper_rules",

@@ -144,6 +144,16 @@ def reviewed_words(
     return TaggedWords(entries=entries, phrases=phrases_with(forms, wordnet))
 
 
+@functools.cache
+def known_words() -> frozenset[str]:
+    """Return every form, substitute and lemma of the packaged table, in lower case."""
+    return frozenset(
+        word.lower()
+        for each in load_reviewed()
+        for word in (each.form, each.value, *each.value.split(), lemma_of(each.word))
+    )
+
+
 def check_parts_of_speech(pos: Collection[str]) -> None:
     """Stop unless these are parts of speech that have reviewed substitutions.
 

@@ -21,7 +21,7 @@ from ietest_fast.paths import check_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-RuleSet = Literal["paper", "careful"]
+RuleSet = Literal["paper", "broad"]
 Rule = Literal["frequency", "edit_distance"]
 
 ANY_NUMBER, SINGULAR_KEY, PLURAL_KEY = 0, 1, 2
@@ -45,7 +45,7 @@ class SynonymTable:
     rules
         Why this value won: ``"frequency"`` (how often a corpus uses it) or ``"edit_distance"``.
     rule_set
-        ``"paper"`` or ``"careful"``.
+        ``"paper"`` or ``"broad"``.
     """
 
     keys: pa.StringArray
@@ -147,7 +147,7 @@ class SynonymTable:
         rule_set = (table.schema.metadata or {}).get(b"rule_set", b"").decode()
         if rule_set not in get_args(RuleSet):
             raise InputError(
-                f"not a synonym table: rule_set is {rule_set!r}, expected 'paper' or 'careful'",
+                f"not a synonym table: rule_set is {rule_set!r}, expected 'paper' or 'broad'",
                 path=path,
             )
         entries = zip(*(table[name].to_pylist() for name in _COLUMNS), strict=True)

@@ -28,7 +28,7 @@ _NOTHING_BIT = 31
 _CONDITION = re.compile(rf"({'|'.join(PLACES)})(!?)=(.+)\Z")
 
 
-class Test(NamedTuple):
+class Condition(NamedTuple):
     """Compare the token at a place with a list; see :func:`read_conditions`."""
 
     place: int
@@ -37,7 +37,7 @@ class Test(NamedTuple):
     tags: tuple[str, ...]
 
 
-def read_conditions(text: str) -> tuple[Test, ...]:
+def read_conditions(text: str) -> tuple[Condition, ...]:
     """Read conditions, all of which have to hold: ``next=of|in;prev!=NOUN|END``.
 
     Parameters
@@ -63,7 +63,7 @@ def read_conditions(text: str) -> tuple[Test, ...]:
         words = tuple(item for item in items if item not in tags)
         if "" in items or any(word != word.lower() for word in words):
             raise InputError(f"{part!r} lists a word that is not in lower case, or none")
-        tests.append(Test(PLACES[place], bool(negation), words, tags))
+        tests.append(Condition(PLACES[place], bool(negation), words, tags))
     return tuple(tests)
 
 
@@ -88,7 +88,7 @@ class TaggedWords:
     ----------
     entries
         In the order in which those of one key are tried. ``key`` is a form in lower case, words
-        parted by one blank; ``pos`` the universal tag that it has to have; ``number`` 1 for
+        separated by one blank; ``pos`` the universal tag that it has to have; ``number`` 1 for
         singular, 2 for plural, 0 for any; ``when`` the conditions (:func:`read_conditions`);
         ``word`` what it is a form of. Where ``is_bound``, a row replaces all forms of the word or
         none.
@@ -107,6 +107,29 @@ class TaggedWords:
         """Sha256 of entries and phrases, 64 hexadecimal digits."""
         lines = ["\t".join(map(str, entry)) for entry in self.entries]
         return hashlib.sha256("\n".join([*lines, "", *self.phrases]).encode()).hexdigest()
+
+    @functools.cached_property
+    def _families(self) -> dict[str, str]:
+        leader: dict[str, str] = {}
+
+        def find(name: str) -> str:
+            while leader.setdefault(name, name) != name:
+                leader[name] = leader[leader[name]]
+                name = leader[name]
+            return name
+
+        # A word is told from a form by what no form begins with.
+        for entry in self.entries:
+            one, other = sorted((find(entry.key), find(f"\n{entry.word}")))
+            leader[other] = one
+        return {entry.key: find(entry.key) for entry in self.entries}
+
+    def family_of(self, form: str) -> str:
+        """Return by what a form is known: the same for all forms of a word, in any case.
+
+        Forms that are forms of several words (*running* of a noun and of a verb) join them.
+        """
+        return self._families.get(form.lower(), form.lower())
 
     @classmethod
     def of_nouns(
@@ -166,9 +189,9 @@ class TaggedWords:
         }
 
 
-def _condition_columns(conditions: Iterable[tuple[Test, ...]]) -> tuple[Any, ...]:
+def _condition_columns(conditions: Iterable[tuple[Condition, ...]]) -> tuple[Any, ...]:
     begins: list[int] = [0]
-    tests: list[Test] = []
+    tests: list[Condition] = []
     for each in conditions:
         tests += each
         begins.append(len(tests))

@@ -184,7 +184,7 @@ def export_sense_model(checkpoint: str | Path, target: str | Path) -> Path:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
         folder = Path(room) / "whole"
         folder.mkdir()
-        _write_graph(model, checkpoint, folder / _MODEL, output=output)
+        _write_graph(model, checkpoint, folder / _MODEL, output=output, each_token=True)
         _write_companions(model, checkpoint, folder)
         folder.rename(target)
     return target
@@ -271,7 +271,9 @@ def _make_feeds(
     return [model.feed(store, rows[i : i + 1]) for i in range(len(rows))]
 
 
-def _write_graph(model: Any, checkpoint: Path, path: Path, *, output: str = "logits") -> None:
+def _write_graph(
+    model: Any, checkpoint: Path, path: Path, *, output: str = "logits", each_token: bool = False
+) -> None:
     torch = import_torch()
     tokenizer = load_tokenizer(checkpoint)
     tokens = [tokenizer.tokenise(["a b c", "a"])]
@@ -298,11 +300,19 @@ def _write_graph(model: Any, checkpoint: Path, path: Path, *, output: str = "log
             )
             program.save(str(path))
         except Exception as error:  # noqa: BLE001 - whatever the newer exporter stumbles over
-            _trace_graph(model, inputs, path, output=output, because=error)
+            _trace_graph(
+                model, inputs, path, output=output, each_token=each_token, because=error
+            )
 
 
 def _trace_graph(
-    model: Any, inputs: dict[str, Any], path: Path, *, output: str, because: BaseException
+    model: Any,
+    inputs: dict[str, Any],
+    path: Path,
+    *,
+    output: str,
+    each_token: bool,
+    because: BaseException,
 ) -> None:
     """Export by tracing, the older way, for models that the newer one cannot follow (XLNet)."""
     torch = import_torch()
@@ -315,7 +325,10 @@ def _trace_graph(
             f=str(path),
             input_names=list(inputs),
             output_names=[output],
-            dynamic_axes={**dict.fromkeys(inputs, axes), output: {0: "batch"}},
+            dynamic_axes={
+                **dict.fromkeys(inputs, axes),
+                output: axes if each_token else {0: "batch"},
+            },
             dynamo=False,
             opset_version=_OPSET,
             verbose=False,

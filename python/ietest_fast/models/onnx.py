@@ -233,6 +233,10 @@ class OnnxNetwork:
         store: TokenStore,
         rows: NDArray[np.int64],
         take: Callable[[NDArray[np.int64], NDArray[np.float32]], None],
+        *,
+        reduce: Callable[[NDArray[np.int64], NDArray[np.float32]], NDArray[np.float32]]
+        | None = None,
+        n_threads: int | None = None,
     ) -> None:
         """Run the model on some rows of a store, as many batches at a time as the runner takes.
 
@@ -245,12 +249,18 @@ class OnnxNetwork:
         take
             Is given, in this thread, what came out for each batch: places in `rows`, int64 (b,),
             and the output, whose first axis is the batch.
+        reduce
+            Is given the same in the thread that computed it, and returns what `take` gets. Outputs
+            of every token are large, and few of their numbers are wanted.
+        n_threads
+            Batches at a time, at most as many as the runner takes; None: as many.
         """
         batches = plan_batches(store.lengths[rows], token_budget=self.token_budget)
-        n_parallel = self.runner.n_parallel
+        n_parallel = min(self.runner.n_parallel, n_threads or self.runner.n_parallel)
 
         def compute(places: NDArray[np.int64]) -> NDArray[np.float32]:
-            return self.runner.run(self.feed(store, rows[places]))
+            output = self.runner.run(self.feed(store, rows[places]))
+            return output if reduce is None else reduce(places, output)
 
         running: deque[tuple[NDArray[np.int64], Future[NDArray[np.float32]]]] = deque()
 
@@ -261,7 +271,7 @@ class OnnxNetwork:
         with ThreadPoolExecutor(n_parallel, thread_name_prefix="infer") as threads:
             try:
                 for batch in batches:
-                    # No more than that, because what comes out for each token can be large.
+                    # No more than that, so that few outputs wait to be taken.
                     if len(running) == 2 * n_parallel:
                         take_first()
                     running.append((batch, threads.submit(compute, batch)))

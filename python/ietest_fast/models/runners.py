@@ -72,7 +72,7 @@ class Runner(Protocol):
     token_budget: int
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Give the class scores of one batch, float32, shape (texts, labels).
+        """Compute the output of one batch, float32; see :class:`~ietest_fast.models.ports.Ports`.
 
         Raises
         ------
@@ -169,7 +169,7 @@ class OnnxRuntime:
         self.token_budget = _GPU_TOKEN_BUDGET if self._binds else _CPU_TOKEN_BUDGET
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Give the class scores of one batch."""
+        """Compute the output of one batch."""
         output = self.ports.output
         try:
             if not self._binds:
@@ -271,7 +271,7 @@ class OpenVino:
         self._of_thread = threading.local()
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Give the class scores of one batch."""
+        """Compute the output of one batch."""
         request = getattr(self._of_thread, "request", None)
         if request is None:
             request = self._of_thread.request = self._compiled.create_infer_request()

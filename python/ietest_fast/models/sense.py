@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +24,14 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.tokens import TokenStore
 
+    _Reduction = Callable[[NDArray[np.int64], NDArray[np.float32]], NDArray[np.float32]]
+
 SenseKind = Literal["encoder", "masked"]
 
 # Contexts that are tokenised and held in memory at a time.
 _CONTEXTS_AT_ONCE = 16_384
+# Bytes of a batch's log-probabilities: a language model gives one for each token it knows.
+_BYTES_OF_OUTPUT = 1 << 28
 
 
 class Context(NamedTuple):
@@ -64,14 +70,22 @@ class SenseModel:
         Id of the token that hides another; None for an encoder.
     path
         What it was loaded from, and can be loaded from again.
+    fingerprint
+        Of its files; None: computed from those of the network, which have to be there still.
     """
 
-    def __init__(self, network: OnnxNetwork, mask: int | None, *, path: Path) -> None:
+    def __init__(
+        self,
+        network: OnnxNetwork,
+        mask: int | None,
+        *,
+        path: Path,
+        fingerprint: str | None = None,
+    ) -> None:
         self.network = network
         self._mask = mask
-        self._path = path
-        # Now, because files that were made for it do not stay.
-        self._fingerprint = network.hash("sense ", self.kind)
+        self._path = path.absolute()
+        self._fingerprint = fingerprint or network.hash("sense ", self.kind)
 
     @classmethod
     def load(cls, path: str | Path) -> SenseModel:
@@ -93,12 +107,15 @@ class SenseModel:
         path = Path(path)
         if not _is_checkpoint(path):
             return cls(*_open(path), path=path)
+        from ietest_fast.models.checkpoint import fingerprint_checkpoint
         from ietest_fast.models.export import export_sense_model
 
+        # The checkpoint's own: another version of torch exports it to other bytes.
+        fingerprint = hashlib.sha256(f"sense {fingerprint_checkpoint(path)}".encode()).hexdigest()
         with tempfile.TemporaryDirectory(prefix="ietest-sense-") as room:
             # Loaded while it is there: ONNX Runtime keeps what it has read.
             exported = export_sense_model(path, Path(room) / "model")
-            return cls(*_open(exported), path=path)
+            return cls(*_open(exported), path=path, fingerprint=fingerprint)
 
     def __reduce__(self) -> tuple[Any, tuple[Path]]:
         # What runs it cannot be copied to another process.
@@ -111,7 +128,7 @@ class SenseModel:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the model's files, 64 hexadecimal digits."""
+        """Hash of the model's files, or of the checkpoint's, 64 hexadecimal digits."""
         return self._fingerprint
 
     def score(
@@ -119,6 +136,7 @@ class SenseModel:
         old: Sequence[Context],
         new: Sequence[Context],
         *,
+        n_threads: int | None = None,
         on_batch: Callable[[int], None] | None = None,
     ) -> NDArray[np.float32]:
         """Compute how well each new word fits in the old one's place.
@@ -130,6 +148,8 @@ class SenseModel:
         old, new
             n words each; the contexts of a word and its replacement are the same, but for an
             article that goes with the word.
+        n_threads
+            Batches that a processor computes at a time; None: as many as there are cores.
         on_batch
             Told the number of contexts of every batch that is done.
 
@@ -137,18 +157,24 @@ class SenseModel:
         -------
         ndarray
             float32 (n,).
+
+        Raises
+        ------
+        InputError
+            If the model's output does not have the shape that it should have.
         """
         places: dict[Context, int] = {}
         for context in (*old, *new):
             places.setdefault(context, len(places))
         contexts = list(places)
         mask = self._mask
-        parts = [
-            self._vectors(some, on_batch)
-            if mask is None
-            else self._log_probabilities(some, on_batch, mask=mask)
-            for some in _cut(contexts)
-        ]
+        parts = []
+        for some in _cut(contexts):
+            inputs = self._read(some)
+            reduce = (
+                self._vectors(inputs) if mask is None else self._log_probabilities(inputs, mask)
+            )
+            parts.append(self._compute(inputs, reduce, n_threads, on_batch))
         found = np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
         first = found[[places[context] for context in old]]
         second = found[[places[context] for context in new]]
@@ -156,56 +182,79 @@ class SenseModel:
             return np.asarray((first * second).sum(axis=1), dtype=np.float32)
         return np.asarray((second - first)[:, 0], dtype=np.float32)
 
-    def _vectors(
-        self, contexts: Sequence[Context], on_batch: Callable[[int], None] | None
+    def _compute(
+        self,
+        inputs: _Inputs,
+        reduce: _Reduction,
+        n_threads: int | None,
+        on_batch: Callable[[int], None] | None,
     ) -> NDArray[np.float32]:
-        """Return the mean vector of each context's word, of length 1, shape (n, d)."""
-        inputs = self._read(contexts)
-        means: dict[int, NDArray[np.float32]] = {}
+        """Return the numbers of each context's word, shape (n, d)."""
+        n = len(inputs.begin)
+        found: list[NDArray[np.float32]] = []
+        order: list[NDArray[np.int64]] = []
 
-        def take(places: NDArray[np.int64], output: NDArray[np.float32]) -> None:
-            begin, end = self._places(inputs, places, output)
-            for place, vectors, first, last in zip(places, output, begin, end, strict=True):
-                mean = vectors[first:last].mean(axis=0, dtype=np.float64)
-                length = float(np.linalg.norm(mean))
-                means[int(place)] = (mean / (length or 1.0)).astype(np.float32)
+        def take(places: NDArray[np.int64], numbers: NDArray[np.float32]) -> None:
+            order.append(places)
+            found.append(numbers)
             if on_batch is not None:
                 on_batch(len(places))
 
-        rows = np.arange(len(contexts), dtype=np.int64)
-        self.network.run(inputs.store, rows, take)
-        return np.stack([means[place] for place in range(len(contexts))])
+        rows = np.arange(n, dtype=np.int64)
+        self.network.run(inputs.store, rows, take, reduce=reduce, n_threads=n_threads)
+        together = np.concatenate(found)
+        in_order = np.empty_like(together)
+        in_order[np.concatenate(order)] = together
+        return in_order
 
-    def _log_probabilities(
-        self, contexts: Sequence[Context], on_batch: Callable[[int], None] | None, *, mask: int
-    ) -> NDArray[np.float32]:
-        """Return the mean log-probability of each word's tokens, all hidden at once, (n, 1)."""
-        inputs = self._read(contexts)
-        words = [
-            inputs.store.ids[first + begin : first + end].copy()
-            for first, begin, end in zip(
-                inputs.store.offsets[:-1], inputs.begin, inputs.end, strict=True
-            )
-        ]
-        for first, begin, end in zip(
-            inputs.store.offsets[:-1], inputs.begin, inputs.end, strict=True
-        ):
-            inputs.store.ids[first + begin : first + end] = mask
-        found = np.zeros((len(contexts), 1), np.float32)
+    def _vectors(self, inputs: _Inputs) -> _Reduction:
+        """Make what computes the mean vector of each context's word, of length 1, shape (b, d)."""
 
-        def take(places: NDArray[np.int64], output: NDArray[np.float32]) -> None:
+        def reduce(
+            places: NDArray[np.int64], output: NDArray[np.float32]
+        ) -> NDArray[np.float32]:
             begin, end = self._places(inputs, places, output)
-            for place, logits, first, last in zip(places, output, begin, end, strict=True):
-                hidden = logits[first:last].astype(np.float64)
+            means = np.stack(
+                [
+                    vectors[first:last].mean(axis=0, dtype=np.float64)
+                    for vectors, first, last in zip(output, begin, end, strict=True)
+                ]
+            )
+            lengths = np.linalg.norm(means, axis=1, keepdims=True)
+            return (means / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
+
+        return reduce
+
+    def _log_probabilities(self, inputs: _Inputs, mask: int) -> _Reduction:
+        """Hide the words, and make what computes the mean log-probability of their tokens (b, 1)."""
+        firsts = inputs.store.offsets[:-1]
+        words = []
+        for first, begin, end in zip(firsts, inputs.begin, inputs.end, strict=True):
+            tokens = inputs.store.ids[first + begin : first + end]
+            words.append(tokens.copy())
+            tokens[:] = mask
+        largest = max(int(word.max()) for word in words)
+
+        def reduce(
+            places: NDArray[np.int64], output: NDArray[np.float32]
+        ) -> NDArray[np.float32]:
+            begin, end = self._places(inputs, places, output)
+            if output.shape[2] <= largest:
+                raise InputError(
+                    f"the model returned {output.shape[2]:,} numbers for each token, but the "
+                    f"tokenizer has a token {largest:,}; give a masked language model, or the "
+                    "tokenizer that belongs to it",
+                    path=self.network.files.model,
+                )
+            found = np.empty((len(places), 1), np.float32)
+            for i, (place, first, last) in enumerate(zip(places, begin, end, strict=True)):
+                hidden = output[i, first:last].astype(np.float64)
                 hidden -= hidden.max(axis=1, keepdims=True)
                 chosen = hidden[np.arange(last - first), words[place]]
-                found[place] = np.mean(chosen - np.log(np.exp(hidden).sum(axis=1)))
-            if on_batch is not None:
-                on_batch(len(places))
+                found[i] = np.mean(chosen - np.log(np.exp(hidden).sum(axis=1)))
+            return found
 
-        rows = np.arange(len(contexts), dtype=np.int64)
-        self.network.run(inputs.store, rows, take)
-        return found
+        return reduce
 
     def _places(
         self, inputs: _Inputs, places: NDArray[np.int64], output: NDArray[np.float32]
@@ -263,6 +312,13 @@ def _open(path: Path) -> tuple[OnnxNetwork, int | None]:
     ports, n_known = network.runner.ports, read_n_known(read_json(files.config))
     if ports.output != "logits" and (n_known is None or ports.n_labels != n_known):
         return network, None
+    if ports.n_labels is not None and n_known is not None and ports.n_labels < n_known:
+        raise InputError(
+            f"its output {ports.output!r} has {ports.n_labels:,} numbers for each token, and its "
+            f"vocabulary {n_known:,} tokens, so this is neither an encoder nor a masked language "
+            "model (is it one that labels tokens?)",
+            path=files.model,
+        )
     token = _mask_token(files)
     mask = None if token is None else network.tokenizer.token_id(token)
     if mask is None:
@@ -271,6 +327,10 @@ def _open(path: Path) -> tuple[OnnxNetwork, int | None]:
             "sentence encoder or a masked language model",
             path=files.tokenizer,
         )
+    n_numbers = ports.n_labels or n_known
+    if n_numbers is not None:
+        budget = min(network.token_budget, max(1, _BYTES_OF_OUTPUT // (4 * n_numbers)))
+        network = dataclasses.replace(network, token_budget=budget)
     return network, mask
 
 

@@ -316,6 +316,11 @@ def _robustness(runs: Sequence[FinishedRun]) -> Section:
 def _soundness(runs: Sequence[FinishedRun], marked: Sequence[MarkedSample]) -> list[Section]:
     needed = needed_table(runs)
     if needed is None:
+        if marked:
+            raise InputError(
+                "none of these runs has texts, so no sample was drawn from them",
+                path=marked[0].sample.path,
+            )
         return []
     parts: list[Part] = [Numbers(table=needed)]
     for each in marked:
@@ -324,7 +329,7 @@ def _soundness(runs: Sequence[FinishedRun], marked: Sequence[MarkedSample]) -> l
             raise InputError(
                 "was not drawn from the test set of any of these runs", path=each.sample.path
             )
-        parts.append(Heading(text=say_soundness(each)))
+        parts.append(Heading(text=f"{each.sample.path.name}: {say_soundness(each)}"))
         for number, run in enumerate(own):
             tables = marked_tables(run, each)
             parts += [Numbers(table=table) for table in tables[min(number, 1) :]]

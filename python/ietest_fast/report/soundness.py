@@ -86,6 +86,7 @@ def needed_table(runs: Sequence[FinishedRun]) -> Table | None:
     known = [run for run in runs if run.results is not None]
     if not known:
         return None
+    is_clustered = any(cell.n_clusters is not None for run in known for cell in run.cells)
     return Table(
         name="unsound-to-explain",
         title="Unsound rephrasings that would explain the result",
@@ -95,16 +96,21 @@ def needed_table(runs: Sequence[FinishedRun]) -> Table | None:
             Column("reworded", "count"),
             Column("classifiers that differ", "count"),
             Column("of", "count"),
+            Column("unsound, at least", "count"),
             Column("unsound, at least %", "percent", 1),
         ),
         rows=tuple(_needed(run, rho) for run in known for rho in run.rhos),
         note="Unsound, at least: if fewer of the reworded texts than these are unsound, some "
         "classifier differs on the sound ones alone, whichever texts are unsound and whatever the "
-        "model does on them. Empty where no classifier differs, at α/M by itself.",
+        "model does on them. Empty where no classifier differs, at α/M by itself; with fewer than "
+        "25 discordant pairs, McNemar's exact test has to reject as well."
+        + (" Texts are taken as independent, without clusters." if is_clustered else ""),
     )
 
 
-def _needed(run: FinishedRun, rho: RhoResult) -> tuple[str, float, int, int, int, float | None]:
+def _needed(
+    run: FinishedRun, rho: RhoResult
+) -> tuple[str, float, int, int, int, int | None, float | None]:
     alpha = run.alpha / run.n_classifiers
     sizes = [cell.reworded.counts.n for cell in rho.cells if cell.reworded is not None]
     n_reworded = max(sizes, default=0)
@@ -114,8 +120,18 @@ def _needed(run: FinishedRun, rho: RhoResult) -> tuple[str, float, int, int, int
         for cell in rho.cells
     ]
     differing = [each for each in found if each.n_to_explain]
-    most = max((each.share_to_explain for each in differing), default=None)
-    return run.name, rho.rho, n_reworded, len(differing), len(rho.cells), most
+    if not differing:
+        return run.name, rho.rho, n_reworded, 0, len(found), None, None
+    most = max(differing, key=lambda each: each.n_to_explain)
+    return (
+        run.name,
+        rho.rho,
+        n_reworded,
+        len(differing),
+        len(found),
+        most.n_to_explain,
+        most.share_to_explain,
+    )
 
 
 def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
@@ -141,16 +157,22 @@ def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
             )
             for table in brief_tables(repeated)
         ]
+        if run.cells[0].n_clusters is not None:
+            note = "The run drew clusters; here observations are drawn one by one."
+            first = tables[1]
+            tables[1] = replace(first, note=f"{first.note} {note}" if first.note else note)
     return tables
 
 
 def say_soundness(marked: MarkedSample) -> str:
     """Say in a sentence how many texts are unsound, as most people marked them."""
-    found = marked.soundness
+    found, n = marked.soundness, marked.sample.n_reworded
     if found.interval is None or found.share is None:
-        return "No text has a majority of marks."
+        return "no text has a majority of marks."
     low, high = 1 - found.interval.high, 1 - found.interval.low
     return (
-        f"Of {found.n_marked:,} marked texts, {1 - found.share:.1%} are unsound "
-        f"(95%: {low:.1%} to {high:.1%}); compare it with the shares in the first table."
+        f"of {found.n_marked:,} marked texts, {1 - found.share:.1%} are unsound by the criterion "
+        f"{marked.sample.criterion} (95%: {low:.1%} to {high:.1%}). That is about {(1 - found.share) * n:,.0f} of the "
+        f"{n:,} reworded texts ({low * n:,.0f} to {high * n:,.0f}); compare it with the numbers in "
+        "the first table."
     )

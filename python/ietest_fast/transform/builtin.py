@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -20,8 +21,10 @@ from ietest_fast.transform.kinds import (
 
 if TYPE_CHECKING:
     from ietest_fast.lexicon import WordNet
+    from ietest_fast.models.sense import SenseModel
     from ietest_fast.transform.base import Transformation
     from ietest_fast.transform.synonyms import RuleSet, WordChoice
+    from ietest_fast.transform.tagged import TaggedSubstitution
 
 # Counted up when a transformation of the same settings begins to give other texts.
 _SYNONYMS_SCHEME = 2
@@ -62,23 +65,6 @@ class SynonymOptions(PhiOptions):
     block_list: InputFile | None = Field(
         None, description="a file of words to leave alone, one a line"
     )
-    sense_check: InputModel | None = Field(
-        None,
-        description="a sentence encoder or masked language model that judges each replacement in "
-        "its context: an ONNX file or folder, or a checkpoint",
-    )
-    sense_least: float | None = Field(
-        None,
-        allow_inf_nan=False,
-        description="what a replacement has to score [encoder: 0.6, a cosine; masked language "
-        "model: -4, a difference of log-probabilities]",
-    )
-
-    @model_validator(mode="after")
-    def _check_sense(self) -> Self:
-        if self.sense_least is not None and self.sense_check is None:
-            raise ValueError("sense_least: is of sense_check, which names the model")
-        return self
 
 
 def _as_tuple(value: object) -> object:
@@ -106,6 +92,23 @@ class ReviewedOptions(SynonymOptions):
     wordnet_only: bool = Field(
         False, description="whether to leave out pairs that are no synonyms in WordNet"
     )
+    sense_check: InputModel | None = Field(
+        None,
+        description="a sentence encoder or masked language model that judges each replacement in "
+        "its context: an ONNX file or folder, or a checkpoint",
+    )
+    sense_least: float | None = Field(
+        None,
+        allow_inf_nan=False,
+        description="what a replacement has to score [encoder: 0.6, a cosine; masked language "
+        "model: -4, a difference of log-probabilities]",
+    )
+
+    @model_validator(mode="after")
+    def _check_sense(self) -> Self:
+        if self.sense_least is not None and self.sense_check is None:
+            raise ValueError("sense_least: needs sense_check, which names the model")
+        return self
 
     def choice(self) -> WordChoice:
         """Return which reviewed substitutions are asked for."""
@@ -118,13 +121,46 @@ class ReviewedOptions(SynonymOptions):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _SenseCheck:
+    """A model that judges replacements, and from which score on one is made."""
+
+    model: SenseModel
+    least: float
+
+    @classmethod
+    def load(cls, options: ReviewedOptions) -> Self | None:
+        """Load what the options name; None if they name no model."""
+        if options.sense_check is None:
+            return None
+        from ietest_fast.models.sense import SenseModel
+        from ietest_fast.transform.sense import DEFAULT_LEAST
+
+        model = SenseModel.load(options.sense_check)
+        given = options.sense_least
+        return cls(model=model, least=DEFAULT_LEAST[model.kind] if given is None else given)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        return {
+            "sense_check": f"{self.model.kind}@{self.model.fingerprint[:12]}",
+            "sense_least": self.least,
+        }
+
+    def over(self, built: TaggedSubstitution) -> Transformation:
+        """Let the model judge what a transformation replaces."""
+        from ietest_fast.transform.sense import SenseChecked
+
+        return SenseChecked(
+            inner=built, model=self.model, least=self.least, lemma_of=built.words.family_of
+        )
+
+
 def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransformation:
     from ietest_fast.lexicon import TagCache, Tagger, read_block_list
     from ietest_fast.lexicon.reviewed import fingerprint_reviewed
-    from ietest_fast.models.sense import SenseModel
-    from ietest_fast.transform.sense import DEFAULT_LEAST, SenseChecked
     from ietest_fast.transform.synonyms import build_from_texts, default_tagger
-    from ietest_fast.transform.tagged import pipeline_name
+    from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
     from ietest_fast.transform.words import describe_words
 
     blocked = () if options.block_list is None else tuple(read_block_list(options.block_list))
@@ -135,17 +171,26 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
         "wordnet": "packaged" if options.wordnet is None else Path(options.wordnet).name,
         "block_list": describe_words(blocked),
     }
-
-    words = options.choice() if isinstance(options, ReviewedOptions) else None
+    identified: dict[str, Any] = {
+        "scheme": _SYNONYMS_SCHEME,
+        "name": f"syn.{rules}",
+        "tagger": tagger.fingerprint,
+        "wordnet": wordnet.fingerprint,
+        "block_list": sorted(blocked),
+    }
+    words, check = None, None
     if isinstance(options, ReviewedOptions):
+        words, check = options.choice(), _SenseCheck.load(options)
         recorded |= {"pos": list(options.pos), "wordnet_only": options.wordnet_only}
-
-    model = None if options.sense_check is None else SenseModel.load(options.sense_check)
-    least = options.sense_least
-    if model is not None:
-        least = DEFAULT_LEAST[model.kind] if least is None else least
-        recorded["sense_check"] = f"{model.kind}@{model.fingerprint[:12]}"
-        recorded["sense_least"] = least
+        identified["reviewed"] = [
+            fingerprint_reviewed(),
+            sorted(words.pos),
+            words.texts,
+            words.wordnet_only,
+        ]
+    if check is not None:
+        recorded |= check.recorded
+        identified["sense"] = [check.model.fingerprint, check.least]
 
     def build(material: Material) -> Transformation:
         if material.tag_cache is not None:
@@ -163,23 +208,13 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
             on_progress=material.on_progress,
             on_warning=material.on_warning,
         )
-        if model is None or least is None:
-            return built
-        return SenseChecked(inner=built, model=model, least=least, lemma_of=wordnet.lemma_of)
+        if check is not None and isinstance(built, TaggedSubstitution):
+            return check.over(built)
+        return built
 
     return PlannedTransformation(
         name=f"syn.{rules}",
-        fingerprint=fingerprint_of(
-            {
-                "scheme": _SYNONYMS_SCHEME,
-                "name": f"syn.{rules}",
-                "tagger": tagger.fingerprint,
-                "wordnet": wordnet.fingerprint,
-                "block_list": sorted(blocked),
-                "reviewed": None if words is None else [fingerprint_reviewed(), repr(words)],
-                **({} if model is None else {"sense": [model.fingerprint, least]}),
-            }
-        ),
+        fingerprint=fingerprint_of(identified),
         options=recorded,
         builder=build,
         closer=tagger.close,

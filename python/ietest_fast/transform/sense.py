@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,26 @@ _SCHEME = 1
 
 DEFAULT_LEAST: Mapping[SenseKind, float] = {"encoder": 0.6, "masked": -4.0}
 """What a substitution has to score, unless something else is said; see docs/lexicon.md."""
+
+
+# What of a text is looked at before and after a word: more than a model takes.
+_BYTES_BESIDE = 1 << 14
+# Contexts held at a time.
+_CHARACTERS_AT_ONCE = 1 << 26
+_NO_CONTEXT = Context("", "", "")
+
+
+class _Substitution(NamedTuple):
+    """An edit: its place among the edits, that of its article, both words in their contexts.
+
+    ``word`` is by what it is known: its row, and which forms are the same word.
+    """
+
+    place: int
+    article: int | None
+    old: Context
+    new: Context
+    word: tuple[int, str]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,7 +116,7 @@ class SenseChecked(BaseTransformation):
         """Replace words; see :meth:`ietest_fast.transform.Transformation.transform`."""
         made = self.inner.transform(table, text_columns, with_edits=True, n_threads=n_threads)
         edits = cast("pa.Table", made.edits)
-        accepted = self._accepted(table, edits)
+        accepted = self._accepted(table, edits, n_threads)
         if not accepted.all():
             edits = edits.filter(pa.array(accepted))
             made_again = apply_edits(table, edits)
@@ -109,34 +129,45 @@ class SenseChecked(BaseTransformation):
             return made
         return Transformed(table=made.table, changed=made.changed, edits=None)
 
-    def _accepted(self, table: pa.Table, edits: pa.Table) -> npt.NDArray[np.bool_]:
+    def _accepted(
+        self, table: pa.Table, edits: pa.Table, n_threads: int | None
+    ) -> npt.NDArray[np.bool_]:
         """Say of each edit whether it is made."""
-        places, old, new, words = [], [], [], []
-        for place, article, before, after, word in self._substitutions(table, edits):
-            places.append((place, article))
-            old.append(before)
-            new.append(after)
-            words.append(word)
+        found: list[_Substitution] = []
+        refused: set[tuple[int, str]] = set()
+        waiting: list[_Substitution] = []
+        size = 0
+
+        def score() -> None:
+            scores = self.model.score(
+                [each.old for each in waiting],
+                [each.new for each in waiting],
+                n_threads=n_threads,
+            )
+            refused.update(
+                each.word
+                for each, score in zip(waiting, scores, strict=True)
+                if not score >= self.least
+            )
+            found.extend(each._replace(old=_NO_CONTEXT, new=_NO_CONTEXT) for each in waiting)
+            waiting.clear()
+
+        for each in self._substitutions(table, edits):
+            waiting.append(each)
+            size += sum(map(len, each.old)) + sum(map(len, each.new))
+            if size >= _CHARACTERS_AT_ONCE:
+                score()
+                size = 0
+        score()
         kept = np.ones(len(edits), np.bool_)
-        scores = self.model.score(old, new)
-        refused = {
-            word for word, score in zip(words, scores, strict=True) if not score >= self.least
-        }
-        for (place, article), word in zip(places, words, strict=True):
-            if word in refused:
-                kept[place] = False
-                if article is not None:
-                    kept[article] = False
+        for each in found:
+            if each.word in refused:
+                kept[each.place] = False
+                if each.article is not None:
+                    kept[each.article] = False
         return kept
 
-    def _substitutions(
-        self, table: pa.Table, edits: pa.Table
-    ) -> Iterator[tuple[int, int | None, Context, Context, tuple[int, str]]]:
-        """Yield each substitution.
-
-        Its place among the edits, that of the article before it, the word and its replacement in
-        their contexts, and by what it is known in its row.
-        """
+    def _substitutions(self, table: pa.Table, edits: pa.Table) -> Iterator[_Substitution]:
         columns = pc.cast(edits["column"], pa.string()).to_pylist()
         rules = pc.cast(edits["rule"], pa.string()).to_pylist()
         rows, starts, ends = (edits[name].to_pylist() for name in ("row", "start", "end"))
@@ -149,20 +180,20 @@ class SenseChecked(BaseTransformation):
             if key != (rows[i], columns[i]):
                 key = (rows[i], columns[i])
                 text = texts[columns[i]][rows[i]].as_py().encode()
-            before, after = text[: starts[i]], text[ends[i] :].decode()
+            before = text[max(0, starts[i] - _BYTES_BESIDE) : starts[i]]
+            after = text[ends[i] : ends[i] + _BYTES_BESIDE].decode(errors="ignore")
             article = i - 1 if _is_article_of(i, rules, rows, columns) else None
             before_new = before
-            if article is not None and not text[ends[article] : starts[i]].strip():
-                written = news[article].encode()
-                before_new = text[: starts[article]] + written + text[ends[article] : starts[i]]
-            else:
-                article = None
-            yield (
-                i,
-                article,
-                Context(before.decode(), olds[i], after),
-                Context(before_new.decode(), news[i], after),
-                (rows[i], self.lemma_of(olds[i])),
+            if article is not None:
+                at = len(before) - (starts[i] - starts[article])
+                end = len(before) - (starts[i] - ends[article])
+                before_new = before[: max(0, at)] + news[article].encode() + before[end:]
+            yield _Substitution(
+                place=i,
+                article=article,
+                old=Context(before.decode(errors="ignore"), olds[i], after),
+                new=Context(before_new.decode(errors="ignore"), news[i], after),
+                word=(rows[i], self.lemma_of(olds[i])),
             )
 
 

@@ -254,12 +254,15 @@ def build_from_texts(
     on_progress
         Called with the number of texts read so far.
     on_warning
-        Called with a sentence, if no word of the block list is met as a noun that is counted.
+        Called with a sentence if the block list keeps no word from being replaced.
     """
     from ietest_fast import lexicon
+    from ietest_fast.lexicon.reviewed import known_words
 
     if rules not in get_args(RuleSet):
         raise InputError(f"the rules are one of {', '.join(get_args(RuleSet))}, not {rules!r}")
+    if rules == "paper" and words is not None:
+        raise InputError("the paper rules take no choice of reviewed words: leave words out")
     tagger = lexicon.Tagger.load(default_tagger(rules)) if tagger is None else tagger
     wordnet = lexicon.WordNet.packaged() if wordnet is None else wordnet
     blocked = tuple(block_list)
@@ -277,13 +280,10 @@ def build_from_texts(
         if on_progress is not None:
             on_progress(n_done)
     met = {word.lower() for word in counts}
-    if (
-        on_warning is not None
-        and blocked
-        and rules in {"paper", "broad"}
-        and met.isdisjoint(word.lower() for word in blocked)
-    ):
-        on_warning(_say_unmet(len(blocked)))
+    if rules != "paper":
+        met |= known_words()
+    if on_warning is not None and blocked and met.isdisjoint(word.lower() for word in blocked):
+        on_warning(_say_unmet(len(blocked), rules))
     # The order in which words were met must not matter to anything downstream.
     ordered = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     if rules == "paper":
@@ -300,8 +300,8 @@ def build_from_texts(
         least_read=_STRICT_READ if rules == "strict" else 0,
         block_list=blocked,
     )
-    if rules == "broad":
-        nouns = lexicon.careful_table(ordered, wordnet, block_list=blocked)
+    if rules == "broad" and "NOUN" in words.pos:
+        nouns = lexicon.broad_table(ordered, wordnet, block_list=blocked)
         others = lexicon.TaggedWords.of_nouns(nouns, group_forms(nouns, wordnet))
         chosen = chosen.with_others(others)
     return TaggedSubstitution(
@@ -309,12 +309,13 @@ def build_from_texts(
     )
 
 
-def _say_unmet(n_blocked: int) -> str:
+def _say_unmet(n_blocked: int, rules: RuleSet) -> str:
     words = "the one word" if n_blocked == 1 else f"none of the {n_blocked:,} words"
     verb = "is not" if n_blocked == 1 else "is"
+    where = {"paper": "a noun of the texts", "broad": "a noun of the texts or a reviewed word"}
     return (
-        f"{words} of the block list {verb} a noun of the texts, so it keeps no noun from being "
-        "replaced; check that it is the list for these texts, in their language"
+        f"{words} of the block list {verb} {where.get(rules, 'a reviewed word')}, so it keeps "
+        "nothing from being replaced; check that it is the list for these texts, in their language"
     )
 
 
@@ -349,7 +350,7 @@ def group_forms(table: SynonymTable, wordnet: WordNet) -> npt.NDArray[np.int32]:
     Returns
     -------
     numpy.ndarray
-        int32 (len(table),), for :class:`SynonymSubstitution`.
+        int32 (len(table),), for :meth:`ietest_fast.lexicon.TaggedWords.of_nouns`.
     """
     keys = table.keys.to_pylist()
     leader = {key: key for key in keys}

@@ -35,7 +35,7 @@ class TaggedSubstitution(BaseTransformation):
 
     A form in the table is replaced where its token has the entry's part of speech and number and
     the entry's conditions hold; the first such entry is taken. It is left alone in names, titles,
-    hyphenated compounds, noun compounds, phrases of WordNet and between quotation marks. Capitals
+    hyphenated compounds, noun compounds, the table's phrases and between quotation marks. Capitals
     are kept, and "a" or "an" before it is repaired. Within a row a word is left alone where its
     replacement stands in the row already.
 
@@ -134,6 +134,7 @@ class TaggedSubstitution(BaseTransformation):
             for chunk in columns[name].chunks
         ]
         tags = self.tagger.tag(pa.chunked_array(chunks, pa.large_string()), n_process=n_threads)
+        tags = _without_spaces(tags)
         n = columns.num_rows
         return [
             _with_offsets(tags, tags.offsets[i * n : (i + 1) * n + 1])
@@ -152,6 +153,24 @@ def _check_lengths(columns: pa.Table) -> None:
         longest = pc.max(lengths).as_py() or 0
         if longest > MOST_CHARACTERS:
             raise RowError(too_long(longest), index=pc.index(lengths, longest).as_py(), column=name)
+
+
+def _without_spaces(tags: TokenTags) -> TokenTags:
+    """Leave out what a tagger makes of white space: a word's neighbours are words and marks."""
+    from ietest_fast.lexicon import UPOS
+
+    kept = tags.pos != UPOS.index("SPACE")
+    if kept.all():
+        return tags
+    n_before = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
+    return dataclasses.replace(
+        tags,
+        offsets=n_before[tags.offsets],
+        start=tags.start[kept],
+        end=tags.end[kept],
+        pos=tags.pos[kept],
+        number=tags.number[kept],
+    )
 
 
 def _with_offsets(tags: TokenTags, offsets: npt.NDArray[np.int64]) -> TokenTags:

@@ -60,7 +60,7 @@ def test_bound_inputs_give_the_same_scores(tmp_path):
     """What is done for a GPU's sake, on the processor."""
     make_onnx_folder(tmp_path)
     model, expected = _scores(tmp_path, runtime="onnxruntime", token_budget=200)
-    model._runner._binds = True
+    model._network.runner._binds = True
     texts = [random_texts(300, seed=seed) for seed in (1, 2)]
     rows = np.arange(300)
     store = model.tokenizer.join([model.tokenizer.tokenise(each) for each in texts], [rows, rows])

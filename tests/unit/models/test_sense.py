@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,6 +162,39 @@ def test_a_language_model_needs_a_mask_token(tmp_path: Path) -> None:
         SenseModel.load(tmp_path)
 
 
+def test_a_model_that_labels_tokens_is_refused(tmp_path: Path) -> None:
+    make_onnx_folder(
+        tmp_path,
+        labels=tuple("abcde"),
+        config={"vocab_size": N_WORDS},
+        rank=3,
+        each_token="logits",
+    )
+    with pytest.raises(InputError, match="neither an encoder nor a masked language model"):
+        SenseModel.load(tmp_path)
+
+
+def test_too_few_numbers_for_each_token_are_told(tmp_path: Path) -> None:
+    make_model(tmp_path, masked=True)
+    model = SenseModel.load(tmp_path)
+    plain = model.network.runner.run
+    model.network.runner.run = lambda feed: plain(feed)[:, :, :5]
+    with pytest.raises(InputError, match="returned 5 numbers for each token"):
+        model.score(*make_contexts(3, seed=9))
+
+
+def test_batches_of_a_language_model_are_of_bounded_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_model(tmp_path, masked=True)
+    old, new = make_contexts(60, seed=10)
+    expected = SenseModel.load(tmp_path).score(old, new)
+    monkeypatch.setattr("ietest_fast.models.sense._BYTES_OF_OUTPUT", 4 * N_WORDS * 40)
+    model = SenseModel.load(tmp_path)
+    assert model.network.token_budget == 40
+    np.testing.assert_allclose(model.score(old, new, n_threads=1), expected, atol=1e-5)
+
+
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no \.onnx file"):
         SenseModel.load(tmp_path)
@@ -221,7 +255,12 @@ def test_a_checkpoint_is_exported_once_for_all(
     assert "model.onnx" in capsys.readouterr().out
     old, new = make_contexts(20, seed=8)
     exported = SenseModel.load(tmp_path / "sense").score(old, new)
-    assert np.array_equal(exported, SenseModel.load(tmp_path / "checkpoint").score(old, new))
-    with pytest.raises(SystemExit) as stop:
-        main([*arguments[:-2], str(tmp_path / "other"), "--sense", "--precision", "int8"])
-    assert stop.value.code == 2
+    loaded, again = (SenseModel.load(tmp_path / "checkpoint") for _ in range(2))
+    assert np.array_equal(exported, loaded.score(old, new))
+    shutil.copytree(tmp_path / "checkpoint", tmp_path / "elsewhere")
+    elsewhere = SenseModel.load(tmp_path / "elsewhere")
+    assert loaded.fingerprint == again.fingerprint == elsewhere.fingerprint
+    for option in (("--precision", "int8"), ("--n-check", "5")):
+        with pytest.raises(SystemExit) as stop:
+            main([*arguments[:-2], str(tmp_path / "other"), "--sense", *option])
+        assert stop.value.code == 2

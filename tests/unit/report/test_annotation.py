@@ -134,6 +134,13 @@ def test_the_interval_of_edits_takes_texts_for_clusters():
     assert sure.interval.low == pytest.approx(proportion_confint(30, 30, method="wilson")[0])
 
 
+@pytest.mark.parametrize("marks", [{0: "sound", 1: "unsound"}, {0: "sound"}])
+def test_edits_of_one_text_tell_as_much_as_one(marks):
+    one = measure_soundness("anna", {0: "sound"})
+    found = measure_soundness("anna", marks, rows=dict.fromkeys(marks, 7))
+    assert found.interval.high - found.interval.low >= one.interval.high - one.interval.low - 1e-12
+
+
 def test_marks_are_counted_by_what_was_shown_first(sample):
     first = {pair["item"]: pair["first"] for pair in sample.pairs}
     marks = {item: "sound" if which == "original" else "unsound" for item, which in first.items()}

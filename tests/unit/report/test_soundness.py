@@ -47,8 +47,15 @@ def test_what_it_would_take_is_that_of_the_hardest_classifier(run):
             )
             for cell in rho.cells
         ]
+        most = max(each.n_to_explain for each in found)
         shares = [each.share_to_explain for each in found if each.n_to_explain]
-        assert row[2:] == (n_reworded, len(shares), len(found), max(shares, default=None))
+        assert row[2:] == (
+            n_reworded,
+            len(shares),
+            len(found),
+            most or None,
+            max(shares, default=None),
+        )
 
 
 def test_marks_come_with_the_test_on_the_sound_part(run, sample):
@@ -56,13 +63,17 @@ def test_marks_come_with_the_test_on_the_sound_part(run, sample):
     mark(sample, "ben", 8)
     marked = read_marked(sample.path)
     assert len(marked.sound_rows) == 42
-    assert say_soundness(marked).startswith("Of 47 marked texts, 10.6% are unsound (95%: 4.6% to")
+    said = say_soundness(marked)
+    assert said.startswith("of 47 marked texts, 10.6% are unsound by the criterion label (95%: 4.6")
+    about = round((1 - 42 / 47) * sample.n_reworded)
+    assert f"That is about {about:,} of the {sample.n_reworded:,} reworded texts (" in said
     names = [table.name for table in marked_tables(run, marked)]
     assert names[0] == "soundness"
     assert len(names) == 3
     page = build_page(gather([run], marked=[marked]))
     assert "Are the rephrasings sound?" in page
     assert "on the 42 observations that are sound" in page
+    assert "sample.json: of 47 marked texts" in page
 
 
 def test_a_sample_of_edits_counts_texts(tmp_path, run):

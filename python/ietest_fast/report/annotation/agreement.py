@@ -109,6 +109,8 @@ def _design_effect(sound: NDArray[np.bool_], rows: Sequence[int]) -> float:
     """Compute the design effect of rows as clusters; where it is not known, the largest."""
     places, codes = np.unique(rows, return_inverse=True)
     largest = float(np.bincount(codes).max())
+    if places.size < 2:
+        return largest
     effect = design_effect(sound.astype(np.float64), codes.astype(np.int64), places.size)
     return largest if effect is None or sound.all() or not sound.any() else max(1.0, effect)
 

@@ -245,7 +245,9 @@ def read_sample(path: Path) -> Sample:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["format"] != _FORMAT:
-            raise InputError(f"is of format {found['format']}, {_FORMAT} expected", path=path)
+            raise InputError(
+                f"is of format {found['format']}, {_FORMAT} expected; draw it anew", path=path
+            )
         return Sample(
             path=path,
             **{name: found[name] for name in ("test_set", "source", "n_reworded", "seed")},

@@ -1,4 +1,4 @@
-"""Synonyms that a reader would accept: the product's default.
+"""Synonyms of nouns that WordNet, SemCor and the corpus speak for: what ``syn.broad`` adds.
 
 WordNet's synsets hold much that no one says (chapeau, terpsichore) and senses that a text does not
 mean (court as tribunal). SemCor's sense counts and the corpus itself tell most of it apart; the
@@ -85,10 +85,10 @@ class _Value:
     n_tags: int  # SemCor's, of the common sense
 
 
-def careful_table(
+def broad_table(
     noun_counts: Mapping[str, int], wordnet: WordNet, *, block_list: Iterable[str] = ()
 ) -> SynonymTable:
-    """Make the table of the ``careful`` rules.
+    """Make the table of the ``broad`` rules.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ def careful_table(
         Entries of number 1 (singular forms) and 2 (plural forms), for all usable nouns of the
         lexicon, whether or not the corpus has them.
     """
-    rules = _CarefulRules(counts_by_word(noun_counts), wordnet, block_list)
-    return SynonymTable.from_entries(rules.entries(), "careful")
+    rules = _BroadRules(counts_by_word(noun_counts), wordnet, block_list)
+    return SynonymTable.from_entries(rules.entries(), "broad")
 
 
 class _Lexicon:
@@ -208,7 +208,7 @@ def _lexicon_of(wordnet: WordNet) -> _Lexicon:
     return _Lexicon(wordnet)
 
 
-class _CarefulRules:
+class _BroadRules:
     def __init__(
         self, counts: Mapping[str, int], wordnet: WordNet, block_list: Iterable[str]
     ) -> None:
