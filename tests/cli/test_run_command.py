@@ -108,6 +108,15 @@ def test_wrong_sizes_of_the_demonstration_are_a_usage_error(ietest, sizes):
     assert "three whole numbers" in ietest("run", "--demo-sizes", sizes, status=2)[1]
 
 
+def test_a_configuration_keeps_its_transformation(ietest, tmp_path):
+    (tmp_path / "run.toml").write_text('phi = "syn.broad"\n[data]\ndemo = true\n')
+    errors = ietest("run", "run.toml", "--pos", "noun", "--wordnet-only", status=2)[1]
+    assert "--pos and --wordnet-only: CONFIG says which transformation to use" in errors
+    assert not list(tmp_path.glob("*results*"))
+    given = _options("--phi", "syn.broad", "--pos", "noun")["phi"]
+    assert [each.parts[0][1].pos for each in given] == [("noun",)]
+
+
 def test_nothing_to_do_is_a_usage_error(ietest):
     assert "give a CONFIG.toml" in ietest("run", status=2)[1]
     assert "name=value" in ietest("run", "--demo", "--param", "depth", status=2)[1]

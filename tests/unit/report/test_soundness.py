@@ -7,6 +7,7 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.report.annotation.sample import Marks, draw_sample
 from ietest_fast.report.contents import gather
+from ietest_fast.report.counts import read_counts
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.report.runs import read_run
 from ietest_fast.report.soundness import (
@@ -89,6 +90,14 @@ def test_without_marks_the_report_has_what_it_would_take(run):
     page = build_page(gather([run]))
     assert "Unsound rephrasings that would explain the result" in page
     assert "lets people mark how many there are" in page
+
+
+def test_marks_need_a_run_with_texts(tmp_path, sample):
+    mark(sample, "anna", 1)
+    path = tmp_path / "runs.csv"
+    path.write_text("model,rho,n11,n10,n01,n00,collapsed\nbert,0.5,70,10,5,15,False\n")
+    with pytest.raises(InputError, match="none of these runs has texts"):
+        gather(list(read_counts(path)), marked=[read_marked(sample.path)])
 
 
 def test_samples_without_marks_or_of_others_are_refused(tmp_path, run, sample):
