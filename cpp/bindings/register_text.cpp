@@ -150,15 +150,17 @@ py::tuple replace_tagged(const text::TaggedTable& table, const std::vector<py::o
 
 ExportedArray apply_edits(const py::object& source, const Array<std::int64_t>& row,
                           const Array<std::int64_t>& start, const Array<std::int64_t>& end,
-                          const py::object& pieces) {
+                          const py::object& expected, const py::object& pieces) {
     const BorrowedStrings borrowed(source);
+    const BorrowedStrings borrowed_expected(expected);
     const BorrowedStrings borrowed_pieces(pieces);
     if (start.size() != row.size() || end.size() != row.size()) {
         throw py::value_error("row, start and end differ in length");
     }
     return ExportedArray::of(without_gil(1, [&](const Execution&) {
         return text::apply_edits(borrowed.column(), static_cast<std::int64_t>(row.size()),
-                                 row.data(), start.data(), end.data(), borrowed_pieces.column());
+                                 row.data(), start.data(), end.data(), borrowed_expected.column(),
+                                 borrowed_pieces.column());
     }));
 }
 
@@ -203,7 +205,7 @@ void register_text(py::module_& module) {
              py::arg("n_threads") = py::none());
 
     text_module.def("apply_edits", &apply_edits, py::arg("strings"), py::arg("row"),
-                    py::arg("start"), py::arg("end"), py::arg("pieces"));
+                    py::arg("start"), py::arg("end"), py::arg("expected"), py::arg("pieces"));
     text_module.def("takes_an", &text::takes_an, py::arg("phrase"));
 }
 

@@ -209,14 +209,17 @@ TEST_CASE("normalised text") {
                                                                      "", ""});
     const EditList& edits = *result.edits;
     std::vector<std::int64_t> starts;
+    std::vector<std::string> expected;
     std::vector<std::string> pieces;
     for (std::size_t e = 0; e < static_cast<std::size_t>(edits.size()); ++e) {
+        expected.emplace_back(edits.old_text.begin() + edits.old_offsets[e],
+                              edits.old_text.begin() + edits.old_offsets[e + 1]);
         pieces.emplace_back(edits.new_text.begin() + edits.new_offsets[e],
                             edits.new_text.begin() + edits.new_offsets[e + 1]);
     }
     const OwnedStrings applied =
         apply_edits(texts.view(), edits.size(), edits.row.data(), edits.start.data(),
-                    edits.end.data(), Strings(pieces).view());
+                    edits.end.data(), Strings(expected).view(), Strings(pieces).view());
     CHECK(rows_of(applied.view()) == rows_of(result.strings.view()));
     CHECK_THROWS_AS(replace_words(texts.view(), table, options, {}), std::invalid_argument);
 }
@@ -397,11 +400,18 @@ TEST_CASE("a column without buffers is refused") {
 }
 
 TEST_CASE("edits that do not fit are refused") {
-    const Strings texts{"abc"};
+    const Strings texts{"ab\u00E9c"};
     const Strings pieces{"x"};
-    const std::int64_t row = 0;
-    const std::int64_t start = 2;
-    const std::int64_t end = 4;
-    CHECK_THROWS_AS(apply_edits(texts.view(), 1, &row, &start, &end, pieces.view()),
-                    std::invalid_argument);
+    const auto apply = [&](std::int64_t start, std::int64_t end, const char* expected) {
+        const std::int64_t row = 0;
+        const OwnedStrings made = apply_edits(texts.view(), 1, &row, &start, &end,
+                                              Strings{expected}.view(), pieces.view());
+        return rows_of(made.view()).at(0);
+    };
+    CHECK(apply(1, 4, "b\u00E9") == "axc");
+    CHECK_THROWS_AS(apply(4, 6, "c"), std::invalid_argument);
+    CHECK_THROWS_AS(apply(1, 2, "c"), std::invalid_argument);
+    CHECK_THROWS_AS(apply(1, 2, ""), std::invalid_argument);
+    CHECK_THROWS_AS(apply(3, 3, ""), std::invalid_argument);  // within a character
+    CHECK_THROWS_AS(apply(1, 3, "b\xC3"), std::invalid_argument);
 }

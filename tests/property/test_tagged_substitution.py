@@ -41,7 +41,7 @@ FREE = [
     Entry("lord", "lad", 0, 13),
 ]
 ENTRIES = [*BOUND, *FREE]
-PHRASES = {"ice boy", "big run", "boy and men", "hour run"}
+PHRASES = {"ice boy", "big run", "boy and men", "hour run", "the boy and", "the run and big"}
 WORDS = st.sampled_from(
     [
         *("a", "an", "A", "An", "AN", "boy", "Boy", "BOY", "boys", "Boys", "eel", "Eel", "EEL"),
@@ -51,7 +51,12 @@ WORDS = st.sampled_from(
         *("jogging", "sprint", "and", "the", '"boy"', "\u201crun\u201d", "lord"),
     ]
 )
-GAPS = st.sampled_from([" ", " ", " ", " ", " ", "  ", ", ", ". ", " (", "-", "/", " '"])
+GAPS = st.sampled_from(
+    [
+        *(" ", " ", " ", " ", " ", " ", "  ", "\n", "\u00a0", " \u2003", ", ", ". ", "?! ", ": "),
+        *(" (", ' "', '" ', '," ', " \u00ab", "\u00bb ", "-", "\u2013", "/", " '", " #", "\u2026 "),
+    ]
+)
 POS = st.sampled_from(["NOUN", "NOUN", "VERB", "ADJ", "PROPN", "DET"])
 TOKEN = re.compile("'s|[A-Za-z]+|[^A-Za-z\\s]")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -30,7 +31,8 @@ class Entry:
 
 
 NAMES = {"PROPN"}
-QUOTES = {'"', "'", "``", "''", "\u201c", "\u201d", "\u2018", "\u2019"}
+QUOTES = {*"\"'`\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u00ab\u00bb\u2039\u203a", "``", "''"}
+HYPHENS = "\\-\u2010\u2011\u2013"
 
 
 def _occurrences(text: str, entries: list[Entry]) -> list[tuple[int, int, list[Entry]]]:
@@ -91,25 +93,34 @@ class Place:
     def is_joined(self) -> bool:
         before, after = self.text[: self.begin], self.text[self.end :]
         # What is not ASCII counts as a letter here, whatever it is.
+        letter = r"[A-Za-z0-9\u0080-\U0010ffff]"
         return bool(
-            re.search(r"[A-Za-z0-9\u0080-\U0010ffff][-']\Z", before)
-            or re.match(r"-[A-Za-z0-9\u0080-\U0010ffff]", after)
+            before.endswith(("#", "@"))
+            or re.search(rf"{letter}[{HYPHENS}']\Z", before)
+            or re.match(rf"[{HYPHENS}]{letter}", after)
         )
 
     @property
     def is_named(self) -> bool:
         if not self.text[self.begin].isupper():
             return False
-        last, following = self.beside(-1), self.beside(1)
-        within = last is not None and last.pos != "PUNCT"
-        return within or (
-            following is not None and following.pos in NAMES and following.start - self.end <= 1
-        )
+        following = self.beside(1)
+        if following is not None and following.pos in NAMES:
+            return True
+        before = list(self.before)
+        while before and self.word(before[-1]) in QUOTES | set("([{"):
+            before.pop()
+        return bool(before) and not set(self.word(before[-1])) <= set(".!?\u2026")
 
     @property
     def is_quoted(self) -> bool:
-        around = [self.beside(-1), self.beside(1)]
-        return all(t is not None and self.word(t) in QUOTES for t in around)
+        before, after, later = (
+            None if token is None else self.word(token)
+            for token in (self.beside(-1), self.beside(1), self.beside(2))
+        )
+        return before in QUOTES and (
+            after in QUOTES or (after in set(",.!?;:") and later in QUOTES)
+        )
 
     def is_in_compound(self, entry: Entry) -> bool:
         if entry.pos != "NOUN":
@@ -124,7 +135,9 @@ class Place:
     def is_in_phrase(self, entry: Entry, phrases: set[str]) -> bool:
         own = " ".join(self.word(t) for t in self.inside)
         found = []
-        for n_before, n_after in ((1, 0), (0, 1), (2, 0), (0, 2)):
+        for n_before, n_after in itertools.product(range(4), repeat=2):
+            if not 1 <= n_before + n_after <= 3:
+                continue
             if len(self.before) < n_before or len(self.after) < n_after:
                 continue
             words = [
@@ -144,7 +157,6 @@ class Place:
         following = self.beside(1)
         return (
             following is not None
-            and following.start == self.end
             and self.word(following) in {"'", "'s", "\u2019", "\u2019s"}
             and self.text[: self.end].lower().endswith("s") != entry.value.endswith("s")
         )
@@ -230,10 +242,10 @@ def replace_row(  # noqa: PLR0912 - a definition, step by step
                 blocked.add(group)
         for text, chosen in zip(texts, found, strict=True):
             for value in own_values:
-                pattern = rf"(?<![A-Za-z0-9_]){re.escape(value)}(?![A-Za-z0-9_])"
-                starts = [m.start() for m in re.finditer(f"(?={pattern})", text.lower())]
-                for start in starts:
-                    end = start + len(value)
+                written = r"\s+".join(map(re.escape, value.split(" ")))
+                pattern = rf"(?<![A-Za-z0-9_])(?=({written})(?![A-Za-z0-9_]))"
+                for match in re.finditer(pattern, text.lower()):
+                    start, end = match.span(1)
                     own = [(b, e) for b, e, entry in chosen if entry.group == group]
                     if not any(b <= start and end <= e for b, e in own):
                         blocked.add(group)

@@ -62,9 +62,7 @@ def careful() -> Any:
 
 def check(careful: Any, low: dict[str, float], least: float = 0.5) -> SenseChecked:
     model: Any = FixedScores(low)
-    return SenseChecked(
-        inner=careful, model=model, least=least, lemma_of=careful.words.family_of
-    )
+    return SenseChecked(inner=careful, model=model, least=least, lemma_of=careful.words.family_of)
 
 
 def rows_of(table: pa.Table) -> list[tuple[str | None, ...]]:
@@ -128,9 +126,7 @@ def test_of_a_long_text_what_is_near_is_looked_at(careful: Any) -> None:
     filler = "Nothing happens in é. " * 3_000
     texts = pa.table({"text": [f"{filler}A man drives a car.{filler}"] * 2})
     checked = check(careful, {})
-    assert checked.transform(texts, ["text"]).table.equals(
-        careful.transform(texts, ["text"]).table
-    )
+    assert checked.transform(texts, ["text"]).table.equals(careful.transform(texts, ["text"]).table)
     for context in checked.model.seen:
         assert 15_000 < len(context.before) + len(context.after) <= 2 * 2**14 + 2
         assert context.before[-2:] in {"A ", "a ", "n "}

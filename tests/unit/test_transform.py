@@ -226,7 +226,14 @@ def test_an_empty_key_is_refused():
 def test_edits_of_another_table_are_refused():
     made = paper().transform(TABLE, COLUMNS)
     with pytest.raises(InputError, match="does not fit"):
-        undo(TABLE.slice(0, 1), made.edits)
+        undo(made.table.slice(0, 1), made.edits)
+    with pytest.raises(InputError, match="the edits are not of these texts"):
+        undo(TABLE, made.edits)
+    with pytest.raises(InputError, match="the edits are not of these texts"):
+        apply_edits(made.table, made.edits)
+    without = made.edits.set_column(0, "row", pa.nulls(made.edits.num_rows, pa.int64()))
+    with pytest.raises(InputError, match="an edit has no row"):
+        apply_edits(TABLE, without)
 
 
 def test_normalise_is_the_published_expression():

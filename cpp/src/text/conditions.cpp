@@ -44,7 +44,8 @@ Conditions::Conditions(const ConditionColumns& columns, std::int64_t n_entries)
     for (std::size_t i = 0; i < n_tests; ++i) {
         const std::int8_t place = columns.place[i];
         if (place == 0 || place < -2 || place > 2) {
-            throw std::invalid_argument("test " + std::to_string(i) + " is of no place beside");
+            throw std::invalid_argument("the place of test " + std::to_string(i) +
+                                        " is not -2, -1, 1 or 2");
         }
         const std::int64_t begin = columns.word_begins[i];
         const std::int64_t end = columns.word_begins[i + 1];

@@ -43,8 +43,13 @@ void EditList::append(EditList&& other) {
 
 OwnedStrings apply_edits(const StringColumn& column, std::int64_t n_edits, const std::int64_t* row,
                          const std::int64_t* start, const std::int64_t* end,
-                         const StringColumn& pieces) {
-    if (pieces.length != n_edits) throw std::invalid_argument("as many pieces as edits are needed");
+                         const StringColumn& expected, const StringColumn& pieces) {
+    if (pieces.length != n_edits || expected.length != n_edits) {
+        throw std::invalid_argument("as many pieces as edits are needed");
+    }
+    const auto in_character = [](std::string_view text, std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    };
     std::int64_t n_bytes = column.n_bytes();
     std::int64_t last_row = -1;
     std::int64_t last_end = 0;
@@ -56,6 +61,16 @@ OwnedStrings apply_edits(const StringColumn& column, std::int64_t n_edits, const
         if (!fits) {
             throw std::invalid_argument("edit " + std::to_string(e) +
                                         " does not fit the texts, or is out of order");
+        }
+        const std::string_view text = column[row[e]];
+        const auto begin = static_cast<std::size_t>(start[e]);
+        const auto size = static_cast<std::size_t>(end[e] - start[e]);
+        if (text.substr(begin, size) != expected[e] || in_character(text, begin) ||
+            in_character(text, begin + size)) {
+            throw std::invalid_argument("row " + std::to_string(row[e]) + " does not have \"" +
+                                        std::string(expected[e]) + "\" at byte " +
+                                        std::to_string(start[e]) +
+                                        ": the edits are not of these texts");
         }
         last_row = row[e];
         last_end = end[e];

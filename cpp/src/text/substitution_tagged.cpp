@@ -47,12 +47,76 @@ bool is_ascii_word(char c) {
 }
 bool is_quote(std::string_view token) {
     using namespace std::string_view_literals;
-    constexpr std::array kQuotes{"\""sv,     "'"sv,      "``"sv,     "''"sv,
-                                 "\u201C"sv, "\u201D"sv, "\u2018"sv, "\u2019"sv};
+    constexpr std::array kQuotes{"\""sv,     "'"sv,      "`"sv,      "``"sv,
+                                 "''"sv,     "\u201C"sv, "\u201D"sv, "\u201E"sv,
+                                 "\u201F"sv, "\u2018"sv, "\u2019"sv, "\u201A"sv,
+                                 "\u00AB"sv, "\u00BB"sv, "\u2039"sv, "\u203A"sv};
     return std::ranges::find(kQuotes, token) != kQuotes.end();
 }
-bool is_blank(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+bool is_bracket(std::string_view token) {
+    return token == "(" || token == "[" || token == "{";
+}
+// "." or "?!" or an ellipsis.
+bool ends_sentence(std::string_view token) {
+    for (std::size_t at = 0; at < token.size();) {
+        const CodePoint code = code_point_at(token, at);
+        if (code.value != '.' && code.value != '!' && code.value != '?' && code.value != 0x2026) {
+            return false;
+        }
+        at += code.n_bytes;
+    }
+    return true;
+}
+// What may stand between a word and the quotation mark behind it.
+bool is_closing_mark(std::string_view token) {
+    return token.size() == 1 && std::string_view(",.!?;:").find(token[0]) != std::string_view::npos;
+}
+// White space, as Python has it.
+bool is_blank(std::uint32_t code) {
+    return code == ' ' || (code >= 0x09 && code <= 0x0D) || (code >= 0x1C && code <= 0x1F) ||
+           code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
+           code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
+}
+// Where the blanks begin that end at `at`, after `from`.
+std::size_t begin_of_blanks(std::string_view text, std::size_t from, std::size_t at) {
+    while (at > from) {
+        std::size_t begin = at - 1;
+        while (begin > from && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
+        if (!is_blank(code_point_at(text, begin).value)) break;
+        at = begin;
+    }
+    return at;
+}
+std::size_t end_of_blanks(std::string_view text, std::size_t at) {
+    while (at < text.size()) {
+        const CodePoint code = code_point_at(text, at);
+        if (!is_blank(code.value)) break;
+        at += code.n_bytes;
+    }
+    return at;
+}
+// Where a phrase ends that begins at `at`, with any blanks between its words; npos if none does.
+std::size_t end_of_phrase(std::string_view text, std::size_t at, std::string_view phrase) {
+    for (const char c : phrase) {
+        if (c == ' ') {
+            const std::size_t end = end_of_blanks(text, at);
+            if (end == at) return std::string_view::npos;
+            at = end;
+        } else if (at < text.size() && text[at] == c) {
+            ++at;
+        } else {
+            return std::string_view::npos;
+        }
+    }
+    return at;
+}
+// Bytes of the hyphen that begins at `at`, 0 if none does: also the short dash of "couch–bed".
+std::size_t hyphen_at(std::string_view text, std::size_t at) {
+    using namespace std::string_view_literals;
+    for (const std::string_view hyphen : {"-"sv, "\u2010"sv, "\u2011"sv, "\u2013"sv}) {
+        if (text.substr(std::min(at, text.size())).starts_with(hyphen)) return hyphen.size();
+    }
+    return 0;
 }
 
 // One key, standing in a text.
@@ -181,8 +245,9 @@ class TaggedReplacer {
                               (entry.number == 0 || number == 0 || entry.number == number) &&
                               table_.conditions().hold(e, tokens, head, tail);
             if (!fits) continue;
+            // Some texts have a blank before an ending: the children 's toys.
             const bool fits_ending =
-                !tokens.has(tail + 1) || spans.start[tail + 1] != end ||
+                !tokens.has(tail + 1) ||
                 table_.language().fits_before(
                     tokens.word(tail + 1),
                     std::string_view(here.folded).substr(found.begin, found.end - found.begin),
@@ -196,14 +261,20 @@ class TaggedReplacer {
         return -1;
     }
 
-    // Part of a hyphenated compound (T-shirt), or behind an apostrophe (l'homme).
+    // Part of a hyphenated compound (T-shirt), behind an apostrophe (l'homme), or a tag (#boy).
     static bool is_joined(std::string_view text, const Occurrence& found) {
-        if (found.begin >= 2 && is_ascii_word(text[found.begin - 2]) &&
-            (text[found.begin - 1] == '-' || text[found.begin - 1] == '\'')) {
-            return true;
+        const auto is_behind = [&](std::size_t n_bytes) {
+            return found.begin > n_bytes && is_ascii_word(text[found.begin - n_bytes - 1]);
+        };
+        if (found.begin >= 1) {
+            const char before = text[found.begin - 1];
+            if (before == '#' || before == '@') return true;
+            if ((before == '-' || before == '\'') && is_behind(1)) return true;
         }
-        return found.end + 1 < text.size() && text[found.end] == '-' &&
-               is_ascii_word(text[found.end + 1]);
+        if (found.begin >= 3 && hyphen_at(text, found.begin - 3) == 3 && is_behind(3)) return true;
+        const std::size_t hyphen = hyphen_at(text, found.end);
+        return hyphen > 0 && found.end + hyphen < text.size() &&
+               is_ascii_word(text[found.end + hyphen]);
     }
 
     // Capitalised within a sentence, or beside a proper noun: part of a name or a title.
@@ -212,15 +283,23 @@ class TaggedReplacer {
         const TokenSpans& spans = *tokens.spans;
         const auto begin = static_cast<std::size_t>(spans.start[head]);
         if (!table_.language().is_capitalised(text.substr(begin))) return false;
-        if (tokens.has(head - 1) && tokens.pos(head - 1) != codes_.punctuation) return true;
-        return tokens.has(tail + 1) && tokens.pos(tail + 1) == codes_.proper_noun &&
-               spans.start[tail + 1] - spans.end[tail] <= 1;
+        if (tokens.has(tail + 1) && tokens.pos(tail + 1) == codes_.proper_noun) return true;
+        std::int64_t before = head - 1;
+        while (tokens.has(before) &&
+               (is_quote(tokens.word(before)) || is_bracket(tokens.word(before)))) {
+            --before;
+        }
+        return tokens.has(before) && !ends_sentence(tokens.word(before));
     }
 
-    // A word that is spoken of: the "boy" in the title.
+    // A word that is spoken of: the "boy" in the title, or the "boy," in American print.
     static bool is_quoted(const TextTokens& tokens, std::int64_t head, std::int64_t tail) {
-        return tokens.has(head - 1) && tokens.has(tail + 1) && is_quote(tokens.word(head - 1)) &&
-               is_quote(tokens.word(tail + 1));
+        const auto is_quote_at = [&](std::int64_t t) {
+            return tokens.has(t) && is_quote(tokens.word(t));
+        };
+        return is_quote_at(head - 1) &&
+               (is_quote_at(tail + 1) || (tokens.has(tail + 1) && is_quote_at(tail + 2) &&
+                                          is_closing_mark(tokens.word(tail + 1))));
     }
 
     // A noun beside a noun: race car driver.
@@ -235,7 +314,7 @@ class TaggedReplacer {
         return joins(head - 1, -1) || joins(tail + 1, 1);
     }
 
-    // Part of a phrase of two words, or of three with a short one in the middle.
+    // Part of a phrase of two to four words.
     bool is_in_phrase(std::int64_t entry, const TextTokens& tokens, std::int64_t head,
                       std::int64_t tail) const {
         const auto is_phrase = [&](std::int64_t from, std::int64_t to) {
@@ -248,9 +327,18 @@ class TaggedReplacer {
             return table_.is_phrase(phrase);
         };
         const Conditions& conditions = table_.conditions();
-        return (is_phrase(head - 1, tail) && !conditions.ask_for(entry, tokens, head, tail, -1)) ||
-               (is_phrase(head, tail + 1) && !conditions.ask_for(entry, tokens, head, tail, 1)) ||
-               is_phrase(head - 2, tail) || is_phrase(head, tail + 2);
+        if (is_phrase(head - 1, tail) && !conditions.ask_for(entry, tokens, head, tail, -1)) {
+            return true;
+        }
+        if (is_phrase(head, tail + 1) && !conditions.ask_for(entry, tokens, head, tail, 1)) {
+            return true;
+        }
+        for (std::int64_t n_beside = 2; n_beside <= 3; ++n_beside) {
+            for (std::int64_t n_before = 0; n_before <= n_beside; ++n_before) {
+                if (is_phrase(head - n_before, tail + n_beside - n_before)) return true;
+            }
+        }
+        return false;
     }
 
     // The entries whose values are compared for one that was chosen: of a bound group all, because
@@ -295,8 +383,8 @@ class TaggedReplacer {
             for (const Run& run : here.runs) {
                 if (run.hash != entry.first_word_hash) continue;
                 const std::string& value = entry.folded_value;
-                if (here.folded.compare(run.begin, value.size(), value) != 0) continue;
-                const std::size_t end = run.begin + value.size();
+                const std::size_t end = end_of_phrase(here.folded, run.begin, value);
+                if (end == std::string_view::npos) continue;
                 const bool whole = here.run_ends_at(end) || !is_ascii_word(value.back());
                 const auto replaced = [&](const Occurrence& found) {
                     return found.entry >= 0 && table_.entry(found.entry).group == group &&
@@ -357,7 +445,7 @@ class TaggedReplacer {
             --at;
         }
         const std::size_t behind_blanks = at;
-        while (at > done && is_blank(here.text[at - 1])) --at;
+        at = begin_of_blanks(here.text, done, at);
         if (at == behind_blanks) return;
         const auto run =
             std::lower_bound(here.runs.begin(), here.runs.end(), at,

@@ -88,6 +88,7 @@ def apply_edits(
     row: npt.NDArray[np.int64],
     start: npt.NDArray[np.int64],
     end: npt.NDArray[np.int64],
+    expected: _ArrowStrings,
     pieces: _ArrowStrings,
 ) -> ExportedArray: ...
 def takes_an(phrase: str) -> bool: ...

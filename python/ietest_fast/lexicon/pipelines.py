@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import functools
 import hashlib
+import re
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 PACKAGED_FOLDER = RESOURCES / "tagger"
 
 # A change here, or in how tokens are read off, makes cached tags void.
-_TAGS_VERSION = 1
+_TAGS_VERSION = 2
 _TEXTS_PER_BATCH = 256
+# A run of so many marks is one token.
+_LONG_RUN = 100
+_MARKS = re.compile(rf"([^\w\s]{{{_LONG_RUN},}})")
 
 # Components that neither give tags nor are read by those that do.
 _NEEDLESS = frozenset(
@@ -209,6 +214,32 @@ def _to_bytes(
             end[tokens] = positions[end[tokens]]
 
 
+def _tokenise(nlp: Language, text: str) -> Doc:
+    """Tokenise a text; a long run of marks (``=====``) becomes one token.
+
+    spaCy takes one mark after the other off the run's begin, each time looking at all that is left.
+    """
+    # The tokenizer alone: no limit on the length of a text, which is there for the parser.
+    if len(text) < _LONG_RUN or _MARKS.search(text) is None:
+        return nlp.tokenizer(text)
+    from spacy.tokens import Doc
+
+    words: list[str] = []
+    spaces: list[bool] = []
+    for piece in _MARKS.split(text):
+        if _MARKS.fullmatch(piece):
+            words.append(piece)
+            spaces.append(False)
+            continue
+        if words and piece.startswith(" "):  # it belongs to the token before
+            spaces[-1] = True
+            piece = piece[1:]  # noqa: PLW2901
+        for token in nlp.tokenizer(piece):
+            words.append(token.text)
+            spaces.append(bool(token.whitespace_))
+    return Doc(nlp.vocab, words=words, spaces=spaces)
+
+
 def _offsets_of(lengths: list[int]) -> npt.NDArray[np.int64]:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
@@ -220,8 +251,7 @@ def tag_with_pipe(nlp: Language, texts: list[str]) -> TokenTags:
     from spacy.attrs import IDX, IS_SPACE, LENGTH, MORPH, POS
 
     pos_of_symbol, number_of_morph = _lookups(nlp)
-    # The tokenizer alone: no limit on the length of a text, which is there for the parser.
-    docs = (nlp.tokenizer(text) for text in texts)
+    docs = (_tokenise(nlp, text) for text in texts)
     columns = [
         doc.to_array([IDX, LENGTH, POS, MORPH, IS_SPACE])
         for doc in nlp.pipe(docs, batch_size=_TEXTS_PER_BATCH)
@@ -286,8 +316,8 @@ def _fast_path(nlp: Language) -> Callable[[list[str]], TokenTags] | None:
     odd = draw.integers(0, 2**63, len(attributes), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
     def tag(texts: list[str]) -> TokenTags:
-        tokenizer = nlp.tokenizer
-        columns = [tokenizer(text).to_array([*attributes, IDX, LENGTH, IS_SPACE]) for text in texts]
+        wanted = [*attributes, IDX, LENGTH, IS_SPACE]
+        columns = [_tokenise(nlp, text).to_array(wanted) for text in texts]
         offsets = _offsets_of([len(column) for column in columns])
         table = np.concatenate(columns)
         features = table[:, : len(attributes)]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ietest_fast.lexicon.wordnet import WordNet
+    from ietest_fast.lexicon.wordnet import PartOfSpeech, WordNet
 
 TextKind = Literal["captions", "any", "formal"]
 REVIEWED_RULE = "reviewed"
@@ -179,14 +179,15 @@ def lemma_of(word: str) -> str:
 
 
 def phrases_with(forms: dict[str, set[str]], wordnet: WordNet) -> tuple[str, ...]:
-    """Return WordNet's entries of two or three words of which one is among some lemmas.
+    """Return WordNet's entries of two to four words of which one is among some lemmas.
 
     Parameters
     ----------
     forms
         Lemma -> its forms, which also stand in for it: "took place" is "take place".
     wordnet
-        Whose entries.
+        Whose entries; of a noun the first or the last word may be plural, and of a verb the first
+        is inflected.
 
     Returns
     -------
@@ -194,18 +195,35 @@ def phrases_with(forms: dict[str, set[str]], wordnet: WordNet) -> tuple[str, ...
         In lower case, sorted.
     """
     found = set()
-    for lemma in _entries_of_several_words(wordnet):
-        words = lemma.split("_")
-        for i, word in enumerate(words):
-            for form in forms.get(word, ()):
-                found.add(" ".join((*words[:i], form, *words[i + 1 :])))
+    for pos, places in _INFLECTED.items():
+        for lemma in _entries_of_several_words(wordnet, pos):
+            words = lemma.split("_")
+            if forms.keys().isdisjoint(words):
+                continue
+            variants = [words]
+            for place in places:
+                for form in wordnet.forms_of(words[place], pos)[1:]:
+                    variant = words.copy()
+                    variant[place] = form
+                    variants.append(variant)
+            for i, word in enumerate(words):
+                for variant in variants:
+                    # A word of the table is inflected as the table has it.
+                    if word in forms and variant[i] == word:
+                        before, after = variant[:i], variant[i + 1 :]
+                        found.update(" ".join((*before, form, *after)) for form in forms[word])
     return tuple(sorted(found))
 
 
-@functools.lru_cache(maxsize=2)
-def _entries_of_several_words(wordnet: WordNet) -> tuple[str, ...]:
-    lemmas = {lemma.lower() for lemma in wordnet.words()}
-    return tuple(sorted(lemma for lemma in lemmas if lemma.count("_") in {1, 2}))
+# Which words of an entry of several words are inflected, by its part of speech.
+_INFLECTED: dict[PartOfSpeech, tuple[int, ...]] = {"n": (0, -1), "v": (0,), "a": (), "r": ()}
+
+
+@functools.lru_cache(maxsize=8)
+def _entries_of_several_words(wordnet: WordNet, pos: PartOfSpeech) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(word.lower() for word in wordnet.words(pos) if 1 <= word.count("_") <= 3)
+    )
 
 
 class SceneCounter:

@@ -91,6 +91,7 @@ class WordNet:
         ends = np.cumsum(relations.n_senses.ravel(), dtype=np.int64)
         self._sense_end = ends.reshape(relations.n_senses.shape)
         self._member_end = np.cumsum(relations.n_members, dtype=np.int64)
+        self._forms: dict[PartOfSpeech, dict[str, list[str]]] = {}
 
     @classmethod
     def packaged(cls) -> WordNet:
@@ -193,6 +194,30 @@ class WordNet:
             if i is not None and counts[i]:
                 found[base] = None
         return tuple(found)
+
+    def forms_of(self, lemma: str, pos: PartOfSpeech) -> tuple[str, ...]:
+        """Give every form that leads back to a lemma, itself first; some that no one writes, too.
+
+        The inverse of :meth:`base_forms`: the exceptions of the lemma, and what the rules of
+        detachment take for its forms (*take*: *took*, *taken*, *takes*, *taking*, but also
+        *taked*).
+        """
+        base = lemma.lower()
+        regular = (
+            base[: len(base) - len(new)] + old for old, new in _ENDINGS[pos] if base.endswith(new)
+        )
+        irregular = self._irregular(pos).get(base, ())
+        return tuple(dict.fromkeys((base, *irregular, *regular)))
+
+    def _irregular(self, pos: PartOfSpeech) -> dict[str, list[str]]:
+        """Turn the exceptions of a part of speech round: forms by lemma."""
+        if pos not in self._forms:
+            forms: dict[str, list[str]] = {}
+            for form, bases in self._relations.exceptions[pos].items():
+                for base in bases:
+                    forms.setdefault(base, []).append(form)
+            self._forms[pos] = forms
+        return self._forms[pos]
 
     def morphy(self, word: str, pos: PartOfSpeech) -> str | None:
         """Give the first base form of `word`, or None if WordNet knows none."""

@@ -300,9 +300,7 @@ def _write_graph(
             )
             program.save(str(path))
         except Exception as error:  # noqa: BLE001 - whatever the newer exporter stumbles over
-            _trace_graph(
-                model, inputs, path, output=output, each_token=each_token, because=error
-            )
+            _trace_graph(model, inputs, path, output=output, each_token=each_token, because=error)
 
 
 def _trace_graph(

@@ -199,8 +199,8 @@ def _find_token_output(outputs: Mapping[str, Sequence[Any]], chosen: ChosenPorts
         f"no output has the shape (texts, tokens, numbers); there are {shown}: an encoder or a "
         "masked language model is needed"
         if not found
-        else f"several outputs are of every token: {shown}; export the model with one of them, named "
-        "last_hidden_state or logits"
+        else f"several outputs are of every token: {shown}; export the model with one of them, "
+        "named last_hidden_state or logits"
     )
 
 

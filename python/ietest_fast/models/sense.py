@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 SenseKind = Literal["encoder", "masked"]
 
-# Contexts that are tokenised and held in memory at a time.
+# Contexts that are tokenised and held in memory at a time, and their characters.
 _CONTEXTS_AT_ONCE = 16_384
+_CHARACTERS_AT_ONCE = 1 << 22
+# Characters of a token, at most on the average; what is farther from the word is not read.
+_CHARACTERS_OF_TOKEN = 16
 # Bytes of a batch's log-probabilities: a language model gives one for each token it knows.
 _BYTES_OF_OUTPUT = 1 << 28
 
@@ -164,6 +167,7 @@ class SenseModel:
             If the model's output does not have the shape that it should have.
         """
         places: dict[Context, int] = {}
+        old, new = [self._near(each) for each in old], [self._near(each) for each in new]
         for context in (*old, *new):
             places.setdefault(context, len(places))
         contexts = list(places)
@@ -181,6 +185,14 @@ class SenseModel:
         if self._mask is None:
             return np.asarray((first * second).sum(axis=1), dtype=np.float32)
         return np.asarray((second - first)[:, 0], dtype=np.float32)
+
+    def _near(self, context: Context) -> Context:
+        """Cut off what is farther from the word than the model reads."""
+        reach = _CHARACTERS_OF_TOKEN * self.network.tokenizer.max_length
+        before, word, after = context
+        if len(before) <= reach and len(after) <= reach:
+            return context
+        return Context(before[max(0, len(before) - reach) :], word, after[:reach])
 
     def _compute(
         self,
@@ -210,9 +222,7 @@ class SenseModel:
     def _vectors(self, inputs: _Inputs) -> _Reduction:
         """Make what computes the mean vector of each context's word, of length 1, shape (b, d)."""
 
-        def reduce(
-            places: NDArray[np.int64], output: NDArray[np.float32]
-        ) -> NDArray[np.float32]:
+        def reduce(places: NDArray[np.int64], output: NDArray[np.float32]) -> NDArray[np.float32]:
             begin, end = self._places(inputs, places, output)
             means = np.stack(
                 [
@@ -226,7 +236,7 @@ class SenseModel:
         return reduce
 
     def _log_probabilities(self, inputs: _Inputs, mask: int) -> _Reduction:
-        """Hide the words, and make what computes the mean log-probability of their tokens (b, 1)."""
+        """Hide the words; make what computes their tokens' mean log-probability, shape (b, 1)."""
         firsts = inputs.store.offsets[:-1]
         words = []
         for first, begin, end in zip(firsts, inputs.begin, inputs.end, strict=True):
@@ -235,9 +245,7 @@ class SenseModel:
             tokens[:] = mask
         largest = max(int(word.max()) for word in words)
 
-        def reduce(
-            places: NDArray[np.int64], output: NDArray[np.float32]
-        ) -> NDArray[np.float32]:
+        def reduce(places: NDArray[np.int64], output: NDArray[np.float32]) -> NDArray[np.float32]:
             begin, end = self._places(inputs, places, output)
             if output.shape[2] <= largest:
                 raise InputError(
@@ -342,8 +350,12 @@ def _is_checkpoint(path: Path) -> bool:
 
 
 def _cut(contexts: Sequence[Context]) -> Iterator[Sequence[Context]]:
-    for begin in range(0, len(contexts), _CONTEXTS_AT_ONCE):
-        yield contexts[begin : begin + _CONTEXTS_AT_ONCE]
+    begin = size = 0
+    for end, context in enumerate(contexts, start=1):
+        size += sum(map(len, context))
+        if end - begin == _CONTEXTS_AT_ONCE or size >= _CHARACTERS_AT_ONCE or end == len(contexts):
+            yield contexts[begin:end]
+            begin, size = end, 0
 
 
 def _mask_token(files: OnnxFiles) -> str | None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from ietest_fast.errors import InputError
 from ietest_fast.report.annotation.agreement import (
     find_sound,
-    measure_all,
+    mark_texts,
     measure_soundness,
-    measure_texts,
     summary_table,
     take_majority,
 )
@@ -18,7 +17,7 @@ from ietest_fast.report.annotation.sample import MAJORITY, read_all_marks, read_
 from ietest_fast.report.result_tables import brief_tables
 from ietest_fast.report.subset import repeat_on
 from ietest_fast.report.tables import Column, Table
-from ietest_fast.stats import unsoundness
+from ietest_fast.stats import unsoundness, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,11 +52,33 @@ class MarkedSample:
     @property
     def soundness(self) -> Soundness:
         """How many texts are sound by most people."""
-        if self.sample.unit == "edits":
-            return measure_texts(self.sample, self.marks)[-1]
-        if len(self.marks) > 1:
-            return measure_soundness(MAJORITY, take_majority(list(self.marks.values())))
-        return measure_all(self.marks)[0]
+        return measure_soundness(MAJORITY, self._marks_of_texts)
+
+    @property
+    def n_undecided(self) -> int:
+        """Texts that are marked, and of which no majority says what they are."""
+        return len(self._marked_rows) - len(self._marks_of_texts)
+
+    @property
+    def _marked_rows(self) -> list[int]:
+        return self.sample.rows_of(set().union(*self.marks.values()))
+
+    @property
+    def _marks_of_texts(self) -> dict[int, str]:
+        majority = take_majority(list(self.marks.values()))
+        return mark_texts(self.sample, majority, set().union(*self.marks.values()))
+
+    def unsound_bounds(self) -> tuple[float, float]:
+        """Compute between what the share of unsound texts lies: 95%, Wilson.
+
+        Texts without a majority are sound for the lower bound, and unsound for the upper one.
+        """
+        found = self.soundness
+        n, n_unsound = found.n_marked + self.n_undecided, found.n_marked - found.n_sound
+        return (
+            wilson_interval(n_unsound, n).low,
+            wilson_interval(n_unsound + self.n_undecided, n).high,
+        )
 
 
 def read_marked(path: Path) -> MarkedSample:
@@ -148,7 +169,10 @@ def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
     tables = [summary_table(sample, marked.marks)]
     rows = marked.sound_rows
     if rows:
-        repeated = repeat_on(run, rows)
+        try:
+            repeated = repeat_on(run, rows)
+        except InputError as error:
+            raise InputError(str(error), path=sample.path) from error
         tables += [
             replace(
                 table,
@@ -167,12 +191,19 @@ def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
 def say_soundness(marked: MarkedSample) -> str:
     """Say in a sentence how many texts are unsound, as most people marked them."""
     found, n = marked.soundness, marked.sample.n_reworded
-    if found.interval is None or found.share is None:
+    if found.share is None:
         return "no text has a majority of marks."
-    low, high = 1 - found.interval.high, 1 - found.interval.low
+    low, high = marked.unsound_bounds()
+    ties = (
+        f", and {marked.n_undecided:,} have no majority (sound at the lower end, unsound at the "
+        "upper one)"
+        if marked.n_undecided
+        else ""
+    )
     return (
-        f"of {found.n_marked:,} marked texts, {1 - found.share:.1%} are unsound by the criterion "
-        f"{marked.sample.criterion} (95%: {low:.1%} to {high:.1%}). That is about {(1 - found.share) * n:,.0f} of the "
-        f"{n:,} reworded texts ({low * n:,.0f} to {high * n:,.0f}); compare it with the numbers in "
-        "the first table."
+        f"of {found.n_marked + marked.n_undecided:,} marked texts, "
+        f"{found.n_marked - found.n_sound:,} are unsound by the criterion "
+        f"{marked.sample.criterion}{ties}: {low:.1%} to {high:.1%} (95%), which makes "
+        f"{low * n:,.0f} to {high * n:,.0f} of the {n:,} reworded texts. Compare this with the "
+        "numbers in the first table."
     )

@@ -120,6 +120,9 @@ def _replace_one_step(table: pa.Table, edits: pa.Table, *, piece: str, is_undo: 
     for name in pc.unique(edits["column"].cast(pa.string())).to_pylist():
         check_text_columns(table.schema, [name])
         own = edits.filter(pc.equal(edits["column"].cast(pa.string()), name))
+        for key in ("row", "start", "end", "old", "new"):
+            if own[key].null_count:
+                raise InputError(f"an edit has no {key}", column=name)
         own = own.sort_by([("row", "ascending"), ("start", "ascending"), ("end", "ascending")])
         row, start, end = (
             own[key].combine_chunks().to_numpy().astype(np.int64) for key in ("row", "start", "end")
@@ -132,10 +135,13 @@ def _replace_one_step(table: pa.Table, edits: pa.Table, *, piece: str, is_undo: 
             first = np.searchsorted(row, row, side="left")
             moved = before - before[first] if len(row) else before
             start, end = start + moved, end + moved + grown
-        pieces = own[piece].cast(pa.large_string()).combine_chunks()
+        pieces, expected = (
+            own[key].cast(pa.large_string()).combine_chunks()
+            for key in (piece, "new" if is_undo else "old")
+        )
         texts = as_strings(table[name]).cast(pa.large_string()).combine_chunks()
         try:
-            made = pa.array(load_core().text.apply_edits(texts, row, start, end, pieces))
+            made = pa.array(load_core().text.apply_edits(texts, row, start, end, expected, pieces))
         except ValueError as error:
             raise InputError(str(error), column=name) from error
         table = replace_columns(table, {name: [made]})

@@ -175,6 +175,44 @@ def test_what_is_no_sample_is_refused(tmp_path, content):
         read_sample(tmp_path / "absent.json")
 
 
+def _spoil(found, **values):
+    return {**found, **values}
+
+
+def _spoil_pair(found, **values):
+    return {**found, "pairs": [{**found["pairs"][0], **values}, *found["pairs"][1:]]}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        *(lambda found, n=n: _spoil(found, n_reworded=n) for n in ("167", None, -1, 1.5, True)),
+        lambda found: _spoil(found, columns="premise"),
+        lambda found: _spoil(found, columns=["absent"]),
+        lambda found: _spoil(found, test_set=None),
+        lambda found: _spoil(found, pairs=[*found["pairs"], found["pairs"][0]]),
+        lambda found: _spoil(found, pairs={"0": found["pairs"][0]}),
+        *(lambda found, row=row: _spoil_pair(found, row=row) for row in (-1, 10**30, "1", None)),
+        *(
+            lambda found, pieces=pieces: _spoil_pair(found, pieces=pieces)
+            for pieces in (None, "abc", {"premise": 5}, {"premise": [["keep"]]})
+        ),
+        *(
+            lambda found, piece=piece: _spoil_pair(
+                found, pieces={name: [piece] for name in found["columns"]}
+            )
+            for piece in (["old", 5], ["new", None], ["other", "a"], "ke", 7)
+        ),
+    ],
+)
+def test_a_sample_that_was_spoilt_by_hand_is_refused(sample, spoil):
+    found = json.loads(sample.path.read_text())
+    read_sample(sample.path)
+    sample.path.write_text(json.dumps(spoil(found)))
+    with pytest.raises(InputError, match=r"sample\.json: is no sample"):
+        read_sample(sample.path)
+
+
 def test_marks_survive_a_restart(sample):
     marks = Marks(sample, "anna")
     first, second, third = sample.items[:3]

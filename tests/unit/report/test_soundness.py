@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ietest_fast.errors import InputError
@@ -16,7 +18,7 @@ from ietest_fast.report.soundness import (
     read_marked,
     say_soundness,
 )
-from ietest_fast.stats import PairedCounts, unsoundness
+from ietest_fast.stats import PairedCounts, unsoundness, wilson_interval
 
 
 @pytest.fixture
@@ -65,16 +67,21 @@ def test_marks_come_with_the_test_on_the_sound_part(run, sample):
     marked = read_marked(sample.path)
     assert len(marked.sound_rows) == 42
     said = say_soundness(marked)
-    assert said.startswith("of 47 marked texts, 10.6% are unsound by the criterion label (95%: 4.6")
-    about = round((1 - 42 / 47) * sample.n_reworded)
-    assert f"That is about {about:,} of the {sample.n_reworded:,} reworded texts (" in said
+    assert said.startswith(
+        "of 50 marked texts, 5 are unsound by the criterion label, and 3 have no"
+    )
+    low, high = wilson_interval(5, 50).low, wilson_interval(8, 50).high
+    n = sample.n_reworded
+    assert (
+        f"{low:.1%} to {high:.1%} (95%), which makes {low * n:,.0f} to {high * n:,.0f} of" in said
+    )
     names = [table.name for table in marked_tables(run, marked)]
     assert names[0] == "soundness"
     assert len(names) == 3
     page = build_page(gather([run], marked=[marked]))
     assert "Are the rephrasings sound?" in page
     assert "on the 42 observations that are sound" in page
-    assert "sample.json: of 47 marked texts" in page
+    assert "sample.json: of 50 marked texts" in page
 
 
 def test_a_sample_of_edits_counts_texts(tmp_path, run):
@@ -84,6 +91,35 @@ def test_a_sample_of_edits_counts_texts(tmp_path, run):
     n_texts = len({pair["row"] for pair in sample.pairs})
     assert marked.soundness.n_marked == n_texts
     assert marked.soundness.n_sound == len(marked.sound_rows) == n_texts - 1
+
+
+def test_a_text_with_one_unsound_edit_is_unsound(tmp_path, run):
+    sample = draw_sample(run, tmp_path / "edits.json", n=80, seed=3, unit="edits")
+    by_row = {}
+    for pair in sample.pairs:
+        by_row.setdefault(pair["row"], []).append(pair["item"])
+    several = [items for items in by_row.values() if len(items) > 1]
+    (tied, bad, *_), (one, *_) = several[0], several[1]
+    anna, ben = Marks(sample, "anna"), Marks(sample, "ben")
+    for item in sample.items:
+        anna.add(item, "unsound" if item in {tied, bad, one} else "sound")
+        ben.add(item, "unsound" if item == bad else "sound")
+    marked = read_marked(sample.path)
+    # The first text has an unsound edit, whatever the tied one is; of the second nobody can say.
+    assert (marked.soundness.n_marked, marked.n_undecided) == (len(by_row) - 1, 1)
+    assert marked.soundness.n_sound == len(by_row) - 2
+    low, high = marked.unsound_bounds()
+    assert low == wilson_interval(1, len(by_row)).low
+    assert high == wilson_interval(2, len(by_row)).high
+
+
+def test_a_row_that_the_test_set_lacks_is_told_with_the_file(run, sample):
+    mark(sample, "anna", 0)
+    text = json.loads(sample.path.read_text())
+    text["pairs"][0]["row"] = 10**9
+    sample.path.write_text(json.dumps(text))
+    with pytest.raises(InputError, match=r"sample\.json.*rows are different numbers"):
+        marked_tables(run, read_marked(sample.path))
 
 
 def test_without_marks_the_report_has_what_it_would_take(run):

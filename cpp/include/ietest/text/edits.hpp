@@ -37,10 +37,11 @@ struct EditList {
     void append(EditList&& other);
 };
 
-// Replaces bytes [start, end) of row `row` by `pieces` for each edit; edits are ordered by row,
-// then by start, and do not overlap. Throws std::invalid_argument where they do not fit the text.
+// Replaces bytes [start, end) of row `row`, which are `expected`, by `pieces` for each edit; edits
+// are ordered by row, then by start, and do not overlap. Throws std::invalid_argument where they do
+// not fit the text.
 OwnedStrings apply_edits(const StringColumn& column, std::int64_t n_edits, const std::int64_t* row,
                          const std::int64_t* start, const std::int64_t* end,
-                         const StringColumn& pieces);
+                         const StringColumn& expected, const StringColumn& pieces);
 
 }  // namespace ietest::text

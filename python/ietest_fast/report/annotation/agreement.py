@@ -15,7 +15,7 @@ from ietest_fast.stats import Interval, wilson_interval
 from ietest_fast.stats.resampling import design_effect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -201,17 +201,38 @@ def measure_all(
 def measure_texts(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> list[Soundness]:
     """Measure how many texts have sound edits only, where edits are marked one by one.
 
-    A text counts if all its edits are marked.
+    A text counts if all its edits are marked; :func:`mark_texts` says as what.
     """
-    everybody = dict(marks)
+    found = [measure_soundness(who, mark_texts(sample, own, own)) for who, own in marks.items()]
     if len(marks) > 1:
-        everybody[MAJORITY] = take_majority(list(marks.values()))
-    found = []
-    for who, own in everybody.items():
-        sound = set(sample.rows_of(item for item, mark in own.items() if mark == MARKS[0]))
-        by_row = {row: MARKS[0] if row in sound else MARKS[1] for row in sample.rows_of(own.keys())}
-        found.append(measure_soundness(who, by_row))
+        majority = mark_texts(
+            sample, take_majority(list(marks.values())), set().union(*marks.values())
+        )
+        found.append(measure_soundness(MAJORITY, majority))
     return found
+
+
+def mark_texts(sample: Sample, marks: Mapping[int, str], items: Iterable[int]) -> dict[int, str]:
+    """Mark texts by their edits: unsound if one of them is, and sound if all are.
+
+    Parameters
+    ----------
+    sample
+        Of edits.
+    marks
+        By item; of a majority, without those that have none.
+    items
+        Whose texts are looked at, if all their edits are among them. One with an edit that has no
+        mark and none that is unsound gets none either.
+    """
+    sound = set(sample.rows_of(item for item, mark in marks.items() if mark == MARKS[0]))
+    row_of = {pair["item"]: pair["row"] for pair in sample.pairs}
+    unsound = {row_of[item] for item, mark in marks.items() if mark == MARKS[1]}
+    return {
+        row: MARKS[1] if row in unsound else MARKS[0]
+        for row in sample.rows_of(items)
+        if row in unsound or row in sound
+    }
 
 
 def measure_orders(

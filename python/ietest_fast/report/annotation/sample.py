@@ -248,22 +248,20 @@ def read_sample(path: Path) -> Sample:
             raise InputError(
                 f"is of format {found['format']}, {_FORMAT} expected; draw it anew", path=path
             )
+        columns = tuple(_check_text(name) for name in _check_list(found["columns"]))
+        pairs = tuple(_read_pair(pair, columns) for pair in _check_list(found["pairs"]))
+        if len({pair["item"] for pair in pairs}) < len(pairs):
+            raise ValueError("an item is there twice")
         return Sample(
             path=path,
-            **{name: found[name] for name in ("test_set", "source", "n_reworded", "seed")},
+            test_set=_check_text(found["test_set"]),
+            source=_check_text(found["source"]),
             unit=_check_among(found["unit"], UNITS),
             criterion=_check_among(found["criterion"], tuple(ASKED)),
-            columns=tuple(found["columns"]),
-            pairs=tuple(
-                {
-                    "item": _check_number(pair["item"]),
-                    "row": _check_number(pair["row"]),
-                    "label": pair["label"],
-                    "first": _check_among(pair["first"], ("original", "rephrased")),
-                    "pieces": dict(pair["pieces"]),
-                }
-                for pair in found["pairs"]
-            ),
+            n_reworded=_check_number(found["n_reworded"]),
+            seed=_check_number(found["seed"]),
+            columns=columns,
+            pairs=pairs,
         )
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
@@ -275,9 +273,35 @@ def read_sample(path: Path) -> Sample:
         ) from error
 
 
+def _read_pair(pair: Any, columns: Sequence[str]) -> dict[str, Any]:
+    pieces = {name: _check_list(pair["pieces"][name]) for name in columns}
+    for kind, text in (piece for own in pieces.values() for piece in own):
+        _check_among(kind, ("keep", "old", "new"))
+        _check_text(text)
+    return {
+        "item": _check_number(pair["item"]),
+        "row": _check_number(pair["row"]),
+        "label": _check_text(pair["label"]),
+        "first": _check_among(pair["first"], ("original", "rephrased")),
+        "pieces": pieces,
+    }
+
+
 def _check_number(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"a whole number is expected, not {value!r}")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise TypeError(f"a whole number from 0 on is expected, not {value!r}")
+    return value
+
+
+def _check_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is expected, not {value!r}")
+    return value
+
+
+def _check_list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"a list is expected, not {value!r}")
     return value
 
 
