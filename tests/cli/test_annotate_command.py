@@ -92,10 +92,10 @@ def test_mistakes_are_told(tmp_path, capsys, folder, sample):
     drawn = read_sample(sample)
     Marks(drawn, "anna").add(drawn.items[0], "unsound")
     assert "was not drawn from the test set" in run(capsys, "test", sample, other)[2]
-    assert "none of the marked observations is sound" in run(capsys, "test", sample, folder)[2]
+    assert "no marked observation is sound by majority" in run(capsys, "test", sample, folder)[2]
     (sample.parent / "sample.json.ben.marks.jsonl").write_text("x\n")
     assert "is no mark" in run(capsys, "test", sample, folder)[2]
-    assert "none of the marked" in run(capsys, "test", sample, folder, "--by", "anna")[2]
+    assert "no marked observation is sound by anna" in run(capsys, "test", sample, folder, "--by", "anna")[2]
     (sample.parent / "sample.json.ben.marks.jsonl").unlink()
     assert "cid has not marked" in run(capsys, "test", sample, folder, "--by", "cid")[2]
 

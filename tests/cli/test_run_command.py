@@ -111,7 +111,7 @@ def test_wrong_sizes_of_the_demonstration_are_a_usage_error(ietest, sizes):
 def test_a_configuration_keeps_its_transformation(ietest, tmp_path):
     (tmp_path / "run.toml").write_text('phi = "syn.broad"\n[data]\ndemo = true\n')
     errors = ietest("run", "run.toml", "--pos", "noun", "--wordnet-only", status=2)[1]
-    assert "--pos and --wordnet-only: CONFIG says which transformation to use" in errors
+    assert "--pos and --wordnet-only: CONFIG may name a transformation of its own" in errors
     assert not list(tmp_path.glob("*results*"))
     given = _options("--phi", "syn.broad", "--pos", "noun")["phi"]
     assert [each.parts[0][1].pos for each in given] == [("noun",)]

@@ -81,8 +81,8 @@ def test_blocked_words_are_neither_replaced_nor_used(wordnet: WordNet) -> None:
 
 
 def test_parts_of_speech_that_nobody_read_are_refused(wordnet: WordNet) -> None:
-    for pos in (("PRON",), ()):
-        with pytest.raises(InputError, match="parts of speech are noun, adj, adv, verb"):
+    for pos in (("PRON",), ("noun",), (), "NOUN"):
+        with pytest.raises(InputError, match="a tuple of some of NOUN, ADJ, ADV, VERB, not"):
             reviewed_words(wordnet, pos=pos)
 
 

@@ -206,7 +206,7 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     except InputError as error:
         raise InputError(str(error), path=sample) from error
     if not rows:
-        raise InputError("none of the marked observations is sound", path=sample)
+        raise InputError(f"no marked observation is sound by {by}", path=sample)
     repeated = repeat_on(finished, rows)
     if as_json:
         print_json({"by": by, "rows": rows, **repeated.to_dict()})

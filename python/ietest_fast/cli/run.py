@@ -337,7 +337,7 @@ def _refuse_word_options(options: dict[str, Any]) -> None:
     given = [] if options["phi"] else _word_options(options)
     if given:
         raise click.UsageError(
-            f"{' and '.join(given)}: CONFIG says which transformation to use; write "
+            f"{' and '.join(given)}: CONFIG may name a transformation of its own; write "
             f"{'this option' if len(given) == 1 else 'these options'} into it, or give --phi too"
         )
 

@@ -162,10 +162,13 @@ def check_parts_of_speech(pos: Collection[str]) -> None:
     InputError
         Naming those that have none.
     """
-    unknown = sorted(set(pos) - set(PARTS_OF_SPEECH))
-    if unknown or not pos:
-        known = ", ".join(part.lower() for part in PARTS_OF_SPEECH)
-        raise InputError(f"parts of speech are {known}, not {', '.join(unknown).lower() or 'none'}")
+    parts = (pos,) if isinstance(pos, str) else pos
+    unknown = sorted(set(parts) - set(PARTS_OF_SPEECH))
+    if unknown or not pos or isinstance(pos, str):
+        known = ", ".join(PARTS_OF_SPEECH)
+        raise InputError(
+            f"parts of speech are a tuple of some of {known}, not {', '.join(unknown) or repr(pos)}"
+        )
 
 
 def fingerprint_reviewed() -> str:

@@ -20,6 +20,8 @@ from ietest_fast.transform.kinds import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ietest_fast.lexicon import WordNet
     from ietest_fast.models.sense import SenseModel
     from ietest_fast.transform.base import Transformation
@@ -115,7 +117,7 @@ class ReviewedOptions(SynonymOptions):
         from ietest_fast.transform.synonyms import WordChoice
 
         return WordChoice(
-            pos=tuple(part.upper() for part in dict.fromkeys(self.pos)),
+            pos=tuple(part for part in WordChoice().pos if part.lower() in self.pos),
             texts=None if self.texts == "auto" else self.texts,
             wordnet_only=self.wordnet_only,
         )
@@ -181,7 +183,8 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
     words, check = None, None
     if isinstance(options, ReviewedOptions):
         words, check = options.choice(), _SenseCheck.load(options)
-        recorded |= {"pos": list(options.pos), "wordnet_only": options.wordnet_only}
+        recorded |= {"pos": [part.lower() for part in words.pos]}
+        recorded |= {"wordnet_only": options.wordnet_only}
         identified["reviewed"] = [
             fingerprint_reviewed(),
             sorted(words.pos),
@@ -219,8 +222,18 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
         builder=build,
         closer=tagger.close,
         learns=True,
-        warnings=(_NO_BLOCK_LIST,) if rules == "paper" and not blocked else (),
+        warnings=_warn_of_blocked(rules, options, blocked),
     )
+
+
+def _warn_of_blocked(
+    rules: RuleSet, options: SynonymOptions, blocked: Sequence[str]
+) -> tuple[str, ...]:
+    if blocked:
+        return ()
+    if options.block_list is not None:
+        return (f"the block list {options.block_list.name} has no words; nothing is left alone",)
+    return (_NO_BLOCK_LIST,) if rules == "paper" else ()
 
 
 def _load_wordnet(name: str | None) -> WordNet:

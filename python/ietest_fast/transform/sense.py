@@ -147,7 +147,7 @@ class SenseChecked(BaseTransformation):
             refused.update(
                 each.word
                 for each, score in zip(waiting, scores, strict=True)
-                if not score >= self.least
+                if not float(score) >= self.least
             )
             found.extend(each._replace(old=_NO_CONTEXT, new=_NO_CONTEXT) for each in waiting)
             waiting.clear()

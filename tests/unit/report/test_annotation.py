@@ -439,7 +439,7 @@ def test_marks_are_summed_up(sample):
     assert table.shown()[0][:5] == ["anna", "texts", "10", "40", "8"]
     assert find_sound(people) == sorted(sample.items[:6])
     assert find_sound(people, by="anna") == sorted(sample.items[:8])
-    with pytest.raises(InputError, match="cid has not marked this sample; anna, ben have"):
+    with pytest.raises(InputError, match="'cid' has not marked this sample; who has: anna, ben"):
         find_sound(people, by="cid")
     with pytest.raises(InputError, match="nobody has marked"):
         find_sound({})

@@ -182,7 +182,7 @@ def find_sound(marks: Mapping[str, Mapping[int, str]], *, by: str = MAJORITY) ->
     if not marks:
         raise InputError("nobody has marked this sample yet")
     if by != MAJORITY and by not in marks:
-        raise InputError(f"{by} has not marked this sample; {', '.join(marks)} have")
+        raise InputError(f"{by!r} has not marked this sample; who has: {', '.join(marks)}")
     chosen = take_majority(list(marks.values())) if by == MAJORITY else marks[by]
     return sorted(item for item, mark in chosen.items() if mark == MARKS[0])
 

@@ -484,7 +484,9 @@ def marks_path(sample: Path, person: str) -> Path:
 def find_marks(sample: Path) -> dict[str, str]:
     """Find the files of marks of a sample that are not empty: their names by person."""
     begin, end = f"{sample.name}.", ".marks.jsonl"
-    there = [path for path in sample.parent.glob(f"*{end}") if path.stat().st_size]
+    there = [
+        path for path in sample.parent.glob(f"*{end}") if path.is_file() and path.stat().st_size
+    ]
     names = sorted(path.name for path in there)
     people = {name: name[len(begin) : -len(end)] for name in names if name.startswith(begin)}
     return {
