@@ -197,7 +197,7 @@ def phrases_with(forms: dict[str, set[str]], wordnet: WordNet) -> tuple[str, ...
     tuple of str
         In lower case, sorted.
     """
-    found = set()
+    found: set[str] = set()
     for pos, places in _INFLECTED.items():
         for lemma in _entries_of_several_words(wordnet, pos):
             words = lemma.split("_")
