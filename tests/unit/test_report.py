@@ -161,7 +161,7 @@ def test_the_table_has_every_number(tmp_path):
     assert "finds a difference of ±0.03" in text
     assert "margin of ±0.03: differs at ρ = 0, 1; undecided at ρ = 0.5." in text
     assert "α/M = 0.05/2 = 0.025" in text
-    assert "62.5% of them reworded by syn.careful (1,234 synonyms)" in text
+    assert "62.5% of them reworded by syn.careful (1,234 substitutions)" in text
     assert "Signature: ie|n:1000" in text
     assert "Collapsed" not in text
 
