@@ -311,7 +311,7 @@ def test_few_large_clusters_show_neither_few_flips_nor_equivalence(
     shares = " ".join(f"{count / n_tables:.1%}" for count in (below, equivalent, missed))
     print(f"{large} + {small}, {rates}, {icc}: below, equivalent, missed: {shares}")
     assert max(below, equivalent) / n_tables < 0.02 + slack(n_tables)
-    assert missed / n_tables < 0.05 + slack(n_tables)
+    assert missed / n_tables < 0.03 + slack(n_tables)
 
 
 def test_large_clusters_that_are_lost_beside_many_with_one_discordant_text() -> None:
