@@ -121,8 +121,8 @@ class UnsoundnessResult(Result):
         lost = "lost" if self.counts.delta > 0 else "won"
         return (
             f"The difference is shown at {self.alpha:g} unless {self.n_to_explain:,} or more of "
-            f"the {self.n_reworded:,} rephrasings ({self.share_to_explain:.2%}) are unsound, all "
-            f"of them among the texts that are {lost}."
+            f"the texts that are {lost} ({self.share_to_explain:.2%} of the {self.n_reworded:,} "
+            "rephrasings) are unsound."
         )
 
 
