@@ -85,12 +85,21 @@ def step_down_max(observed: list[float], replicates: np.ndarray) -> list[float]:
 
 
 def step_down_min_p(observed: list[float], replicates: np.ndarray) -> list[float]:
-    """The same with each value replaced by how many replicates of its column reach it."""
+    """The same with each value replaced by its rank among the replicates and the sample.
+
+    Replicates rank before a sample that is as large as they are.
+    """
     m = len(observed)
     ranks = np.column_stack(
-        [[(replicates[:, c] >= value).sum() for value in replicates[:, c]] for c in range(m)]
+        [
+            [
+                (replicates[:, c] >= value).sum() + (observed[c] > value)
+                for value in replicates[:, c]
+            ]
+            for c in range(m)
+        ]
     )
-    own = [int((replicates[:, c] >= observed[c]).sum()) for c in range(m)]
+    own = [int((replicates[:, c] >= observed[c]).sum()) + 1 for c in range(m)]
     return step_down_max([-count for count in own], -ranks)
 
 

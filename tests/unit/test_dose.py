@@ -310,6 +310,8 @@ def test_large_doses_are_reduced_or_drawn() -> None:
     # Odd doses have no common factor: their sum is drawn.
     drawn = dose_response_test(a, b, 180_001 * small + 1, n_resamples=20_000)
     assert drawn.p_weighted == pytest.approx(exact.p_weighted, abs=0.02)
+    assert (exact.weighted_n_resamples, drawn.weighted_n_resamples) == (None, 20_000)
+    assert "(resample)" in dict(drawn.rows())["  weighted sum T"]
 
 
 @pytest.mark.parametrize("n_resamples", [0, -1, 2.5])

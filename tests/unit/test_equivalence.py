@@ -297,6 +297,16 @@ def test_sizes_by_clusters(n_clusters: int) -> None:
     assert sizes[[1, 3]].min() > 0.08
 
 
+def test_equal_scores_of_one_large_cluster_show_little() -> None:
+    """299 texts beside a cluster of 10,000, which may be all that ever changes."""
+    scores = np.zeros(10_299)
+    clusters = np.concatenate([np.zeros(10_000, np.int64), np.arange(1, 300)])
+    result = equivalence_test(scores, scores, clusters=clusters, scores=True)
+    assert result.p_value == pytest.approx(0.99**1.0299)
+    equal = equivalence_test(scores[:300], scores[:300], clusters=np.arange(300) // 3, scores=True)
+    assert equal.p_value == pytest.approx(0.99**100)
+
+
 def test_the_design_effect_is_the_variance_over_clusters_against_that_over_pairs() -> None:
     rng = np.random.default_rng(1)
     a, b, codes = _clustered(rng, 300, 0.1, 0.05)

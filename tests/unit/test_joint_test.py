@@ -101,6 +101,19 @@ def test_joint_adjustment_is_never_weaker_than_bonferroni(kind: str) -> None:
             assert by_holm <= by_bonferroni
 
 
+def test_the_smallest_of_many_p_values_by_few_replicates_is_not_too_small() -> None:
+    """Ranked among the replicates alone, min-p would reject in 16% of these tables."""
+    rng = np.random.default_rng(4)
+    rejected = 0
+    for table in range(300):
+        d = rng.standard_normal((60, 20))
+        joint = joint_test(d, np.zeros_like(d), n_resamples=99, rng=table)
+        assert joint.p_min_p is not None
+        rejected += min(joint.p_min_p) <= 0.05
+    print(f"min-p, M = 20, S = 99: {rejected / 300:.1%}")
+    assert rejected / 300 < 0.09
+
+
 def test_min_p_keeps_its_promise_where_null_laws_differ() -> None:
     """Differences with one huge value beside ordinary ones: t* of the former is mostly near 1."""
     rng = np.random.default_rng(0)
@@ -121,6 +134,12 @@ def test_the_decision_is_never_weaker_than_bonferronis() -> None:
     spread = np.exp(rng.uniform(0.8, 2.0) * rng.standard_normal(23))
     d[:, 0] = spread * np.where(rng.random(23) < 0.12, -1, 1)
     joint = joint_test(d, np.zeros_like(d), n_resamples=20_000)
+    adjusted = (
+        joint.p_bonferroni[0],
+        (joint.p_min_p or (1.0,))[0],
+        joint.p_max_t[0],
+    )  # docs/statistics.md
+    print(f"t {joint.t[0]:.2f}, p {joint.p_value[0]:.4f}, adjusted {adjusted}")
     assert joint.p_bonferroni[0] < 0.02
     assert joint.p_max_t[0] > 0.05
     assert joint.reject[0]

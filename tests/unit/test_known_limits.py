@@ -118,8 +118,9 @@ def test_skewed_scores_of_the_algorithm(n: int, sigma: float) -> None:
         found += *decided, *(decided & (not is_warned)), is_warned
     *whole, level, equivalent, warned = found / n_tables
     print(
-        f"n {n}, sigma {sigma}: size {whole[0]:.1%}, equivalent {whole[1]:.1%}; "
-        f"warned {warned:.0%}, of the rest {level:.1%}, {equivalent:.1%}"
+        f"n {n}, sigma {sigma}: size {whole[0]:.1%}, equivalent {whole[1]:.1%}; warned "
+        f"{warned:.0%}, without a warning {level:.1%}, {equivalent:.1%} of all, "
+        f"{level / (1 - warned):.0%}, {equivalent / (1 - warned):.0%} of those without"
     )
     assert level < 0.06 + slack(n_tables)
     assert equivalent < 0.07 + slack(n_tables)
@@ -352,6 +353,33 @@ def test_four_large_clusters_decide() -> None:
     assert warned > 0.95 * n_tables
 
 
+@pytest.mark.parametrize(
+    ("n_large", "size", "n_single", "rate"),
+    [(11, 100, 400, 0.1), (16, 100, 400, 0.1), (16, 400, 1_000, 0.05)],
+)
+def test_some_large_clusters_decide_without_a_warning(
+    n_large: int, size: int, n_single: int, rate: float
+) -> None:
+    """Exchangeable versions: large clusters differ as a whole, single texts with a rate."""
+    rng = np.random.default_rng(4)
+    sizes = np.repeat([size, 1], [n_large, n_single])
+    clusters = np.repeat(np.arange(sizes.size), sizes)
+    n_tables, rejected, warned = scaled(4_000), 0, 0
+    for table in range(n_tables):
+        differs = rng.random(sizes.size) < np.where(sizes > 1, 1.0, rate)
+        is_loss = rng.random(sizes.size) < 0.5
+        a, b = (~differs | is_loss)[clusters], (~differs | ~is_loss)[clusters]
+        found = paired_test(a, b, clusters=clusters, n_resamples=999, rng=table)
+        rejected += found.pvalue < 0.05
+        warned += found.warning is not None
+    print(
+        f"{n_large} clusters of {size} beside {n_single} texts: {rejected / n_tables:.1%}, warned "
+        f"{warned / n_tables:.0%}"
+    )
+    assert rejected / n_tables < 0.08 + slack(n_tables)
+    assert warned < 0.05 * n_tables
+
+
 @pytest.mark.parametrize("n_clusters", [100, 300])
 def test_the_design_effect_of_independent_pairs_is_uncertain(n_clusters: int) -> None:
     rng = np.random.default_rng(n_clusters)
@@ -436,6 +464,25 @@ def test_equal_clusters_of_which_few_are_lost_while_others_gain(
         f"{warned / n_tables:.0%}, unwarned {unwarned / n_tables:.1%}"
     )
     assert abs(rejected / n_tables - size) < 0.02 + slack(n_tables)
+
+
+def test_clusters_that_are_lost_by_all_classifiers() -> None:
+    """The algorithm: 3% of 60 clusters of 50 texts are lost by all five; other texts gain."""
+    rng = np.random.default_rng(22)
+    clusters = np.repeat(np.arange(60), 50)
+    gain = 0.03 / 0.97
+    n_tables, rejected, unwarned, covered = scaled(1_000), 0, 0, 0
+    for _ in range(n_tables):
+        lost = (rng.random(60) < 0.03)[clusters, None]
+        shared = rng.random((3_000, 5)) < np.sqrt(0.5)
+        gains = np.where(shared, rng.random((3_000, 1)), rng.random((3_000, 5))) < gain
+        found = algorithm_test(lost | ~gains, np.broadcast_to(~lost, (3_000, 5)), clusters=clusters)
+        rejected += found.differs
+        unwarned += found.differs and found.warning is None
+        covered += 0.0 in found.confidence_interval()
+    size = rejected / n_tables
+    print(f"lost by all: {size:.1%}, unwarned {unwarned / n_tables:.1%}, {covered / n_tables:.1%}")
+    assert abs(size - 0.17) < 0.03 + slack(n_tables)
 
 
 @pytest.mark.parametrize(

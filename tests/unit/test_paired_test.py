@@ -22,6 +22,7 @@ from ietest_fast.stats import (
     paired_test,
     signal_to_noise,
 )
+from ietest_fast.stats.few_discordant import size_given
 from reference.paired_oracle import upper_tail_in_decimals
 
 THREADS = (1, 2, 3, 7)
@@ -258,6 +259,15 @@ def test_size_given_k_is_that_of_the_documentation(heading: str, rows: dict[str,
             )
             share = 100 * Decimal(rejected) / 2**k
             assert lines[row][column] == f"{share.quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
+
+
+def test_sizes_at_one_percent_are_those_of_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text()
+    head, _, line, *_ = page.split("A run holds each of M = 5")[1].split("| k  ")[1].splitlines()
+    numbers = [int(cell) for cell in head.strip("| ").split("|")]
+    assert len(numbers) == 10
+    for k, cell in zip(numbers, line.strip("|").split("|")[1:], strict=True):
+        assert cell.strip() == f"{size_given(k, 9824, 0.01):.1%}"
 
 
 @pytest.mark.slow

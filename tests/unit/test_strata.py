@@ -168,6 +168,19 @@ def test_minp_is_never_above_holm_by_much_and_uses_discreteness() -> None:
     assert by_min_p.p_adjusted == pytest.approx(2 / 2**8)
 
 
+def test_strata_in_which_few_clusters_differ_are_named() -> None:
+    a, clusters = np.ones(900, dtype=bool), np.arange(900) // 3
+    strata = np.where(clusters < 150, "many", "few")
+    b = a.copy()
+    b[0:120:3] = False  # forty clusters
+    b[450:465:3] = False  # five
+    found = stratified_test(a, b, strata, clusters=clusters)
+    assert [each.decided_by_few for each in found.strata] == [True, False]
+    assert "few clusters decide in few:" in str(found.warning)
+    assert str(found.warning) in str(found)
+    assert stratified_test(a, b, strata).warning is None
+
+
 def test_minp_of_clusters_is_drawn_jointly() -> None:
     rng = np.random.default_rng(1)
     a = np.ones(600, dtype=bool)

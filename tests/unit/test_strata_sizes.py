@@ -216,6 +216,29 @@ def test_power_of_the_comparison_of_strata_by_clusters(size: int) -> None:
 
 
 @pytest.mark.slow
+def test_losses_that_go_with_the_strata_of_a_cluster_make_it_liberal() -> None:
+    """Another limit: clusters in both strata lose all, those in one half of their two pairs."""
+    rng = np.random.default_rng(6)
+    n_tables, n, rejected = scaled(1_000), 1_000, 0
+    for table in range(n_tables):
+        mixed = rng.random(n) < 0.9
+        first = rng.integers(2, size=n)
+        strata = np.column_stack([first, np.where(mixed, 1 - first, first)]).ravel()
+        lost = rng.random(2 * n) < np.where(np.repeat(mixed, 2), 1.0, 0.5)
+        found = compare_strata_by_clusters(
+            np.where(lost, 1, -1),
+            strata,
+            np.repeat(np.arange(n), 2),
+            2,
+            n_resamples=999,
+            seed=table,
+        )
+        rejected += found.p_value <= 0.05
+    print(f"losses go with the strata of a cluster: {rejected / n_tables:.1%}")
+    assert rejected / n_tables > 0.15
+
+
+@pytest.mark.slow
 def test_losses_that_go_with_the_size_of_a_cluster_make_it_liberal() -> None:
     """The limit: equal shares in both strata, but large clusters lose a smaller one than texts."""
     rng = np.random.default_rng(9)

@@ -10,6 +10,7 @@ from statsmodels.stats.contingency_tables import SquareTable
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats import PairedCounts, mcnemar_test, symmetry_test
+from simulations import scaled, slack
 
 
 def draw_answers(rng: np.random.Generator, *, n: int, moved: float, k: int = 3) -> tuple[Any, Any]:
@@ -107,6 +108,27 @@ def sizes(*, clustered: bool, n_tables: int, seed: int) -> tuple[float, float]:
         symmetry += result.p_symmetry <= 0.05
         homogeneity += result.p_homogeneity < 0.05
     return symmetry / n_tables, homogeneity / n_tables
+
+
+@pytest.mark.slow
+def test_clusters_that_move_as_a_whole_but_seldom() -> None:
+    """3% of 60 clusters of 50 texts move from 0 to 1, single texts as often from 1 to 0."""
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(60), 50)
+    n_tables, symmetry, homogeneity, warned = scaled(1_000), 0, 0, 0
+    for table in range(n_tables):
+        moved = (rng.random(60) < 0.03)[clusters]
+        a = np.where(moved, 0, rng.integers(3, size=3_000))
+        back = (a == 1) & (rng.random(3_000) < 3 * 0.03 / 0.97)
+        b = np.where(moved, 1, np.where(back, 0, a))
+        result = symmetry_test(a, b, clusters=clusters, n_resamples=399, rng=table)
+        symmetry += result.p_symmetry <= 0.05
+        homogeneity += result.p_homogeneity < 0.05
+        warned += result.warning is not None
+    found = symmetry / n_tables, homogeneity / n_tables
+    print(f"seldom: {found[0]:.1%}, equal shares {found[1]:.1%}, warned {warned / n_tables:.0%}")
+    assert warned == 0
+    assert abs(max(found) - 0.15) < 0.05 + slack(n_tables)
 
 
 @pytest.mark.parametrize("clustered", [False, True])

@@ -117,8 +117,9 @@ def anytime_test(
 
     the likelihood of the discordant pairs under a Beta(1/2, 1/2) mixture over that under fair
     coins. If the versions of a pair can be swapped, E is a martingale that starts at 1, so that it
-    ever reaches 1 / alpha with probability alpha at most. The price is power: on the same pairs,
-    this test finds less than :func:`paired_test`.
+    ever reaches 1 / alpha with probability alpha at most. The price is power: on the same counts,
+    this test finds less than :func:`paired_test`. From columns, the largest E along the rows
+    decides, so their order must not depend on the outcomes: never sort them.
 
     Parameters
     ----------

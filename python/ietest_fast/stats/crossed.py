@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.stats.classifiers import read_classifiers
 from ietest_fast.stats.inputs import as_clusters, check_between, is_number, is_outcomes
-from ietest_fast.stats.intervals import Interval, check_level
+from ietest_fast.stats.intervals import FEW_TELLING, Interval, check_level
 from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.resampling import (
@@ -88,7 +88,8 @@ class AlgorithmTestResult(Result):
     n, n_classifiers, n_clusters
         Texts, M, and clusters (None without them).
     n_independent
-        How many independent texts there are if those of a cluster are all alike.
+        How many of the largest clusters make n: as many independent texts there are at least,
+        however alike the texts of a cluster are, and whichever clusters change more often.
     are_outcomes
         Whether scores are 0 and 1.
     n_differing
@@ -393,21 +394,23 @@ def algorithm_test(
     n_units = n if n_clusters is None else n_clusters
     mean = float(d.mean())
     error, df = math.sqrt(found.of_mean), found.freedom(n_units, m)
-    edge, on_edge = _scale(margin, -exponent), error
-    if are_outcomes:  # where delta is the margin, some answers differ
-        least = math.sqrt(margin * (1 - margin) / _independent_pairs(n, codes))
-        on_edge = max(error, math.ldexp(least, -exponent))
-    lower, upper = (_tail(_ratio(side * mean + edge, on_edge), df) for side in (1, -1))
-    if are_outcomes and not d.any():  # the normal law is too sure of a few hundred texts
-        lower = upper = (1 - margin) ** _independent_pairs(n, codes)
-    t = _ratio(mean, error)
-    alike = _independent_pairs(n, codes)
     differs = d.any(axis=1)
     n_differing = int(np.unique(np.flatnonzero(differs) if codes is None else codes[differs]).size)
     sums, centred = d.sum(axis=1), d.mean(axis=1) - mean
     is_constant = have_no_spread(float(np.square(centred).sum()), float(np.square(sums / m).sum()))
     if codes is not None:
         sums, centred = (np.bincount(codes, weights=each) for each in (sums, centred))
+    n_deciding = count_equal(np.square(sums))
+    alike = _independent_texts(n, codes)
+    edge, on_edge = _scale(margin, -exponent), error
+    if are_outcomes:  # where delta is the margin, some answers differ
+        n_on_edge = alike if n_deciding < FEW_TELLING else _expected_texts(n, codes)
+        least = math.sqrt(margin * (1 - margin) / n_on_edge)
+        on_edge = max(error, math.ldexp(least, -exponent))
+    lower, upper = (_tail(_ratio(side * mean + edge, on_edge), df) for side in (1, -1))
+    if are_outcomes and not d.any():  # the normal law is too sure of a few hundred texts
+        lower = upper = (1 - margin) ** alike
+    t = _ratio(mean, error)
     residual = found.residual
     of_next, df_of_next = math.sqrt(found.of_next(m)), found.freedom_of_next(n_units, m)
     scaled = {
@@ -425,7 +428,7 @@ def algorithm_test(
         n_independent=alike,
         are_outcomes=are_outcomes,
         n_differing=n_differing,
-        n_deciding=count_equal(np.square(sums)),
+        n_deciding=n_deciding,
         skewness=0.0 if is_constant else skewness_of_mean(centred),
         deltas=tuple(np.ldexp(d.mean(axis=0), exponent).tolist()),
         df=df,
@@ -470,8 +473,17 @@ def _components(
     return VarianceComponents(*(0.0 if have_no_spread(v, whole / n) else v for v in found))
 
 
-def _independent_pairs(n: int, codes: NDArray[np.int64] | None) -> float:
-    """Return how many independent texts there are if those of a cluster are all alike."""
+def _independent_texts(n: int, codes: NDArray[np.int64] | None) -> float:
+    """Return how many independent texts there are at least.
+
+    No cluster differs with a probability of at most ``(1 - delta)**(n / max n_c)``, because
+    ``log(1 - p_c) <= n_c / max n_c * log(1 - p_c)``, and the logarithm is concave.
+    """
+    return n if codes is None else n / int(np.bincount(codes).max())
+
+
+def _expected_texts(n: int, codes: NDArray[np.int64] | None) -> float:
+    """Return how many there are if all clusters are as likely to differ, each as a whole."""
     return n if codes is None else n**2 / float(np.square(np.bincount(codes)).sum())
 
 

@@ -237,6 +237,9 @@ def _respond(
             else:
                 flip_trend = _trend_by_clusters(dose, flips, units, alternative)
     weighted = dose * signs
+    p_weighted, weighted_n_resamples = _p_of_signs(
+        weighted, units, alternative, n_resamples=n_resamples, seed=seed
+    )
     return DoseResponseResult(
         name=name,
         n=dose.size,
@@ -249,7 +252,8 @@ def _respond(
         slope=slope,
         direction=direction,
         weighted_sum=int(weighted.sum()),
-        p_weighted=_p_of_signs(weighted, units, alternative, n_resamples=n_resamples, seed=seed),
+        p_weighted=p_weighted,
+        weighted_n_resamples=weighted_n_resamples,
         flip_slope=flip_slope,
         flip_trend=flip_trend,
         alternative=alternative,
@@ -278,10 +282,10 @@ def _p_of_signs(
     *,
     n_resamples: int,
     seed: int,
-) -> float:
+) -> tuple[float, int | None]:
     """Compute the p-value of the sum if a coin decides on the sign of each pair, or cluster.
 
-    Sums of more than :data:`MOST_SUMS` values are drawn.
+    Sums of more than :data:`MOST_SUMS` values are drawn: S is returned with them.
     """
     values = weighted
     if units is not None:
@@ -289,16 +293,17 @@ def _p_of_signs(
     total = int(values.sum())
     sizes, counts = np.unique(np.abs(values[values != 0]), return_counts=True)
     if sizes.size == 0:
-        return 1.0
+        return 1.0, None
     unit = int(np.gcd.reduce(sizes))
     sizes, total = sizes // unit, total // unit
     if int(sizes @ counts) > MOST_SUMS:
-        return _draw_p_of_signs(
+        drawn = _draw_p_of_signs(
             sizes, counts, total, alternative, n_resamples=n_resamples, seed=seed
         )
+        return drawn, n_resamples
     supports = [[-size, size] for size in sizes.tolist()]
     tails = tails_of_sum(supports, [[0.5, 0.5]] * sizes.size, counts, total)
-    return _side(alternative, *tails)
+    return _side(alternative, *tails), None
 
 
 def _draw_p_of_signs(
@@ -376,8 +381,8 @@ def _direction_by_clusters(
 
     The sum of K e_i s_i - s_i Σ e over the K discordant pairs is compared with its law under a coin
     for each cluster. If versions are exchangeable, that keeps the level whatever the clusters are;
-    if the share of losses is another one at all doses, and does not depend on how many discordant
-    pairs a cluster has, the test is conservative for many clusters.
+    if the share of losses is another one at all doses, and depends neither on how many discordant
+    pairs a cluster has nor on their doses, the test is conservative for many clusters.
     """
     weighted = (dose * dose.size - int(dose.sum())) * signs
     sums = np.rint(np.bincount(units, weights=weighted, minlength=1)).astype(np.int64)

@@ -81,7 +81,7 @@ class TrendResult:
     @property
     def p_floor(self) -> float | None:
         """The smallest two-sided p-value that the draws allow; None if nothing was drawn."""
-        return None if self.n_resamples is None else 2 / (self.n_resamples + 1)
+        return _floor(self.n_resamples)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,8 +107,10 @@ class DoseResponseResult(Result):
     weighted_sum
         T, the sum of doses over losses minus that over gains.
     p_weighted
-        Of H0: a discordant pair is as likely a loss as a gain, whatever its dose. The exact law of
-        T under coins. Any loss counts as evidence, also one that does not depend on the dose.
+        Of H0: a discordant pair is as likely a loss as a gain, whatever its dose. The law of T
+        under coins. Any loss counts as evidence, also one that does not depend on the dose.
+    weighted_n_resamples
+        S of this law; None if it is exact.
     flip_slope, flip_trend
         Of the flip rate over the dose, and the test of Cochran and Armitage; None where flips are
         not known, or all doses are the same.
@@ -134,6 +136,7 @@ class DoseResponseResult(Result):
     direction: TrendResult | None
     weighted_sum: int
     p_weighted: float
+    weighted_n_resamples: int | None
     flip_slope: Slope | None
     flip_trend: TrendResult | None
     alternative: Alternative
@@ -193,6 +196,7 @@ class DoseResponseResult(Result):
             **_flat_trend("direction", self.direction),
             "weighted_sum": self.weighted_sum,
             "p_weighted": self.p_weighted,
+            "weighted_n_resamples": self.weighted_n_resamples,
             **_flat("flip_slope", self.flip_slope),
             "p_flip_slope": None if self.flip_slope is None else self.flip_slope.p_value,
             **_flat_trend("flip_trend", self.flip_trend),
@@ -211,9 +215,11 @@ class DoseResponseResult(Result):
                 ("loss for each unit", _say_slope(self.slope, self.alpha)),
                 ("  share of losses", _say_trend(self.direction)),
             ]
-        rows.append(
-            ("  weighted sum T", f"{self.weighted_sum:+,}, p = {format_p(self.p_weighted)}")
-        )
+        floor, method = _floor(self.weighted_n_resamples), "exact"
+        if self.weighted_n_resamples is not None:
+            method = "resample"
+        p = format_p(self.p_weighted, floor=floor)
+        rows.append(("  weighted sum T", f"{self.weighted_sum:+,}, p = {p} ({method})"))
         if self.flip_slope is not None and self.flip_trend is not None:
             rows += [
                 ("flips for each unit", _say_slope(self.flip_slope, self.alpha)),
@@ -236,6 +242,10 @@ class DoseResponseResult(Result):
             grown = _say_growth(self.flip_slope, self.flip_trend.p_value, self.alpha)
             said.append(f"the share of changed answers {grown}")
         return f"With {self.name}, {'; '.join(said)}."
+
+
+def _floor(n_resamples: int | None) -> float | None:
+    return None if n_resamples is None else 2 / (n_resamples + 1)
 
 
 def _say_growth(slope: Slope, p: float, alpha: float) -> str:

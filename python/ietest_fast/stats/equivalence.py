@@ -258,8 +258,9 @@ def _test_scores(
         p_difference = min(1.0, 2 * tail(abs(t_at(0.0))))
     warning = None
     if error == 0:
-        p_lower = max(p_lower, _missed(float(np.ldexp(mean, exponent)) + margin, df + 1))
-        p_upper = max(p_upper, _missed(margin - float(np.ldexp(mean, exponent)), df + 1))
+        units = n if clustering is None else n / clustering.largest_effect
+        p_lower = max(p_lower, _missed(float(np.ldexp(mean, exponent)) + margin, units))
+        p_upper = max(p_upper, _missed(margin - float(np.ldexp(mean, exponent)), units))
         warning = (
             "all differences are equal, so nothing tells how much they vary: rare differences of "
             "more than 1 could hide more than the p-value says"
@@ -289,8 +290,11 @@ def _test_scores(
     )
 
 
-def _missed(gap: float, n: int) -> float:
-    """Return P(n equal differences) if a share of the gap's size differs by 1 from the rest."""
+def _missed(gap: float, n: float) -> float:
+    """Return P(n equal differences) if a share of the gap's size differs by 1 from the rest.
+
+    With clusters, n is how many of the largest one make all pairs: a bound, whichever differ.
+    """
     return (1 - gap) ** n if 0 < gap < 1 else 0.0
 
 

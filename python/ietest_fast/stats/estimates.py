@@ -154,7 +154,7 @@ class EstimateResult(Result):
         said = (
             f"The clusters that differ tell as much as {self.n_deciding:.0f} of equal size would; "
             f"below {FEW_CLUSTERS:.0f} the bootstrap intervals contain delta less often than they "
-            "say. Quote the interval of equivalence_test."
+            "say. Quote the interval of equivalence_test with alpha=0.025."
         )
         return [said]
 

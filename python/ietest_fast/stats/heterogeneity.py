@@ -159,9 +159,9 @@ def compare_strata_by_clusters(
     and U' V⁻ U is compared with its law if a coin decides for each cluster whether its versions are
     swapped. That changes the sign of z_c, and neither V nor the k_s. If versions are exchangeable,
     the test is exact up to its ties, whatever sizes of clusters and dependence within them are. If
-    they are not, but the share of losses is the same in every stratum, and does not depend on how
-    many discordant pairs a cluster has, V is too large, so the test is conservative for many
-    clusters.
+    they are not, but the share of losses is the same in every stratum, and depends neither on how
+    many discordant pairs a cluster has nor on their strata, V is too large, so the test is
+    conservative for many clusters.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -362,23 +363,32 @@ class _JointEngine:
         return self._max_t
 
     def min_p(self) -> list[float]:
-        """Reach means: a p-value, by a column's own replicates, of at most the sample's."""
+        """Reach means: a rank, among replicates and sample, of at most the sample's.
+
+        The sample is one of the S + 1 that are ranked, as if it were a replicate. (Ranked among the
+        replicates alone, the smallest of M p-values would be too small by up to (M - 1)/(S + 1).)
+        So with c replicates that reach the i-th, a replicate reaches it in column j if c + 1 of the
+        S + 1 values there, or fewer, are at least its own. A tie with the sample is the
+        replicate's.
+        """
         m = self._bounds.size
         order = sorted(range(m), key=lambda c: (self._counts[c], -self._bounds[c]))
         bounds = np.full((m, m), -np.inf)
-        wanted = [
-            (i, j)
-            for i in range(m)
-            for j in range(m)
-            if i != j and self._counts[i] < self._n_resamples
-        ]
+        wanted, ranks = [], []
+        for i, j in itertools.permutations(range(m), 2):
+            count, other = self._counts[i], self._counts[j]
+            if count == self._n_resamples:
+                continue
+            if other == count + 1:
+                bounds[i, j] = self._bounds[j]
+                continue
+            # Above the next largest: where the sample is above it, too, one replicate fewer.
+            wanted.append((i, j))
+            ranks.append(self._n_resamples - 1 - count - (other > count))
         if wanted:
-            # Above the (c+1)-th largest lie at most c replicates.
             found = self._replicates.order_statistics(
                 np.array([j for _, j in wanted], dtype=np.int64),
-                np.array(
-                    [self._n_resamples - 1 - self._counts[i] for i, _ in wanted], dtype=np.int64
-                ),
+                np.array(ranks, dtype=np.int64),
                 n_threads=self._n_threads,
             )
             for (i, j), value in zip(wanted, found.tolist(), strict=True):

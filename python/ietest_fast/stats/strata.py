@@ -342,6 +342,7 @@ def judge_strata(
                 equivalence=each.equivalence,
                 flips=each.flips,
                 p_flips_adjusted=None if each.flips is None else next(flips_adjusted),
+                decided_by_few=each.decided_by_few,
             )
             for each, p in zip(tested, adjusted, strict=True)
         ),
@@ -368,12 +369,14 @@ def _test_one(
     counts = PairedCounts.from_outcomes(a, b)
     n_clusters = None if clusters is None else int(np.unique(clusters).size)
     p = equivalence = flips = None
+    decided_by_few = False
     if counts.n >= 2 and n_clusters != 1:
         own = MatchedSample(original_correct=a, transformed_correct=b)
         if clusters is None:
             p = paired_p(counts)
         else:
-            p = clustered_test(a, b, clusters, **resampling).p_value
+            found = clustered_test(a, b, clusters, **resampling)
+            p, decided_by_few = found.p_value, found.warning is not None
         equivalence = equivalence_test(
             counts if clusters is None else own,
             clusters=clusters,
@@ -399,6 +402,7 @@ def _test_one(
         equivalence=equivalence,
         flips=flips,
         p_flips_adjusted=None,
+        decided_by_few=decided_by_few,
     )
 
 

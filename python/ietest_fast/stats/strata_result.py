@@ -39,6 +39,9 @@ class StratumResult:
         How often answers flip; None likewise, and where only right and wrong are known.
     p_flips_adjusted
         p-value of "the flip rate is at most the margin", corrected by Holm's rule.
+    decided_by_few
+        Whether few of its clusters differ, or a few large ones decide: the test may then reject
+        too often.
     """
 
     name: str
@@ -49,6 +52,7 @@ class StratumResult:
     equivalence: EquivalenceResult | None
     flips: FlipResult | None
     p_flips_adjusted: float | None
+    decided_by_few: bool = False
 
     @property
     def n(self) -> int:
@@ -223,6 +227,17 @@ class StratifiedResult(Result):
             f"{self.movement}.{seen}{more}"
         )
 
+    @property
+    def warning(self) -> str | None:
+        """What the reader has to know before the strata's p-values are used; None if nothing."""
+        few = [each.name for each in self.strata if each.decided_by_few]
+        if not few:
+            return None
+        return (
+            f"few clusters decide in {', '.join(few)}: the p-values of these strata may reject too "
+            "often"
+        )
+
     def format_p(self) -> str:
         """Return the p-value by which ``differs`` goes, as it is printed."""
         floor = self.heterogeneity.p_floor if self.p_adjusted is None else None
@@ -243,6 +258,7 @@ class StratifiedResult(Result):
             "uneven": self.uneven,
             "n_untested": self.n_untested,
             "explanation": self.explanation,
+            "warning": self.warning,
         }
 
     def records(self) -> list[dict[str, Any]]:
@@ -254,8 +270,9 @@ class StratifiedResult(Result):
         return [(each.name, _say_row(each, self.correction)) for each in self.strata]
 
     def remarks(self) -> list[str]:
-        """Return what is shown as a sentence."""
-        return [self.explanation]
+        """Return what is shown as a sentence, and the warning."""
+        said = [self.explanation]
+        return said if self.warning is None else [*said, f"Warning: {self.warning}."]
 
 
 def _say_stratum(stratum: StratumResult) -> str:
