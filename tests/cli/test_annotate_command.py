@@ -95,7 +95,10 @@ def test_mistakes_are_told(tmp_path, capsys, folder, sample):
     assert "no marked observation is sound by majority" in run(capsys, "test", sample, folder)[2]
     (sample.parent / "sample.json.ben.marks.jsonl").write_text("x\n")
     assert "is no mark" in run(capsys, "test", sample, folder)[2]
-    assert "no marked observation is sound by anna" in run(capsys, "test", sample, folder, "--by", "anna")[2]
+    assert (
+        "no marked observation is sound by anna"
+        in run(capsys, "test", sample, folder, "--by", "anna")[2]
+    )
     (sample.parent / "sample.json.ben.marks.jsonl").unlink()
     assert "cid has not marked" in run(capsys, "test", sample, folder, "--by", "cid")[2]
 
