@@ -67,10 +67,9 @@ OwnedStrings apply_edits(const StringColumn& column, std::int64_t n_edits, const
         const auto size = static_cast<std::size_t>(end[e] - start[e]);
         if (text.substr(begin, size) != expected[e] || in_character(text, begin) ||
             in_character(text, begin + size)) {
-            throw std::invalid_argument("row " + std::to_string(row[e]) + " does not have \"" +
-                                        std::string(expected[e]) + "\" at byte " +
-                                        std::to_string(start[e]) +
-                                        ": the edits are not of these texts");
+            throw std::invalid_argument(
+                "row " + std::to_string(row[e]) + " does not have \"" + std::string(expected[e]) +
+                "\" at byte " + std::to_string(start[e]) + ": the edits are not of these texts");
         }
         last_row = row[e];
         last_end = end[e];
