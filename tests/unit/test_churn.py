@@ -10,6 +10,7 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.stats import excess_churn_test
 from reference import churn_oracle
+from simulations import scaled
 
 
 def draw_labels(seed: int, *, n: int, m: int, n_labels: int = 3) -> tuple[Any, Any]:
@@ -225,8 +226,10 @@ def share_found(moved: float, *, n: int, m: int, n_tables: int, seed: int) -> fl
 def test_power_is_that_of_the_docs() -> None:
     for n in (300, 1_000, 3_000):
         for m in (2, 5, 10):
+            n_tables = scaled(2_000) if m == 2 else 150
             powers = [
-                share_found(moved, n=n, m=m, n_tables=150, seed=8) for moved in (0.05, 0.1, 0.2)
+                share_found(moved, n=n, m=m, n_tables=n_tables, seed=8)
+                for moved in (0.05, 0.1, 0.2)
             ]
             print(f"n = {n}, M = {m}: " + ", ".join(f"{power:.0%}" for power in powers))
     assert share_found(0.2, n=1_000, m=5, n_tables=300, seed=8) > 0.8

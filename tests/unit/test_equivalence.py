@@ -12,6 +12,7 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats import (
+    EquivalenceResult,
     MatchedSample,
     PairedCounts,
     Verdict,
@@ -305,6 +306,25 @@ def test_equal_scores_of_one_large_cluster_show_little() -> None:
     assert result.p_value == pytest.approx(0.99**1.0299)
     equal = equivalence_test(scores[:300], scores[:300], clusters=np.arange(300) // 3, scores=True)
     assert equal.p_value == pytest.approx(0.99**100)
+
+
+@pytest.mark.parametrize(
+    ("n", "per", "alpha", "margin"),
+    [(100, 1, 0.01, 0.01), (400, 10, 0.01, 0.01), (3, 1, 0.05, 0.3), (4, 2, 0.05, 0.3)],
+)
+def test_as_many_pairs_without_a_difference_as_planned_decide(
+    n: int, per: int, alpha: float, margin: float
+) -> None:
+    def test(n: int) -> EquivalenceResult:
+        ones = np.ones(n, dtype=bool)
+        clusters = np.arange(n) // per
+        return equivalence_test(ones, ones, clusters=clusters, alpha=alpha, margin=margin)
+
+    planned = test(n).n_to_decide
+    assert planned is not None
+    enough = -(-planned // per) * per
+    assert test(enough).equivalent
+    assert not test(enough - per).equivalent
 
 
 def test_the_design_effect_is_the_variance_over_clusters_against_that_over_pairs() -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 def test_few_large_clusters_that_lose_what_small_ones_gain() -> None:
     """200 clusters, 5% of them of 20 texts; the expected sum of all differences is 0."""
     rng = np.random.default_rng(1)
-    n_tables, rejected, warned = scaled(2_000), 0, 0
+    n_tables, rejected, warned = scaled(10_000), 0, 0
     gain = 0.05 * 20 * 0.5 / (0.95 * 2)
     for table in range(n_tables):
         is_large = rng.random(200) < 0.05
@@ -40,7 +40,7 @@ def test_few_large_clusters_that_lose_what_small_ones_gain() -> None:
         warned += found.warning is not None
     size = rejected / n_tables
     print(f"large clusters lose, small ones gain: {size:.1%}, warned {warned / n_tables:.0%}")
-    assert abs(size - 0.10) < 0.02 + slack(n_tables)
+    assert abs(size - 0.103) < 0.01 + slack(n_tables)
 
 
 def test_few_large_doses() -> None:
@@ -440,7 +440,7 @@ def test_clusters_that_seldom_change_as_a_whole(
 
 
 @pytest.mark.parametrize(
-    ("n_clusters", "whole", "size"), [(60, 0.03, 0.18), (100, 0.02, 0.126), (300, 0.05, 0.05)]
+    ("n_clusters", "whole", "size"), [(60, 0.03, 0.17), (100, 0.02, 0.135), (300, 0.05, 0.057)]
 )
 def test_equal_clusters_of_which_few_are_lost_while_others_gain(
     n_clusters: int, whole: float, size: float
@@ -450,7 +450,7 @@ def test_equal_clusters_of_which_few_are_lost_while_others_gain(
     per = 50 if n_clusters < 300 else 10
     clusters = np.repeat(np.arange(n_clusters), per)
     gain = whole / (1 - whole)
-    n_tables, rejected, unwarned, warned = scaled(1_000), 0, 0, 0
+    n_tables, rejected, unwarned, warned = scaled(4_000), 0, 0, 0
     for table in range(n_tables):
         lost = (rng.random(n_clusters) < whole)[clusters]
         gains = ~lost & (rng.random(clusters.size) < gain)
@@ -463,7 +463,7 @@ def test_equal_clusters_of_which_few_are_lost_while_others_gain(
         f"{n_clusters} of {per}, {whole:.0%} lost: size {rejected / n_tables:.1%}, warned "
         f"{warned / n_tables:.0%}, unwarned {unwarned / n_tables:.1%}"
     )
-    assert abs(rejected / n_tables - size) < 0.02 + slack(n_tables)
+    assert abs(rejected / n_tables - size) < 0.015 + slack(n_tables)
 
 
 def test_clusters_that_are_lost_by_all_classifiers() -> None:
@@ -487,7 +487,7 @@ def test_clusters_that_are_lost_by_all_classifiers() -> None:
 
 @pytest.mark.parametrize(
     ("law", "default", "symmetric"),
-    [("t2", 0.067, 0.036), ("cauchy", 0.097, 0.027), ("lognormal", 0.099, 0.039)],
+    [("t2", 0.074, 0.046), ("cauchy", 0.105, 0.030), ("lognormal", 0.103, 0.036)],
 )
 def test_scores_of_heavy_symmetric_tails(law: str, default: float, symmetric: float) -> None:
     """50 pairs; the lognormal law with sigma 1.5 and a random sign."""
@@ -500,8 +500,8 @@ def test_scores_of_heavy_symmetric_tails(law: str, default: float, symmetric: fl
             d = rng.standard_t(2 if law == "t2" else 1, 50)
         by_default = paired_test(d, 0 * d, n_resamples=399, rng=table)
         named = paired_test(d, 0 * d, n_resamples=399, rng=table, null="symmetric")
-        rejects, is_warned = by_default.pvalue < 0.05, by_default.warning is not None
-        found += rejects, named.pvalue < 0.05, is_warned, rejects and not is_warned
+        rejects, is_warned = by_default.pvalue <= 0.05, by_default.warning is not None
+        found += rejects, named.pvalue <= 0.05, is_warned, rejects and not is_warned
     found /= n_tables
     print(
         f"{law}: default {found[0]:.1%}, symmetric {found[1]:.1%}, warned {found[2]:.0%}, "
@@ -509,3 +509,35 @@ def test_scores_of_heavy_symmetric_tails(law: str, default: float, symmetric: fl
     )
     assert abs(found[0] - default) < 0.015 + slack(n_tables)
     assert abs(found[1] - symmetric) < 0.015 + slack(n_tables)
+
+
+def test_the_skewness_of_a_mean_falls_slowly_for_long_tails() -> None:
+    """Lognormal differences: its median in samples of 50, 200 and 800."""
+    rng = np.random.default_rng(23)
+    for sigma, medians in ((1.5, (0.479, 0.379, 0.275)), (0.5, (0.173, 0.105, 0.058))):
+        found = []
+        for n in (50, 200, 800):
+            d = np.exp(sigma * rng.normal(size=(scaled(20_000), n)))
+            e = d - d.mean(axis=1, keepdims=True)
+            found.append(float(np.median((e**3).sum(axis=1) / (e**2).sum(axis=1) ** 1.5)))
+        print(f"skewness of the mean, sigma {sigma}: {', '.join(f'{each:.3f}' for each in found)}")
+        assert found == pytest.approx(medians, abs=0.015)
+
+
+@pytest.mark.parametrize(("lost", "gained"), [(0.02, 0.01), (0.015, 0.005)])
+def test_outcomes_of_the_algorithm_that_are_skewed(lost: float, gained: float) -> None:
+    """1,000 texts: all five classifiers lose the same ones and gain different ones."""
+    rng = np.random.default_rng(24)
+    n_tables, equivalent, unwarned = scaled(2_000), 0, 0
+    for _ in range(n_tables):
+        is_lost = rng.random((1_000, 1)) < lost
+        is_gained = ~is_lost & (rng.random((1_000, 5)) < gained / (1 - lost))
+        rephrased = np.broadcast_to(~is_lost, (1_000, 5))
+        found = algorithm_test(is_lost | ~is_gained, rephrased, margin=lost - gained)
+        equivalent += found.equivalent
+        unwarned += found.equivalent and found.warning is None
+    print(
+        f"skewed outcomes, {lost:.1%} lost, {gained:.1%} gained: equivalent "
+        f"{equivalent / n_tables:.1%}, unwarned {unwarned / n_tables:.1%}"
+    )
+    assert equivalent / n_tables < 0.09 + slack(n_tables)

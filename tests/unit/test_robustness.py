@@ -79,6 +79,7 @@ def test_the_interval_is_the_delta_methods() -> None:
         (0.1, 0.92, 0.98),
         (0.05, 0.75, 0.88),
         (0.03, 0.57, 0.7),
+        (0.01, 0.2, 0.28),
     ],
 )
 def test_coverage_with_35_classifiers(share: float, least: float, most: float) -> None:
@@ -98,7 +99,7 @@ def test_coverage_with_35_classifiers(share: float, least: float, most: float) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [5, 6, 7])
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 7, 10, 20])
 def test_coverage_with_few_classifiers(n: int) -> None:
     """docs/statistics.md, "Robustness": normal accuracies."""
     rng = np.random.default_rng(2)
@@ -108,7 +109,7 @@ def test_coverage_with_few_classifiers(n: int) -> None:
         assert interval is not None
         covered += 0.8 / 0.02 in interval
     print(f"{n} classifiers: {covered / n_samples:.1%}")
-    assert 0.8 < covered / n_samples < 0.9
+    assert 0.8 < covered / n_samples < (0.9 if n <= 7 else 0.93)
 
 
 def test_equal_accuracies_have_no_interval() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
+from ietest_fast.stats.few_discordant import exact_equivalence_p
 from ietest_fast.stats.plans import MAX_PLANNED_PAIRS
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.verdict_power import first_reaching, pairs_to_decide
@@ -165,10 +166,7 @@ class EquivalenceResult(Result):
             on_zero = math.sqrt(effect * psi)
             on_margin = math.sqrt(effect * (max(psi, margin) - margin**2))
         units = self.n if self.n_clusters is None else self.n_clusters
-        if self.counts is not None and self.counts.k == 0:
-            effect = self.design_effect or 1.0
-            return math.ceil(effect * math.log(self.alpha) / math.log1p(-margin))
-        return _pairs_to_decide(
+        planned = _pairs_to_decide(
             delta,
             spread,
             on_zero=on_zero,
@@ -177,6 +175,16 @@ class EquivalenceResult(Result):
             alpha=self.alpha,
             units_per_pair=units / self.n,
         )
+        if planned is None or self.counts is None or self.counts.k > 0:
+            return planned
+        # Nor may the exact p-value of so many independent pairs be too large.
+        effect = self.design_effect or 1.0
+        alone = max(
+            math.ceil(planned / effect), math.ceil(math.log(self.alpha) / math.log1p(-margin))
+        )
+        while exact_equivalence_p(alone, 0, 0, margin) >= self.alpha:
+            alone += 1
+        return max(planned, math.ceil(alone * effect))
 
     @property
     def explanation(self) -> str:

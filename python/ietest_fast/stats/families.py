@@ -154,7 +154,7 @@ class CombinedResult(Result):
         return lines
 
     def remarks(self) -> list[str]:
-        """Name the rejected tests; warn of skewed scores in a joint test."""
+        """Name the rejected tests, and pass on what the tests warn of."""
         rejected = [name for name, reject in zip(self.names, self.reject, strict=True) if reject]
         said = f"At a family-wise level of {self.alpha:g} no test rejects."
         if rejected:
@@ -162,16 +162,18 @@ class CombinedResult(Result):
         found = None if self.joint is None else self.joint.warning
         if found is not None:
             return [said, f"Warning: {found}."]
-        tests = zip(self.names, self.tests or (), strict=False)
-        few = [
-            f"{name} ({test.counts.k}; conditional exact p {format_p(test.p_mcnemar_exact)})"
-            for name, test in tests
-            if getattr(test, "few_discordant", False)
-        ]
-        if not few:
-            return [said]
-        why = f"below {FEW_DISCORDANT} discordant pairs the bootstrap test may reject too often"
-        return [said, f"Warning: {why}, and the correction with it: {', '.join(few)}."]
+        few, others = [], []
+        for name, test in zip(self.names, self.tests or (), strict=False):
+            if getattr(test, "few_discordant", False):
+                exact = format_p(test.p_mcnemar_exact)
+                few.append(f"{name} ({test.counts.k}; conditional exact p {exact})")
+            elif (warning := getattr(test, "warning", None)) is not None:
+                others.append(f"Warning: {name}: {warning}.")
+        if few:
+            why = f"below {FEW_DISCORDANT} discordant pairs the bootstrap test may reject too often"
+            said_of_few = f"Warning: {why}, and the correction with it: {', '.join(few)}."
+            return [said, said_of_few, *others]
+        return [said, *others]
 
 
 def combine(

@@ -32,9 +32,9 @@ def exact_equivalence_p(n: int, n10: int, n01: int, margin: float) -> float:
 
     .. math:: p = \sup_{q} P\bigl(T(\epsilon) \le t \mid P(A > B) = q + \epsilon, P(A < B) = q\bigr)
 
-    (Chan 1998), at the border of H0, where the probability is largest. Tango's normal law says 4.5%
-    of 268 pairs without a discordant one; but all pairs agree with probability 6.8% where delta is
-    0.01.
+    (Hsueh, Liu and Chen 2001), at the border of H0, where the probability is largest. By Tango's
+    normal law, p is just below 5% for 268 pairs without a discordant one; but all of them agree
+    with probability 6.8% where delta is 0.01.
 
     Parameters
     ----------
