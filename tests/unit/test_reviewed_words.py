@@ -77,7 +77,19 @@ def test_blocked_words_are_neither_replaced_nor_used(wordnet: WordNet) -> None:
     # All forms of a blocked lemma are left alone.
     assert ("children", "NOUN", "kids") in gone
     for key, _, value in gone:
-        assert {key, value} & {"child", "children", "big"}, (key, value)
+        assert {key, value} & {"child", "children", "big", "bigger", "biggest"}, (key, value)
+
+
+@pytest.mark.parametrize("word", ["man", "Men", "guy", "guys"])
+def test_a_blocked_form_blocks_the_word(word: str, wordnet: WordNet) -> None:
+    without = keys_of(wordnet, texts="captions", block_list=[word])
+    assert not {("man", "NOUN", "guy"), ("men", "NOUN", "guys")} & without
+    assert ("woman", "NOUN", "lady") in without
+
+
+def test_forms_that_wordnet_knows_are_blocked(wordnet: WordNet) -> None:
+    without = keys_of(wordnet, texts="captions", block_list=["talk"])
+    assert not [key for key, *_ in without if key in {"talk", "talks", "talking", "talked"}]
 
 
 def test_parts_of_speech_that_nobody_read_are_refused(wordnet: WordNet) -> None:

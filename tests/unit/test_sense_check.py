@@ -193,10 +193,12 @@ def test_options_fit_together(tmp_path: Path) -> None:
         parse_phi(f"syn.paper:sense_check={tmp_path}")
 
 
-def test_options_are_added_to_those_that_have_them() -> None:
-    choice = parse_phi("identity+syn.careful").with_options({"pos": ("noun",)})
+def test_options_are_added_to_those_that_have_them(tmp_path: Path) -> None:
+    choice = parse_phi("identity+syn.careful", added={"pos": ("noun",)})
     assert choice.parts[1][1].pos == ("noun",)
+    choice = parse_phi("syn.careful:sense_least=0.5", added={"sense_check": tmp_path})
+    assert (choice.parts[0][1].sense_check, choice.parts[0][1].sense_least) == (tmp_path, 0.5)
     with pytest.raises(ConfigError, match="identity has no option pos"):
-        parse_phi("identity").with_options({"pos": ("noun",)})
+        parse_phi("identity", added={"pos": ("noun",)})
     with pytest.raises(ConfigError, match=r"syn\.careful: pos is given twice"):
-        parse_phi("syn.careful:pos=verb").with_options({"pos": ("noun",)})
+        parse_phi("syn.careful:pos=verb", added={"pos": ("noun",)})

@@ -406,5 +406,4 @@ def choose_phis(texts: Sequence[str], options: Mapping[str, Any]) -> list[PhiCho
     from ietest_fast.transform.phi import DEFAULT_PHI, parse_phi
 
     added = {name: options[name] for name in WORD_OPTION_NAMES if options[name]}
-    chosen = [parse_phi(text, folder=Path.cwd()) for text in texts or [DEFAULT_PHI]]
-    return [each.with_options(added) for each in chosen] if added else chosen
+    return [parse_phi(text, folder=Path.cwd(), added=added) for text in texts or [DEFAULT_PHI]]

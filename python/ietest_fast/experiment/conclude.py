@@ -451,13 +451,12 @@ def _record_settings(settings: Mapping[str, Any]) -> RunSettings:
 
 
 def _record_transformation(phi: PlannedPhi, texts: TransformedSplits) -> TransformationRecord:
-    own = dict(phi.settings)
     return TransformationRecord(
         key=phi.key,
         name=texts.name,
         fingerprint=texts.fingerprint,
-        inputs=own.pop("inputs"),
-        settings=own,
+        inputs=phi.settings["inputs"],
+        settings=texts.described,
         changed=ChangedRows(**{name: int(own.sum()) for name, own in texts.changed.items()}),
         n_test_reworded=texts.n_test_reworded,
         test_edits=dict(texts.test_edits),

@@ -206,6 +206,8 @@ class TransformedSplits:
         By split: which observations the transformation changed, bool, shape (n,).
     name, fingerprint
         Of the transformation.
+    described
+        What it says about itself, now that it has learnt from the texts.
     test_edits
         Number of edits of the test set by rule.
     n_test_reworded
@@ -221,6 +223,7 @@ class TransformedSplits:
     changed: dict[str, NDArray[np.bool_]]
     name: str
     fingerprint: str
+    described: dict[str, Any]
     test_edits: dict[str, int]
     n_test_reworded: int
     warnings: tuple[str, ...] = ()
@@ -324,6 +327,7 @@ def _transform_into(
         summary: dict[str, Any] = {
             "name": transformation.name,
             "fingerprint": transformation.fingerprint,
+            "described": transformation.describe(),
             "warnings": told,
         }
         for n_done, (name, corpus) in enumerate(splits.items()):
@@ -394,6 +398,7 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
         changed=changed,
         name=summary["name"],
         fingerprint=summary["fingerprint"],
+        described=summary["described"],
         test_edits=summary["test_edits"],
         n_test_reworded=summary["n_test_reworded"],
         warnings=tuple(summary["warnings"]),

@@ -118,10 +118,11 @@ def reviewed_words(
     least_read
         Leaves out what was read in fewer sentences.
     block_list
-        Words that are neither replaced nor used as a replacement.
+        Words that are neither replaced nor used as a replacement, in any of their forms and in any
+        case.
     """
     check_parts_of_speech(pos)
-    blocked = {word.lower() for word in block_list}
+    blocked = _with_bases((word.lower() for word in block_list), wordnet)
     chosen = [
         each
         for each in load_reviewed()
@@ -129,7 +130,7 @@ def reviewed_words(
         and each.pos in pos
         and (each.in_wordnet or not wordnet_only)
         and each.n_read >= least_read
-        and blocked.isdisjoint((each.form, each.value, *each.value.split(), lemma_of(each.word)))
+        and (not blocked or blocked.isdisjoint(_with_bases(_words_of(each), wordnet)))
     ]
     entries = tuple(
         TaggedWord(
@@ -144,14 +145,21 @@ def reviewed_words(
     return TaggedWords(entries=entries, phrases=phrases_with(forms, wordnet))
 
 
+def _words_of(each: ReviewedSubstitution) -> tuple[str, ...]:
+    return (each.form, each.value, *each.value.split(), lemma_of(each.word))
+
+
+def _with_bases(words: Iterable[str], wordnet: WordNet) -> set[str]:
+    """Return words in lower case, and the lemmas that they may be forms of."""
+    found = {word.lower() for word in words}
+    parts: tuple[PartOfSpeech, ...] = ("n", "v", "a", "r")
+    return found.union(*(wordnet.base_forms(word, pos) for word in found for pos in parts))
+
+
 @functools.cache
 def known_words() -> frozenset[str]:
     """Return every form, substitute and lemma of the packaged table, in lower case."""
-    return frozenset(
-        word.lower()
-        for each in load_reviewed()
-        for word in (each.form, each.value, *each.value.split(), lemma_of(each.word))
-    )
+    return frozenset(word.lower() for each in load_reviewed() for word in _words_of(each))
 
 
 def check_parts_of_speech(pos: Collection[str]) -> None:

@@ -108,6 +108,12 @@ class SenseModel:
             If it cannot be loaded, or is neither.
         """
         path = Path(path)
+        if path.is_file() and path.suffix != ".onnx":
+            raise InputError(
+                "this is no model: give an .onnx file, a folder that holds one, or the folder of a "
+                "checkpoint",
+                path=path,
+            )
         if not _is_checkpoint(path):
             return cls(*_open(path), path=path)
         from ietest_fast.models.checkpoint import fingerprint_checkpoint

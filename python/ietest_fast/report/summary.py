@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.report.verdict import say_condition
 from ietest_fast.stats.crossed import FEW_CLASSIFIERS
 from ietest_fast.stats.matched import format_t
-from ietest_fast.transform.edits import COMPANION_RULES
+from ietest_fast.transform.edits import COMPANION_RULES, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -249,9 +249,12 @@ def summary_lines(result: RunResult, condition: ConditionResult) -> list[str]:
     first = condition.rhos[0]
     rows = result.data.test.rows
     phi = result.transformation_of(condition)
-    n = sum(n for rule, n in phi.test_edits.items() if rule not in COMPANION_RULES)
+    own = {rule: n for rule, n in phi.test_edits.items() if rule not in COMPANION_RULES}
+    n_edits, n_words = sum(own.values()), sum(own.get(rule, 0) for rule in RULES)
     reworded = f"{100 * phi.n_test_reworded / rows:.1f}% of them reworded by {phi.name}"
-    words = f" ({say_count(n, 'substitution')})" if n else ""
+    words = f" ({say_count(n_edits, 'edit')})" if n_edits else ""
+    if n_words == n_edits > 0:
+        words = f" ({say_count(n_words, 'substitution')})"
     lines = [
         f"H0: equal accuracy on both versions; {_level(first)}.",
         *_sensitivity_lines(condition),

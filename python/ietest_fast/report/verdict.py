@@ -118,9 +118,13 @@ def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     over = run.over_rho
     if any(over.p_adjusted[run.rhos.index(rho)] < over.alpha for rho in rhos):
         seen = f"no change in accuracy of more than {_margin(run)} is shown"
+    share = f"{most}{least}{_percent(max(shares))} of"
+    if most and (least or len(rhos) == len(run.rhos)):
+        low, high = _percent(min(shares)), _percent(max(shares))
+        share = f"{least}{high if low == high else f'{low} to {high}'} of"
     return (
-        f"{most}{least}{_percent(max(shares))} of the answers{_to_reworded(rhos)} change "
-        f"{_at(rhos, run)}, although {seen}{_say_labels(rhos, run)}{more}"
+        f"{share} the answers{_to_reworded(rhos)} change {_at(rhos, run)}, although {seen}"
+        f"{_say_labels(rhos, run)}{more}"
     )
 
 

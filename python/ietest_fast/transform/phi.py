@@ -77,37 +77,6 @@ class PhiChoice:
             if isinstance(value, Path) and not value.is_dir()
         ]
 
-    def with_options(self, values: Mapping[str, Any]) -> PhiChoice:
-        """Return the same transformations, with options for each of them that has such options.
-
-        Parameters
-        ----------
-        values
-            By name; paths as they are.
-
-        Raises
-        ------
-        ConfigError
-            If none of them has such an option, one has a value already, or a value is wrong.
-        """
-        parts = []
-        known = {name for kind, _ in self.parts for name in kind.options.model_fields}
-        problems = [f"{self.name} has no option {name}" for name in values if name not in known]
-        for kind, options in self.parts:
-            own = {key: value for key, value in values.items() if key in kind.options.model_fields}
-            problems += [
-                f"{kind.name}: {key} is given twice"
-                for key in sorted(own.keys() & options.model_fields_set)
-            ]
-            given = {key: getattr(options, key) for key in options.model_fields_set}
-            try:
-                parts.append((kind, kind.options.model_validate({**given, **own}, strict=False)))
-            except ValidationError as error:
-                problems += [f"{kind.name}: {line}" for line in _word_problems(error, kind)]
-        if problems:
-            raise ConfigError(problems)
-        return PhiChoice(parts=tuple(parts))
-
     def plan(self) -> PlannedTransformation:
         """Find what the transformations need; see :func:`plan`."""
         planned: list[PlannedTransformation] = []
@@ -174,7 +143,9 @@ def plan(
     )
 
 
-def parse_phi(text: str, *, folder: Path | None = None) -> PhiChoice:
+def parse_phi(
+    text: str, *, folder: Path | None = None, added: Mapping[str, Any] | None = None
+) -> PhiChoice:
     r"""Read ``NAME[:option=value,...][+NAME...]``.
 
     Parameters
@@ -187,6 +158,8 @@ def parse_phi(text: str, *, folder: Path | None = None) -> PhiChoice:
         repeated.
     folder
         Relative paths start here; None: in the working folder.
+    added
+        Options for each of the transformations that has them, by name.
 
     Raises
     ------
@@ -196,11 +169,20 @@ def parse_phi(text: str, *, folder: Path | None = None) -> PhiChoice:
         If options are wrong; all mistakes are listed.
     """
     parts = []
-    problems: list[str] = []
-    for name, values in _read_parts(text):
-        kind = TRANSFORMATIONS.find(name)
+    added = {} if added is None else added
+    written = [(TRANSFORMATIONS.find(name), values) for name, values in _read_parts(text)]
+    known = {name for kind, _ in written for name in kind.options.model_fields}
+    problems = [_say_unknown(text, name) for name in added if name not in known]
+    for kind, values in written:
+        own = {key: value for key, value in added.items() if key in kind.options.model_fields}
+        problems += [
+            f"{kind.name}: {key} is given twice, in the name of the transformation and beside it"
+            for key in sorted(own.keys() & values.keys())
+        ]
         try:
-            options = kind.options.model_validate(values, strict=False, context={"folder": folder})
+            options = kind.options.model_validate(
+                {**values, **own}, strict=False, context={"folder": folder}
+            )
         except ValidationError as error:
             problems += [f"{kind.name}: {line}" for line in _word_problems(error, kind)]
             continue
@@ -208,6 +190,15 @@ def parse_phi(text: str, *, folder: Path | None = None) -> PhiChoice:
     if problems:
         raise ConfigError(problems)
     return PhiChoice(parts=tuple(parts))
+
+
+def _say_unknown(text: str, option: str) -> str:
+    having = [
+        name
+        for name in TRANSFORMATIONS.names()
+        if option in TRANSFORMATIONS.find(name).options.model_fields
+    ]
+    return f"{text} has no option {option}, but {', '.join(having)} have"
 
 
 def choose_phi(values: Mapping[str, Any], *, folder: Path | None = None) -> PhiChoice:

@@ -92,6 +92,13 @@ def test_answers_that_swap_are_a_change_of_mind_however_equal_the_accuracies():
     )
 
 
+def test_changes_at_every_rho_are_a_range():
+    said = say_verdict(make_run(SWAPS, SWAPS))
+    assert ": at least 17.8% of the answers change at every ρ, although" in said
+    said = say_verdict(make_run(SWAPS, (60_000, 8_000, 8_000, 24_000)))
+    assert ": at least 16% to 17.8% of the answers change at every ρ, although" in said
+
+
 def test_a_difference_below_the_margin_is_not_denied():
     said = say_verdict(make_run((70_000, 4_500, 3_900, 21_600), EQUAL))
     assert said.startswith(
