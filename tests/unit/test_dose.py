@@ -301,6 +301,15 @@ def test_level_is_kept(name: str, size: int) -> None:
         assert found["covered"] >= 0.935 - slack(scaled(4_000))
 
 
+def test_losses_that_all_have_one_dose_are_as_rare_as_coins_that_agree() -> None:
+    dose = np.repeat([1, 2], 500)
+    a, b = np.ones(1_000, dtype=bool), np.ones(1_000, dtype=bool)
+    b[-9:] = False
+    assert dose_response_test(a, b, dose).pvalue == pytest.approx(2 * 0.5**9)
+    assert dose_response_test(a, b, dose, alternative="greater").pvalue == 0.5**9
+    assert dose_response_test(a, b, dose, alternative="less").pvalue == 1
+
+
 def test_large_doses_are_reduced_or_drawn() -> None:
     rng = np.random.default_rng(8)
     a, b = rng.random(600) < 0.8, rng.random(600) < 0.7

@@ -122,10 +122,14 @@ def test_doses_that_few_texts_have_are_warned_of() -> None:
     found = dose_response_test(a, b, doses)
     assert found.pvalue < 0.01
     assert found.warning is not None
-    assert "about 0.8 are expected to change between right and wrong; below 8" in found.warning
+    assert "slope, hardly any changes between right and wrong; below 8" in found.warning
     assert f"Warning: {found.warning}." in found.remarks()
     rare = dose_response_test(a, b, doses, clusters=np.arange(500) % 250)
     assert "of the clusters whose dose decides the slope" in (rare.warning or "")
+    b[-1] = 0
+    one = dose_response_test(a, b, doses)
+    assert "about 0.9 are expected to change between right and wrong" in (one.warning or "")
+    b[-1] = 1
     even = np.tile([1, 5], 250)
     assert dose_response_test(a, b, even).warning is None
 

@@ -63,6 +63,38 @@ def test_few_large_doses() -> None:
 
 
 @pytest.mark.parametrize(
+    ("n", "many", "rates"),
+    [
+        (20_000, 100, (0.105, 0.095, 0.01)),
+        (20_000, 100, (0.075, 0.025, 0.05)),
+        (5_000, 100, (0.105, 0.095, 0.01)),
+    ],
+)
+def test_doses_whose_texts_are_rarely_discordant(
+    n: int, many: int, rates: tuple[float, float, float]
+) -> None:
+    """Losses and gains of texts with one edit, losses of those with two: the same delta."""
+    rng = np.random.default_rng(25)
+    dose = np.where(np.arange(n) < many, 2, 1)
+    n_tables, rejected, covered, warned, unwarned = scaled(1_000), 0, 0, 0, 0
+    for _ in range(n_tables):
+        u = rng.random(n)
+        lost = u < np.where(dose == 2, rates[2], rates[0])
+        won = (dose == 1) & (u > 1 - rates[1])
+        found = dose_response_test(~won, ~lost, dose, n_resamples=99)
+        rejected += found.pvalue < 0.05
+        covered += 0.0 in found.confidence_interval()
+        warned += found.warning is not None
+        unwarned += found.pvalue < 0.05 and found.warning is None
+    print(
+        f"doses, {many} of {n}, {rates}: {rejected / n_tables:.1%}, coverage "
+        f"{covered / n_tables:.1%}, warned {warned / n_tables:.0%}, unwarned "
+        f"{unwarned / n_tables:.1%}"
+    )
+    assert unwarned / n_tables < 0.065 + slack(n_tables)
+
+
+@pytest.mark.parametrize(
     ("n", "doses", "shares", "psi", "loss"),
     [
         (500, (1, 2), (0.95, 0.05), 0.05, 0.8),
@@ -364,19 +396,19 @@ def test_some_large_clusters_decide_without_a_warning(
     rng = np.random.default_rng(4)
     sizes = np.repeat([size, 1], [n_large, n_single])
     clusters = np.repeat(np.arange(sizes.size), sizes)
-    n_tables, rejected, warned = scaled(4_000), 0, 0
+    n_tables, rejected, warned = scaled(2_000), 0, 0
     for table in range(n_tables):
         differs = rng.random(sizes.size) < np.where(sizes > 1, 1.0, rate)
         is_loss = rng.random(sizes.size) < 0.5
         a, b = (~differs | is_loss)[clusters], (~differs | ~is_loss)[clusters]
-        found = paired_test(a, b, clusters=clusters, n_resamples=999, rng=table)
+        found = paired_test(a, b, clusters=clusters, n_resamples=10_000, rng=table)
         rejected += found.pvalue < 0.05
         warned += found.warning is not None
     print(
         f"{n_large} clusters of {size} beside {n_single} texts: {rejected / n_tables:.1%}, warned "
         f"{warned / n_tables:.0%}"
     )
-    assert rejected / n_tables < 0.08 + slack(n_tables)
+    assert rejected / n_tables < 0.09 + slack(n_tables)
     assert warned < 0.05 * n_tables
 
 

@@ -466,8 +466,12 @@ def _fit(
     sxx, sxy = float(slopes.sum()), float(scores.sum())
     most = float(slopes.max()) / sxx
     values, counts = np.unique(response, return_counts=True)
-    telling = np.unique(places[response != values[np.argmax(counts)]]).size
-    df, expected = telling - 1, telling / slopes.size * count_equal(slopes)
+    tells = np.zeros(slopes.size, np.bool_)
+    tells[places[response != values[np.argmax(counts)]]] = True
+    telling = int(tells.sum())
+    # What is rare where the weight is may be common elsewhere.
+    share = min(telling / slopes.size, float(tells[_heaviest(slopes)].mean()))
+    df, expected = telling - 1, share * count_equal(slopes)
     if df < 1:
         whole = Interval(-math.inf, math.inf)
         return Slope(
@@ -485,6 +489,8 @@ def _fit(
     if left > 0:
         t = sxy / math.sqrt(left)
     lower, upper = float(stdtr(df, t)), float(stdtr(df, -t))
+    if math.isinf(t):  # all of them agree, as so many coins may
+        lower, upper = (max(each, 0.5**telling) for each in (lower, upper))
     quantile = float(stdtrit(df, 1 - alpha / 2)) ** 2
     # (Σ z)² <= bound · Σ z² is the same as |t| <= quantile.
     bound = quantile * telling / (df + quantile)
@@ -501,6 +507,14 @@ def _fit(
         largest_weight=most,
         n_expected=expected,
     )
+
+
+def _heaviest(slopes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which units hold half of the weight, those with the most first, ties included."""
+    ordered = np.sort(slopes)[::-1]
+    total = np.cumsum(ordered)
+    least = ordered[np.searchsorted(total, total[-1] / 2)]
+    return np.asarray(slopes >= least * (1 - 1e-12))
 
 
 def _invert(square: float, half: float, constant: float) -> Interval:

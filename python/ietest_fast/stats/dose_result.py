@@ -39,9 +39,10 @@ class Slope:
         Largest share of Σ (dose - mean)² that one text, or cluster, has.
     n_expected
         Expected number of texts (clusters) with another response than the commonest one among
-        those that carry the weight: their share of all, times the number of units of equal weight
-        that would tell as much. Below :data:`FEW_CHANGING` there may be none by chance, and all
-        scores are alike.
+        those that carry the weight: their share of all, or of the units with the half of the weight
+        that is farthest from the mean dose if that is smaller, times the number of units of equal
+        weight that would tell as much. Below :data:`FEW_CHANGING` there may be none by chance, and
+        all scores are alike.
     """
 
     value: float
@@ -172,11 +173,15 @@ class DoseResponseResult(Result):
         few = FEW_CHANGING if self.alternative == "two-sided" else FEW_CHANGING_ONE_SIDED
         slopes = {"between right and wrong": self.slope, "their answer": self.flip_slope}
         for what, slope in slopes.items():
-            if slope is not None and 0 < slope.n_expected < few:
+            if slope is None or slope.n_expected >= few:
+                continue
+            if slope.df > 0 or slope.n_expected > 0:
+                seen = f"about {slope.n_expected:.1f} are expected to change"
+                if slope.n_expected < 0.05:
+                    seen = "hardly any changes"
                 return (
-                    f"of the {one}s whose {self.name} decides the slope, about "
-                    f"{slope.n_expected:.1f} are expected to change {what}; below {few:g} the test "
-                    "of the slope may reject too often: collect more of them"
+                    f"of the {one}s whose {self.name} decides the slope, {seen} {what}; below "
+                    f"{few:g} the test of the slope may reject too often: collect more of them"
                 )
         return None
 

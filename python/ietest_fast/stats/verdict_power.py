@@ -54,7 +54,7 @@ def pairs_to_decide(
     Up to 2,500 expected discordant pairs the probability is that of :func:`verdict_probability`,
     and n is found to a 500th of itself: n has the probability wanted, and so have those n of the
     saw tooth after it that were looked at (16, or 64 up to 300 discordant pairs). Beyond, D is
-    taken for normal, and n is right to a hundredth.
+    taken for normal, and n is right to a hundredth (to three where all pairs are discordant).
 
     Parameters
     ----------
