@@ -123,7 +123,10 @@ def summary(*, sample: Path, as_json: bool) -> None:
     drawn = read_sample(sample)
     marks = read_all_marks(drawn)
     if not marks:
-        raise InputError("nobody has marked this sample yet", path=sample)
+        raise InputError(
+            "nobody has marked this sample yet; `ietest-fast annotate serve` lets people do it",
+            path=sample,
+        )
     agreement = measure_agreement(list(marks.values())) if len(marks) > 1 else None
     rows = {pair["item"]: pair["row"] for pair in drawn.pairs} if drawn.unit == "edits" else None
     if as_json:

@@ -317,7 +317,9 @@ def read_run(folder: str | Path) -> FinishedRun:
     found = read_folder(folder)
     if len(found) > 1:
         raise InputError(
-            f"holds {len(found)} models and transformations, where one is expected", path=folder
+            f"holds {len(found)} combinations of a model and a transformation, where one is "
+            "expected: run them in folders of their own",
+            path=folder,
         )
     return found[0]
 

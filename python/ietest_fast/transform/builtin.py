@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from ietest_fast.errors import InputError
 from ietest_fast.transform.base import Identity, fingerprint_of
 from ietest_fast.transform.kinds import (
     InputFile,
@@ -140,6 +141,8 @@ class _SenseCheck:
 
         model = SenseModel.load(options.sense_check)
         given = options.sense_least
+        if model.kind == "encoder" and given is not None and not -1 <= given <= 1:
+            raise InputError(f"sense_least: {given:g} is no cosine, which lies between -1 and 1")
         return cls(model=model, least=DEFAULT_LEAST[model.kind] if given is None else given)
 
     @property

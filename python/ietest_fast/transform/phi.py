@@ -312,7 +312,11 @@ def _read_part(text: str, place: int) -> tuple[str, dict[str, Any], int]:
     while text[place : place + 1] == sign:
         key = _KEY.match(text, place + 1)
         if key is None:
-            raise _wrong(text, place + 1, "option=value is expected")
+            wanted = "option=value is expected"
+            if values:
+                last = next(reversed(values))
+                wanted += f"; repeat an option that takes several values, as in {last}=a,{last}=b"
+            raise _wrong(text, place + 1, wanted)
         value, place = _read_value(text, key.end())
         if key[1] in values:
             before = values[key[1]]
@@ -322,7 +326,9 @@ def _read_part(text: str, place: int) -> tuple[str, dict[str, Any], int]:
         sign = ","
     place += len(text[place:]) - len(text[place:].lstrip())
     if place < len(text) and text[place] != "+":
-        raise _wrong(text, place, "it does not go on like that")
+        raise _wrong(
+            text, place, "a colon is expected before the first option, a comma before the others"
+        )
     return name, values, place
 
 

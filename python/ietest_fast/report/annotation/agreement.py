@@ -180,7 +180,9 @@ def find_sound(marks: Mapping[str, Mapping[int, str]], *, by: str = MAJORITY) ->
         If nobody of that name has marked the sample, or nobody at all.
     """
     if not marks:
-        raise InputError("nobody has marked this sample yet")
+        raise InputError(
+            "nobody has marked this sample yet; `ietest-fast annotate serve` lets people do it"
+        )
     if by != MAJORITY and by not in marks:
         raise InputError(f"{by!r} has not marked this sample; who has: {', '.join(marks)}")
     chosen = take_majority(list(marks.values())) if by == MAJORITY else marks[by]
