@@ -310,6 +310,21 @@ def test_losses_that_all_have_one_dose_are_as_rare_as_coins_that_agree() -> None
     assert dose_response_test(a, b, dose, alternative="less").pvalue == 1
 
 
+@pytest.mark.parametrize(("n", "n_doses", "one"), [(300, 5, 2), (1_000, 5, 4), (300, 2, 1)])
+@pytest.mark.parametrize("m", [2, 3, 5, 8, 10])
+def test_p_is_no_smaller_than_that_of_coins_that_agree(
+    n: int, n_doses: int, one: int, m: int
+) -> None:
+    dose = np.arange(n) % n_doses + 1
+    if n_doses == 2:  # two thirds and more have the dose of the losses
+        dose[: n // 2] = one
+    a = np.ones(n, dtype=bool)
+    b = a.copy()
+    b[np.flatnonzero(dose == one)[:m]] = False
+    assert dose_response_test(a, b, dose).pvalue >= 2 * 0.5**m * (1 - 1e-12)
+    assert dose_response_test(b, a, dose).pvalue >= 2 * 0.5**m * (1 - 1e-12)
+
+
 def test_large_doses_are_reduced_or_drawn() -> None:
     rng = np.random.default_rng(8)
     a, b = rng.random(600) < 0.8, rng.random(600) < 0.7

@@ -168,6 +168,17 @@ def test_minp_is_never_above_holm_by_much_and_uses_discreteness() -> None:
     assert by_min_p.p_adjusted == pytest.approx(2 / 2**8)
 
 
+def test_strata_with_equal_clusters_are_drawn_apart() -> None:
+    """With one seed, their p-values would be wrong by the same amount."""
+    clusters = np.arange(1_500) // 3
+    strata = clusters // 50
+    lost = clusters % 50 < 8
+    found = stratified_test(~(lost & False), ~lost, strata, clusters=clusters, n_resamples=999)
+    assert len({each.p_value for each in found.strata}) > 1
+    again = stratified_test(~(lost & False), ~lost, strata, clusters=clusters, n_resamples=999)
+    assert [each.p_value for each in again.strata] == [each.p_value for each in found.strata]
+
+
 def test_strata_in_which_few_clusters_differ_are_named() -> None:
     a, clusters = np.ones(900, dtype=bool), np.arange(900) // 3
     strata = np.where(clusters < 150, "many", "few")

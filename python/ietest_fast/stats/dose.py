@@ -35,6 +35,9 @@ LARGEST_DOSE = 10**6
 #: The law of T is computed up to so large a sum of doses over discordant pairs, and drawn beyond.
 MOST_SUMS = 100_000
 
+# What is left of scores that are all the same, relative to their squares.
+_NO_SPREAD = 1e-12
+
 
 def dose_response_test(
     original: Any,
@@ -485,11 +488,14 @@ def _fit(
         )
     square = float(np.square(scores).sum())
     left = (square - sxy**2 / telling) * telling / df
-    t = math.copysign(math.inf, sxy) if left <= 0 and sxy else 0.0
-    if left > 0:
+    has_spread = left > _NO_SPREAD * square * telling / df
+    t = math.copysign(math.inf, sxy) if not has_spread and sxy else 0.0
+    if has_spread:
         t = sxy / math.sqrt(left)
     lower, upper = float(stdtr(df, t)), float(stdtr(df, -t))
-    if math.isinf(t):  # all of them agree, as so many coins may
+    own = scores[tells]
+    if math.isinf(t) or np.ptp(own) <= _NO_SPREAD * np.abs(own).max():
+        # All of them agree, as so many coins may.
         lower, upper = (max(each, 0.5**telling) for each in (lower, upper))
     quantile = float(stdtrit(df, 1 - alpha / 2)) ** 2
     # (Σ z)² <= bound · Σ z² is the same as |t| <= quantile.

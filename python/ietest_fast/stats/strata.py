@@ -306,7 +306,8 @@ def judge_strata(
             alpha=alpha,
             resampling={
                 "n_resamples": DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
-                "rng": seed,
+                # With one seed for all, they would share the error of simulation.
+                "rng": int(np.random.SeedSequence([seed, place]).generate_state(1, np.uint64)[0]),
                 "n_threads": n_threads,
             },
         )
