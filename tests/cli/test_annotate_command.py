@@ -100,7 +100,7 @@ def test_mistakes_are_told(tmp_path, capsys, folder, sample):
         in run(capsys, "test", sample, folder, "--by", "anna")[2]
     )
     (sample.parent / "sample.json.ben.marks.jsonl").unlink()
-    assert "cid has not marked" in run(capsys, "test", sample, folder, "--by", "cid")[2]
+    assert "'cid' has not marked" in run(capsys, "test", sample, folder, "--by", "cid")[2]
 
 
 def test_edits_are_marked_one_by_one(capsys, folder, tmp_path):

@@ -168,7 +168,7 @@ def make_encoder(folder: Path) -> Path:
 def test_a_real_model_by_name_and_its_fingerprint(careful: Any, tmp_path: Path) -> None:
     folder = make_encoder(tmp_path / "encoder")
     phi = f"syn.careful:texts=captions,sense_check={folder}"
-    with plan(phi) as planned, plan(f"{phi},sense_least=-1.5") as lenient:
+    with plan(phi) as planned, plan(f"{phi},sense_least=-1") as lenient:
         found = planned.build().transform(TEXTS, ["premise", "hypothesis"])
         everything = lenient.build().transform(TEXTS, ["premise", "hypothesis"])
         again = pickle.loads(pickle.dumps(planned.build()))
