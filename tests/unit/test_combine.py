@@ -124,3 +124,15 @@ def test_a_family_is_a_frame_with_a_row_for_each_test() -> None:
 def test_what_cannot_be_combined_is_refused(samples: Any, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         combine(samples, **options)
+
+
+def test_warnings_of_the_tests_are_passed_on() -> None:
+    rng = np.random.default_rng(3)
+    skewed = np.exp(1.5 * rng.normal(size=60))
+    plain = rng.normal(size=60)
+    zeros = np.zeros(60)
+    family = combine({"skewed": (skewed, zeros), "plain": (plain, zeros)}, correction="holm")
+    assert family.tests is not None
+    assert family.tests[0].warning is not None
+    assert family.tests[1].warning is None
+    assert family.remarks()[1:] == [f"Warning: skewed: {family.tests[0].warning}."]

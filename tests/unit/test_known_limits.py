@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 from ietest_fast.stats import (
+    PairedCounts,
     algorithm_test,
     dose_response_test,
     equivalence_test,
@@ -17,6 +19,7 @@ from ietest_fast.stats import (
     joint_test,
     paired_test,
 )
+from ietest_fast.stats.few_discordant import size_given
 from simulations import scaled, slack
 
 pytestmark = pytest.mark.slow
@@ -573,3 +576,37 @@ def test_outcomes_of_the_algorithm_that_are_skewed(lost: float, gained: float) -
         f"{equivalent / n_tables:.1%}, unwarned {unwarned / n_tables:.1%}"
     )
     assert equivalent / n_tables < 0.09 + slack(n_tables)
+
+
+@pytest.mark.parametrize(
+    ("strata", "k", "size"), [(3, 29, 0.071), (65, 30, 0.089), (5, 6, 0.147), (86, 10, 0.155)]
+)
+def test_enumerated_errors_of_holm_over_strata(strata: int, k: int, size: float) -> None:
+    """Independent strata with k discordant pairs (or equal clusters) each; S grows."""
+    found = 1 - (1 - size_given(k, 9_824, 0.05 / strata)) ** strata
+    print(f"Holm, {strata} strata with {k} each: {found:.1%}")
+    assert round(found, 3) == size
+
+
+@pytest.mark.parametrize(("most", "least", "size"), [(5, 5, 0.071), (4, 4, 0.074), (20, 1, 0.085)])
+def test_enumerated_errors_of_min_p(most: int, least: int, size: float) -> None:
+    """Independent classifiers with 25 discordant pairs or more each; S grows."""
+    found = max(
+        1 - (1 - size_given(k, 9_824, 1 - 0.95 ** (1 / m))) ** m
+        for m in range(least, most + 1)
+        for k in range(25, 120)
+    )
+    print(f"min-p, {least} to {most} classifiers: {found:.1%}")
+    assert round(found, 3) == size
+
+
+@pytest.mark.parametrize(("n", "margin", "size"), [(52, 0.295, 0.0666), (94, 0.25, 0.0621)])
+def test_enumerated_errors_of_equivalence(n: int, margin: float, size: float) -> None:
+    """All pairs are discordant, and delta is the margin."""
+    found = sum(
+        scipy_stats.binom.pmf(a, n, (1 + margin) / 2)
+        for a in range(n + 1)
+        if equivalence_test(PairedCounts(0, a, n - a, 0), margin=margin).equivalent
+    )
+    print(f"equivalent, {n} discordant pairs, margin {margin}: {found:.2%}")
+    assert round(found, 4) == size

@@ -220,10 +220,8 @@ class DoseResponseResult(Result):
                 ("loss for each unit", _say_slope(self.slope, self.alpha)),
                 ("  share of losses", _say_trend(self.direction)),
             ]
-        floor, method = _floor(self.weighted_n_resamples), "exact"
-        if self.weighted_n_resamples is not None:
-            method = "resample"
-        p = format_p(self.p_weighted, floor=floor)
+        method = "exact" if self.weighted_n_resamples is None else "resample"
+        p = format_p(self.p_weighted, floor=_floor(self.weighted_n_resamples))
         rows.append(("  weighted sum T", f"{self.weighted_sum:+,}, p = {p} ({method})"))
         if self.flip_slope is not None and self.flip_trend is not None:
             rows += [

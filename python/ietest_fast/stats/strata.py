@@ -307,7 +307,7 @@ def judge_strata(
             resampling={
                 "n_resamples": DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
                 # With one seed for all, they would share the error of simulation.
-                "rng": int(np.random.SeedSequence([seed, place]).generate_state(1, np.uint64)[0]),
+                "rng": np.random.SeedSequence([seed, place]),
                 "n_threads": n_threads,
             },
         )
