@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -264,13 +265,13 @@ def test_clusters_keep_the_level_that_single_pairs_do_not(scores: bool) -> None:
     rng = np.random.default_rng(6)
     n_tables = 800
     on_margin = on_zero = naive = 0
+    options: Any = {"margin": 0.05, "scores": scores, "n_resamples": 1_999}
     for _ in range(n_tables):
         a, b, codes = _clustered(rng, 200, 0.08, 0.03)
-        result = equivalence_test(a, b, clusters=codes, margin=0.05, scores=scores)
-        on_margin += result.p_upper < 0.05
-        naive += equivalence_test(a, b, margin=0.05, scores=scores).p_upper < 0.05
+        on_margin += equivalence_test(a, b, clusters=codes, **options).p_upper < 0.05
+        naive += equivalence_test(a, b, **options).p_upper < 0.05
         a, b, codes = _clustered(rng, 200, 0.055, 0.055)
-        on_zero += equivalence_test(a, b, clusters=codes, margin=0.05, scores=scores).differs
+        on_zero += equivalence_test(a, b, clusters=codes, **options).differs
     error = 3 * math.sqrt(0.05 * 0.95 / n_tables)
     assert abs(on_margin / n_tables - 0.05) < error
     assert on_zero / n_tables < 0.05 + error
