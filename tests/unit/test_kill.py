@@ -163,18 +163,6 @@ def _check_nothing_is_done_twice(folder):
 
 
 @pytest.mark.slow
-def test_three_kills_change_nothing(tmp_path):
-    _finish(tmp_path / "whole", 1)
-    kills = Kills(tmp_path / "killed")
-    moments = random.Random(0)
-    for _ in range(3):
-        kills.kill_after(moments.uniform(0, 0.4), n_jobs=1, once_in_work=True)
-    _finish(kills.folder, 1)
-    assert kills.n_in_work >= 1  # a test that kills nothing tests nothing
-    _check(kills, tmp_path / "whole")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_death_between_artefact_and_row_loses_and_repeats_nothing(tmp_path, n_jobs):
     _finish(tmp_path / "whole", 1)
@@ -202,7 +190,7 @@ def test_twenty_kills_change_nothing(tmp_path):
             else:
                 kills.kill_after(moments.uniform(0, 0.4), n_jobs=n_jobs, once_in_work=True)
         _finish(kills.folder, n_jobs)
-        assert kills.n_in_work >= 1
+        assert kills.n_in_work >= 1  # a test that kills nothing tests nothing
         _check(kills, tmp_path / "whole")
 
 
