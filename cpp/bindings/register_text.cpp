@@ -11,6 +11,8 @@
 #include "arrow_capsule.hpp"
 #include "execution.hpp"
 #include "ietest/text/english.hpp"
+#include "ietest/text/insertion.hpp"
+#include "ietest/text/noise.hpp"
 #include "ietest/text/substitution.hpp"
 #include "instruction_set.hpp"
 #include "registers.hpp"
@@ -148,6 +150,56 @@ py::tuple replace_tagged(const text::TaggedTable& table, const std::vector<py::o
     return py::make_tuple(parts, bool_array(std::move(result.changed)), result.n_changed);
 }
 
+py::tuple insert_phrase(const py::object& source, const std::string& phrase,
+                        bool before_first_mark, bool with_edits, std::optional<int> n_threads) {
+    const BorrowedStrings borrowed(source);
+    text::SubstitutionOptions options;
+    options.with_edits = with_edits;
+    text::Insertion insertion;
+    insertion.phrase = phrase;
+    insertion.place = before_first_mark ? text::InsertionPlace::before_first_mark
+                                        : text::InsertionPlace::before_final_mark;
+    text::Substituted result = without_gil(n_threads, [&](const Execution& execution) {
+        return text::insert_phrase(borrowed.column(), insertion, options, execution);
+    });
+    return result_of(std::move(result));
+}
+
+text::Misspelling make_misspelling(const py::object& letters, const py::object& neighbours,
+                                   const py::object& known, const py::object& listed,
+                                   const std::array<std::uint64_t, 2>& key, std::int64_t n_words,
+                                   bool swaps, bool with_neighbours,
+                                   const std::optional<bool>& only_listed,
+                                   std::int64_t min_letters, bool between_blanks) {
+    text::NoiseOptions options;
+    options.n_words = n_words;
+    options.swaps = swaps;
+    options.neighbours = with_neighbours;
+    if (only_listed.has_value()) {
+        options.words = *only_listed ? text::WordChoice::listed : text::WordChoice::unlisted;
+    }
+    options.min_letters = min_letters;
+    options.between_blanks = between_blanks;
+    options.key = key;
+    const BorrowedStrings borrowed_letters(letters);
+    const BorrowedStrings borrowed_neighbours(neighbours);
+    const BorrowedStrings borrowed_known(known);
+    const BorrowedStrings borrowed_listed(listed);
+    return {borrowed_letters.column(), borrowed_neighbours.column(), borrowed_known.column(),
+            borrowed_listed.column(), options};
+}
+
+py::tuple misspell(const text::Misspelling& misspelling, const py::object& source, bool with_edits,
+                   std::optional<int> n_threads) {
+    const BorrowedStrings borrowed(source);
+    text::SubstitutionOptions options;
+    options.with_edits = with_edits;
+    text::Substituted result = without_gil(n_threads, [&](const Execution& execution) {
+        return text::misspell(borrowed.column(), misspelling, options, execution);
+    });
+    return result_of(std::move(result));
+}
+
 ExportedArray apply_edits(const py::object& source, const Array<std::int64_t>& row,
                           const Array<std::int64_t>& start, const Array<std::int64_t>& end,
                           const py::object& expected, const py::object& pieces) {
@@ -203,6 +255,18 @@ void register_text(py::module_& module) {
         .def("replace_tagged", &replace_tagged, py::arg("columns"), py::arg("tokens"),
              py::kw_only(), py::arg("tags"), py::arg("with_edits") = false,
              py::arg("n_threads") = py::none());
+
+    py::class_<text::Misspelling>(text_module, "Misspelling")
+        .def(py::init(&make_misspelling), py::arg("letters"), py::arg("neighbours"), py::kw_only(),
+             py::arg("known"), py::arg("listed"), py::arg("key"), py::arg("n_words"),
+             py::arg("swaps"), py::arg("with_neighbours"), py::arg("only_listed"),
+             py::arg("min_letters"), py::arg("between_blanks"))
+        .def("misspell", &misspell, py::arg("strings"), py::kw_only(),
+             py::arg("with_edits") = false, py::arg("n_threads") = py::none());
+
+    text_module.def("insert_phrase", &insert_phrase, py::arg("strings"), py::kw_only(),
+                    py::arg("phrase"), py::arg("before_first_mark"),
+                    py::arg("with_edits") = false, py::arg("n_threads") = py::none());
 
     text_module.def("apply_edits", &apply_edits, py::arg("strings"), py::arg("row"),
                     py::arg("start"), py::arg("end"), py::arg("expected"), py::arg("pieces"));

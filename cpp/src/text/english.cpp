@@ -111,6 +111,24 @@ class English final : public Language {
         return std::ranges::find(kPossessive, ending) == kPossessive.end() ||
                replaced.ends_with('s') == value.ends_with('s');
     }
+
+    // U.S, p.m, e.g; and words that are hardly ever written out.
+    bool abbreviates(std::string_view text) const override {
+        std::size_t begin = text.size();
+        while (begin > 0 && (is_letter(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+        const std::string_view word = text.substr(begin);
+        if (word.empty() || !is_letter(word.back())) return false;
+        if (word.size() > 2 && word[word.size() - 2] == '.') return true;
+        constexpr std::array kWords{
+            std::string_view("ave"),  std::string_view("blvd"), std::string_view("capt"),
+            std::string_view("corp"), std::string_view("dept"), std::string_view("dr"),
+            std::string_view("est"),  std::string_view("etc"),  std::string_view("gov"),
+            std::string_view("inc"),  std::string_view("jr"),   std::string_view("lt"),
+            std::string_view("ltd"),  std::string_view("mr"),   std::string_view("mrs"),
+            std::string_view("ms"),   std::string_view("prof"), std::string_view("sgt"),
+            std::string_view("sr"),   std::string_view("vs")};
+        return std::ranges::find(kWords, folded(word)) != kWords.end();
+    }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "ascii.hpp"
+#include "blanks.hpp"
 #include "chunks.hpp"
 #include "ietest/text/substitution.hpp"
 #include "ietest/text/utf8.hpp"
@@ -70,30 +71,6 @@ bool ends_sentence(std::string_view token) {
 // What may stand between a word and the quotation mark behind it.
 bool is_closing_mark(std::string_view token) {
     return token.size() == 1 && std::string_view(",.!?;:").find(token[0]) != std::string_view::npos;
-}
-// White space, as Python has it.
-bool is_blank(std::uint32_t code) {
-    return code == ' ' || (code >= 0x09 && code <= 0x0D) || (code >= 0x1C && code <= 0x1F) ||
-           code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
-           code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
-}
-// Where the blanks begin that end at `at`, after `from`.
-std::size_t begin_of_blanks(std::string_view text, std::size_t from, std::size_t at) {
-    while (at > from) {
-        std::size_t begin = at - 1;
-        while (begin > from && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
-        if (!is_blank(code_point_at(text, begin).value)) break;
-        at = begin;
-    }
-    return at;
-}
-std::size_t end_of_blanks(std::string_view text, std::size_t at) {
-    while (at < text.size()) {
-        const CodePoint code = code_point_at(text, at);
-        if (!is_blank(code.value)) break;
-        at += code.n_bytes;
-    }
-    return at;
 }
 // Where a phrase ends that begins at `at`, with any blanks between its words; npos if none does.
 std::size_t end_of_phrase(std::string_view text, std::size_t at, std::string_view phrase) {

@@ -83,6 +83,38 @@ class TaggedTable:
         n_threads: int | None = ...,
     ) -> tuple[list[_Substituted], npt.NDArray[np.bool_], int]: ...
 
+class Misspelling:
+    def __init__(
+        self,
+        letters: _ArrowStrings,
+        neighbours: _ArrowStrings,
+        *,
+        known: _ArrowStrings,
+        listed: _ArrowStrings,
+        key: tuple[int, int],
+        n_words: int,
+        swaps: bool,
+        with_neighbours: bool,
+        only_listed: bool | None,
+        min_letters: int,
+        between_blanks: bool,
+    ) -> None: ...
+    def misspell(
+        self,
+        strings: _ArrowStrings,
+        *,
+        with_edits: bool = ...,
+        n_threads: int | None = ...,
+    ) -> _Substituted: ...
+
+def insert_phrase(
+    strings: _ArrowStrings,
+    *,
+    phrase: str,
+    before_first_mark: bool,
+    with_edits: bool = ...,
+    n_threads: int | None = ...,
+) -> _Substituted: ...
 def apply_edits(
     strings: _ArrowStrings,
     row: npt.NDArray[np.int64],

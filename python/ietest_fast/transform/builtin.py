@@ -18,6 +18,7 @@ from ietest_fast.transform.kinds import (
     PhiOptions,
     PlannedTransformation,
     TransformationKind,
+    take_several,
 )
 
 if TYPE_CHECKING:
@@ -70,18 +71,11 @@ class SynonymOptions(PhiOptions):
     )
 
 
-def _as_tuple(value: object) -> object:
-    """Take one value for several, and a list, as TOML has it, for a tuple."""
-    return (
-        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
-    )
-
-
 class ReviewedOptions(SynonymOptions):
     """What substitution by reviewed words can be told besides."""
 
     pos: Annotated[
-        tuple[Literal["noun", "adj", "adv", "verb"], ...], BeforeValidator(_as_tuple)
+        tuple[Literal["noun", "adj", "adv", "verb"], ...], BeforeValidator(take_several)
     ] = Field(
         ("noun", "adj", "adv", "verb"),
         min_length=1,

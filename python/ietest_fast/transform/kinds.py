@@ -47,6 +47,16 @@ InputModel = Annotated[Path, Strict(False), AfterValidator(_resolve_any)]
 """Type of an option that names a model: a file or a folder; relative as :data:`InputFile`."""
 
 
+def take_several(value: object) -> object:
+    """Take one value for several, and a list, as TOML has it, for a tuple.
+
+    For options of several values: ``Annotated[tuple[str, ...], BeforeValidator(take_several)]``.
+    """
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
 class PhiOptions(BaseModel):
     """Base of the models of options: immutable, and nothing unknown is taken.
 

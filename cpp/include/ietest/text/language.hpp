@@ -31,6 +31,8 @@ class Language {
     // case.
     virtual bool fits_before(std::string_view ending, std::string_view replaced,
                              std::string_view value) const = 0;
+    // Whether the full stop behind a text belongs to its last word and need not end a sentence.
+    virtual bool abbreviates(std::string_view text) const = 0;
 };
 
 }  // namespace ietest::text

@@ -1,0 +1,166 @@
+#include "ietest/text/insertion.hpp"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blanks.hpp"
+#include "chunks.hpp"
+
+namespace ietest::text {
+namespace {
+
+bool is_final_mark(std::uint32_t code) {
+    switch (code) {
+        case '.':
+        case '!':
+        case '?':
+        case 0x2026:  // an ellipsis
+        case 0x3002:  // full stop, and full-width marks
+        case 0xFF01:
+        case 0xFF0E:
+        case 0xFF1F:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool is_ascii_blank(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+// Where in a text the phrase goes, and from where on the text is dropped.
+struct Spot {
+    std::size_t at;
+    std::size_t end;
+    bool after_abbreviation;
+};
+
+class Inserter {
+  public:
+    explicit Inserter(const Insertion& insertion) : insertion_(&insertion) {
+        if (insertion.place == InsertionPlace::before_final_mark) piece_ = " ";
+        piece_ += insertion.phrase;
+        piece_with_stop_ = piece_ + ".";
+        for (const char mark : {'.', '!', '?'}) ends_[static_cast<unsigned char>(mark)] = true;
+    }
+
+    std::optional<Spot> find(std::string_view text) const {
+        return insertion_->place == InsertionPlace::before_final_mark ? before_final_mark(text)
+                                                                      : before_first_mark(text);
+    }
+    std::string_view piece(const Spot& spot) const {
+        return spot.after_abbreviation ? piece_with_stop_ : piece_;
+    }
+
+  private:
+    std::optional<Spot> before_final_mark(std::string_view text) const {
+        const std::size_t end = begin_of_blanks(text, 0, text.size());
+        std::size_t marks = end;
+        while (marks > 0) {
+            const std::size_t begin = begin_of_code_point(text, 0, marks);
+            if (!is_final_mark(code_point_at(text, begin).value)) break;
+            marks = begin;
+        }
+        const std::size_t at = begin_of_blanks(text, 0, marks);
+        if (at == 0) return std::nullopt;
+        const bool one_stop = end - marks == 1 && text[marks] == '.';
+        if (one_stop && at == marks && insertion_->language->abbreviates(text.substr(0, at))) {
+            return Spot{end, text.size(), true};
+        }
+        return Spot{at, text.size(), false};
+    }
+
+    Spot before_first_mark(std::string_view text) const {
+        std::size_t at = 0;
+        while (at < text.size() && !ends_[static_cast<unsigned char>(text[at])]) ++at;
+        std::size_t end = at;
+        if (end < text.size()) {
+            ++end;
+            while (end < text.size() && is_ascii_blank(text[end])) ++end;
+        }
+        return {at, end, false};
+    }
+
+    const Insertion* insertion_;
+    std::string piece_;
+    std::string piece_with_stop_;
+    std::array<bool, 256> ends_{};
+};
+
+std::int64_t grown_by(const std::optional<Spot>& spot, std::string_view text,
+                      const Inserter& inserter) {
+    if (!spot.has_value()) return 0;
+    return static_cast<std::int64_t>(inserter.piece(*spot).size()) -
+           static_cast<std::int64_t>(text.size() - spot->end);
+}
+
+char* put(char* out, std::string_view piece) {
+    if (!piece.empty()) std::memcpy(out, piece.data(), piece.size());
+    return out + piece.size();
+}
+
+void add_edits(std::int64_t row, const Spot& spot, std::string_view text, const Inserter& inserter,
+               EditList& edits) {
+    const auto at = static_cast<std::int64_t>(spot.at);
+    edits.add(row, at, at, {}, inserter.piece(spot), static_cast<Rule>(kInsertedRule));
+    if (spot.end == text.size()) return;
+    edits.add(row, static_cast<std::int64_t>(spot.end), static_cast<std::int64_t>(text.size()),
+              text.substr(spot.end), {}, static_cast<Rule>(kCutRule));
+}
+
+}  // namespace
+
+Substituted insert_phrase(const StringColumn& column, const Insertion& insertion,
+                          const SubstitutionOptions& options, const Execution& execution) {
+    const Inserter inserter(insertion);
+    const std::int64_t n_rows = column.length;
+    const std::int64_t chunk_rows = rows_per_chunk(column);
+    const std::int64_t n_chunks = n_rows == 0 ? 0 : (n_rows - 1) / chunk_rows + 1;
+    // To look for a place is cheaper than to remember where it was: every row is looked at twice.
+    std::vector<std::int64_t> begins(static_cast<std::size_t>(n_chunks) + 1, 0);
+    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
+        std::int64_t n_bytes = column.begin_of(rows.end) - column.begin_of(rows.begin);
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            if (!column.is_valid(i)) continue;
+            n_bytes += grown_by(inserter.find(column[i]), column[i], inserter);
+        }
+        begins[static_cast<std::size_t>(rows.begin / chunk_rows) + 1] = n_bytes;
+    });
+    for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+
+    Substituted result;
+    result.strings = OwnedStrings(column, begins.back(), options.offset_limit);
+    result.changed = Buffer(n_rows);
+    std::vector<std::int64_t> n_changed(static_cast<std::size_t>(n_chunks), 0);
+    std::vector<EditList> edits(options.with_edits ? static_cast<std::size_t>(n_chunks) : 0);
+    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
+        const auto number = static_cast<std::size_t>(rows.begin / chunk_rows);
+        char* const data = result.strings.data();
+        char* out = data + begins[number];
+        auto* changed = result.changed.as<std::uint8_t>();
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            const std::string_view text = column[i];
+            const auto spot = column.is_valid(i) ? inserter.find(text) : std::nullopt;
+            if (spot.has_value()) {
+                out = put(out, text.substr(0, spot->at));
+                out = put(out, inserter.piece(*spot));
+                out = put(out, text.substr(spot->at, spot->end - spot->at));
+                if (options.with_edits) add_edits(i, *spot, text, inserter, edits[number]);
+            } else {
+                out = put(out, text);
+            }
+            changed[i] = spot.has_value() ? 1 : 0;
+            n_changed[number] += changed[i];
+            result.strings.set_offset(i + 1, out - data);
+        }
+    });
+    for (const std::int64_t n : n_changed) result.n_changed += n;
+    if (options.with_edits) result.edits = joined(std::move(edits));
+    return result;
+}
+
+}  // namespace ietest::text

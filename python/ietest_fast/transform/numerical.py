@@ -1,0 +1,300 @@
+"""Competence with numbers: pairs that follow from a quantity, or contradict it.
+
+Naik et al. 2018, section 3.1.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+from ietest_fast.lexicon.quantities import Quantity, find_quantities, write_like
+from ietest_fast.random import philox_key
+from ietest_fast.transform.base import BaseTransformation, Transformed
+from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, TransformationKind
+from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+LABELS = ("entailment", "contradiction", "neutral")
+"""The labels that are set."""
+
+_LESS, _MORE = "less than", "more than"
+
+# What stands before a number that cannot take "less than", or that has something like it already.
+_BOUND_WORDS = frozenset(
+    "a an the this that these those every each all both first last next other another only exactly "  # noqa: SIM905
+    "just than least most over under above below about around approximately roughly nearly almost "
+    "up between from to another some same top half".split()
+)
+# ... or that is a name and no quantity.
+_NAMING_WORDS = frozenset(
+    "age aged number no page chapter room grade level route highway interstate type version flight "  # noqa: SIM905
+    "channel section title part volume act article apollo world war form line step figure table "
+    "january february march april may june july august september october november december".split()
+)
+_YEAR_WORDS = frozenset(
+    "in of since by until from before after during circa year summer winter spring fall".split()  # noqa: SIM905
+)
+_HOURS = frozenset("am pm a.m p.m o'clock bc ad bce ce".split())  # noqa: SIM905
+# Where a quantity is asked for, supposed or denied, nothing follows from it.
+_UNSURE = re.compile(
+    r"\?|n't\b|\b(?:if|suppose|supposing|let|assume|assuming|find|how|what|which|whether|not|no|never|"
+    r"none|neither|nor|without|unless|or|would|could|should|may|might|must|can|cannot)\b",
+    re.IGNORECASE,
+)
+
+
+class Draws:
+    """Whole numbers drawn at random, addressed by a seed and a text (Philox)."""
+
+    def __init__(self, seed: int, text: str) -> None:
+        address = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+        self._words = np.random.Philox(
+            key=philox_key(seed), counter=np.array([0, address, 0, 0], np.uint64)
+        )
+
+    def below(self, n: int) -> int:
+        """Draw a number from 0 to n - 1."""
+        return int(self._words.random_raw()) * n >> 64
+
+
+def can_be_compared(text: str, quantity: Quantity) -> bool:
+    """Say whether a sentence stays one with "less than" before a quantity.
+
+    The quantity counts or measures something: a percent or currency sign, or a content word stands
+    beside it; and nothing before it compares or names it.
+    """
+    if quantity.is_ordinal or quantity.value in {0, 1}:
+        return False
+    before = re.search(r"([\w'.]+)\W*$", text[: quantity.outer_start])
+    word = before[1].lower().strip(".") if before else ""
+    if word in _BOUND_WORDS or word in _NAMING_WORDS:
+        return False
+    after = text[quantity.end :]
+    if quantity.currency or after.startswith(("%", " %")):
+        return True
+    is_year = quantity.kind == "number" and 1500 <= quantity.value <= 2100 and "," not in text[
+        quantity.start : quantity.end
+    ]
+    if is_year and (word in _YEAR_WORDS or not word):
+        return False
+    behind = re.match(r"\s+([A-Za-z][\w'.]*)", after)
+    if behind is None:
+        return False
+    unit = behind[1].lower().rstrip(".")
+    return unit not in FUNCTION_WORDS and unit not in _HOURS
+
+
+def draw_other(text: str, quantity: Quantity, draws: Draws) -> Fraction | None:
+    """Draw another value of the same size, written with as many digits; None if there is none.
+
+    Whole numbers up to 20 become others from 2 to 20, larger ones and decimals get another first
+    digit, and fractions another numerator. Percentages up to 100 stay so.
+    """
+    written = text[quantity.start : quantity.end]
+    values = _others(written, quantity)
+    if text[quantity.end :].lstrip().startswith(("%", "percent", "per cent")) and quantity.value <= 100:
+        values = [value for value in values if value <= 100]
+    return values[draws.below(len(values))] if values else None
+
+
+def _others(written: str, quantity: Quantity) -> list[Fraction]:
+    value = quantity.value
+    if quantity.kind == "fraction":
+        denominator = int(written.partition("/")[2])
+        numerator = int(value * denominator)
+        whole = numerator // denominator
+        parts = [whole * denominator + part for part in range(1, denominator)]
+        return [Fraction(part, denominator) for part in parts if part != numerator]
+    least = 1 if quantity.is_ordinal else 2
+    if value.denominator == 1 and quantity.kind != "decimal" and value <= 20:
+        return [Fraction(other) for other in range(least, 21) if other != value]
+    n_decimals = len(written.partition(".")[2]) if quantity.kind == "decimal" else 0
+    digits = str(int(value * 10**n_decimals))
+    if digits == "0":
+        return []
+    others = [f"{first}{digits[1:]}" for first in range(1, 10) if str(first) != digits[0]]
+    found = [Fraction(int(other), 10**n_decimals) for other in others]
+    return [other for other in found if not (quantity.kind == "ordinal-word" and other >= 100)]
+
+
+def put_quantity(text: str, quantity: Quantity, value: Fraction, prefix: str = "") -> str:
+    """Write another value in the place of a quantity, with words such as "less than" before it."""
+    new = write_like(text[quantity.start : quantity.end], quantity.kind, value)
+    head, tail = text[: quantity.outer_start], text[quantity.end :]
+    if not prefix:
+        return f"{head}{quantity.currency}{new}{tail}"
+    if not head.strip(" \"'([") and (text[quantity.start].isupper() or text[quantity.start].isdigit()):
+        prefix = prefix[0].upper() + prefix[1:]
+        new = new[0].lower() + new[1:]
+    return f"{head}{prefix} {quantity.currency}{new}{tail}"
+
+
+def careful_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]:
+    """Yield (premise, hypothesis, label) for a sentence; nothing where no quantity is sure."""
+    if _UNSURE.search(sentence):
+        return
+    quantities = find_quantities(sentence)
+    compared = [each for each in quantities if can_be_compared(sentence, each)]
+    if compared:
+        chosen = compared[draws.below(len(compared))]
+        other = draw_other(sentence, chosen, draws)
+        if other is not None:
+            prefix = _LESS if other > chosen.value else _MORE
+            entailed = put_quantity(sentence, chosen, other, prefix)
+            yield sentence, entailed, "entailment"
+            yield entailed, sentence, "neutral"
+    changeable = [each for each in quantities if each.is_ordinal or each in compared]
+    if not changeable:
+        return
+    if compared and draws.below(2) == 1:
+        chosen = compared[draws.below(len(compared))]
+        prefix = (_LESS, _MORE)[draws.below(2)]
+        yield sentence, put_quantity(sentence, chosen, chosen.value, prefix), "contradiction"
+        return
+    chosen = changeable[draws.below(len(changeable))]
+    other = draw_other(sentence, chosen, draws)
+    if other is not None:
+        yield sentence, put_quantity(sentence, chosen, other), "contradiction"
+
+
+_INTEGER = re.compile(r"(?<!\S)[+-]?\d+(?!\S)")
+
+
+def paper_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]:
+    """Yield what the published code makes of a sentence: its first whole number counts.
+
+    The first digit becomes another one from 1 to 8.
+    """
+    found = _INTEGER.search(sentence)
+    if found is None:
+        return
+    first = found.start() + (found[0][0] in "+-")
+
+    def change() -> tuple[str, int]:
+        digits = [digit for digit in "12345678" if digit != sentence[first]]
+        digit = digits[draws.below(len(digits))]
+        new = found[0][: first - found.start()] + digit + sentence[first + 1 : found.end()]
+        return new, int(new)
+
+    def put(number: str) -> str:
+        return sentence[: found.start()] + number + sentence[found.end() :]
+
+    old = int(found[0])
+    new, value = change()
+    entailed = put(f"{_LESS if value > old else _MORE} {new}")
+    yield sentence, entailed, "entailment"
+    if draws.below(2) == 0:
+        contradicting = put(change()[0])
+    else:
+        contradicting = put(f"{(_MORE, _LESS)[draws.below(2)]} {found[0]}")
+    yield sentence, contradicting, "contradiction"
+    yield entailed, sentence, "neutral"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numerical(BaseTransformation):
+    """Make pairs about quantities of each text: what follows from it, contradicts it, or neither.
+
+    A text is a sentence. Of every text with a quantity up to three rows are made: entailment (a
+    quantity changed, with "less than" or "more than" before it), contradiction (a quantity changed,
+    or "less than" or "more than" put before it) and neutral (the entailment the other way round).
+    Rows without a quantity are left out.
+
+    Parameters
+    ----------
+    seed
+        Seed of the draws, which are addressed by the text.
+    rules
+        ``"careful"`` reads number words, decimals, separators, fractions, money, percent and
+        ordinals, changes a quantity drawn at random, and leaves alone questions, conditions,
+        negated sentences and quantities that are names or compared already. ``"paper"`` changes the
+        first digit of the first whole number, as the published code does.
+    """
+
+    seed: int = 0
+    rules: Literal["careful", "paper"] = "careful"
+
+    @property
+    def name(self) -> str:
+        """``"numerical"``."""
+        return "numerical"
+
+    @property
+    def keeps_labels(self) -> bool:
+        """False: labels are set."""
+        return False
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and options."""
+        return {"name": self.name, "options": {"seed": self.seed, "rules": self.rules}}
+
+    def pairs(self, texts: Sequence[str | None]) -> Iterator[NewPair]:
+        """Yield the pairs of some texts, rows counted from 0."""
+        make = careful_pairs if self.rules == "careful" else paper_pairs
+        for row, text in enumerate(texts):
+            if not text or not re.search(r"\d|\w", text):
+                continue
+            for premise, hypothesis, label in make(text, Draws(self.seed, text)):
+                yield NewPair(
+                    row=row, premise=premise, hypothesis=hypothesis, label=label, rule=label
+                )
+
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,  # noqa: ARG002 - the protocol's
+    ) -> Transformed:
+        """Make pairs; see :meth:`ietest_fast.transform.Transformation.transform`."""
+        columns = check_pair_columns(self.name, text_columns)
+        pairs = [
+            pair for name in columns for pair in self.pairs(table[name].to_pylist())
+        ]
+        distinct = {(pair.premise, pair.hypothesis): pair for pair in reversed(pairs)}
+        ordered = sorted(distinct.values(), key=lambda pair: pair.row)
+        return put_pairs(table, columns, ordered, with_edits=with_edits)
+
+
+class NumericalOptions(PhiOptions):
+    """What the pairs about quantities can be told."""
+
+    seed: int = Field(0, ge=0, description="seed of the draws")
+    rules: Literal["careful", "paper"] = Field(
+        "careful",
+        description="careful: any quantity that can be compared; paper: the first digit of the "
+        "first whole number, as published",
+    )
+
+
+def _plan_numerical(options: NumericalOptions) -> PlannedTransformation:
+    made = Numerical(seed=options.seed, rules=options.rules)
+    return PlannedTransformation(
+        name=made.name,
+        fingerprint=made.fingerprint,
+        options=made.describe()["options"],
+        builder=lambda _: made,
+        keeps_labels=False,
+    )
+
+
+NUMERICAL = TransformationKind(
+    name="numerical",
+    summary="makes pairs about quantities of single texts, and sets their labels",
+    options=NumericalOptions,
+    plan=_plan_numerical,
+)

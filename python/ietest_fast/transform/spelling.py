@@ -1,0 +1,243 @@
+"""Noise: misspelt words (Naik et al. 2018, section 3.3)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import pyarrow as pa
+from pydantic import BeforeValidator, Field
+
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.runtime import load_core
+from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
+from ietest_fast.transform.distraction import Names, choose_columns
+from ietest_fast.transform.kinds import (
+    PhiOptions,
+    PlannedTransformation,
+    TransformationKind,
+    take_several,
+)
+from ietest_fast.transform.words import transform_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Keyboard = Literal["qwerty", "qwertz", "azerty"]
+Way = Literal["swap", "key"]
+
+KEYBOARDS: dict[str, tuple[str, ...]] = {
+    "qwerty": ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
+    "qwertz": ("qwertzuiop\N{LATIN SMALL LETTER U WITH DIAERESIS}",
+               "asdfghjkl\N{LATIN SMALL LETTER O WITH DIAERESIS}\N{LATIN SMALL LETTER A WITH DIAERESIS}",
+               "yxcvbnm"),
+    "azerty": ("azertyuiop", "qsdfghjklm", "wxcvbn"),
+}
+"""The rows of letters of keyboards."""
+
+RULES = ("adjacent-swap", "neighbouring-key")
+"""What edits are counted as: two letters changed places, or a letter gave way to the one beside it
+on the keyboard."""
+
+# Counted up when the same options begin to give other texts.
+_SCHEME = 1
+
+
+def find_neighbours(keyboard: str) -> dict[str, str]:
+    """Return the letters beside each letter, to the left and to the right, of a keyboard."""
+    found: dict[str, str] = {}
+    for row in KEYBOARDS[keyboard]:
+        for place, letter in enumerate(row):
+            found[letter] = row[max(place - 1, 0) : place] + row[place + 1 : place + 2]
+    return found
+
+
+@functools.cache
+def known_words() -> frozenset[str]:
+    """Return words that a misspelling must not make: WordNet's and function words, lower case."""
+    from ietest_fast.lexicon import WordNet
+    from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+
+    wordnet = WordNet.packaged()
+    known = set(FUNCTION_WORDS)
+    known.update(word for word in wordnet.words() if "_" not in word)
+    for pos in ("n", "v", "a", "r"):
+        known.update(form for form in wordnet.exceptions(pos) if "_" not in form)
+    return frozenset(known)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling(BaseTransformation):
+    """Misspell words of each text, drawn at random.
+
+    A word gets two neighbouring letters swapped, or one letter replaced by one beside it on the
+    keyboard; which of the two, which word and which letters is drawn with equal probabilities among
+    those that are possible. The draws are addressed by `seed` and the text (Philox): equal texts
+    are misspelt alike, whatever stands around them.
+
+    Parameters
+    ----------
+    n_words
+        Words to misspell in a text, or as many as there are.
+    ways
+        ``"swap"``, ``"key"`` or both.
+    words
+        ``"any"`` word, or only ``"function"`` or ``"content"`` words
+        (:data:`ietest_fast.lexicon.function_words.FUNCTION_WORDS`).
+    keyboard
+        A key of :data:`KEYBOARDS`.
+    columns
+        Names of columns; none: the last of the text columns, the hypothesis.
+    seed
+        Seed of the draws.
+    rules
+        ``"careful"``: words of at least three letters and without digits; letters keep the place of
+        capitals; the result is always another spelling, and no word that :func:`known_words` has,
+        with or without a regular ending. ``"paper"``: what stands between blanks, of at least two
+        characters, by keys alone, and whatever comes out, as in the published code.
+    """
+
+    n_words: int = 1
+    ways: tuple[Way, ...] = ("swap", "key")
+    words: Literal["any", "function", "content"] = "any"
+    keyboard: Keyboard = "qwerty"
+    columns: tuple[str, ...] = ()
+    seed: int = 0
+    rules: Literal["careful", "paper"] = "careful"
+
+    def __post_init__(self) -> None:
+        if self.n_words < 1:
+            raise InputError(f"n_words: at least 1 is needed, not {self.n_words}")
+        if not self.ways or not set(self.ways) <= {"swap", "key"}:
+            raise InputError(f"ways: swap, key or both, not {', '.join(self.ways) or 'none'}")
+        if self.keyboard not in KEYBOARDS:
+            raise InputError(f"keyboard: {', '.join(KEYBOARDS)}, not {self.keyboard!r}")
+        if self.rules == "paper" and "key" not in self.ways:
+            raise InputError("ways: the published code replaces keys; with rules=paper, give key")
+
+    @property
+    def name(self) -> str:
+        """``"spelling"``."""
+        return "spelling"
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Sha256 of the options and of the words that no word becomes, 64 hexadecimal digits."""
+        identified = {"scheme": _SCHEME, **self.describe()}
+        if self.rules == "careful":
+            identified["known"] = _digest(known_words())
+        return fingerprint_of(identified)
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and options."""
+        options = {
+            "n_words": self.n_words,
+            "ways": [way for way in ("swap", "key") if way in self._ways],
+            "words": self.words,
+            "keyboard": self.keyboard,
+            "columns": list(self.columns) or "last",
+            "seed": self.seed,
+            "rules": self.rules,
+        }
+        return {"name": self.name, "options": options}
+
+    @property
+    def _ways(self) -> tuple[Way, ...]:
+        return ("key",) if self.rules == "paper" else self.ways
+
+    @functools.cached_property
+    def _misspelling(self) -> Any:
+        from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+
+        beside = find_neighbours(self.keyboard)
+        is_paper = self.rules == "paper"
+        listed = () if self.words == "any" else FUNCTION_WORDS
+        return load_core().text.Misspelling(
+            _strings(beside),
+            _strings(beside.values()),
+            known=_strings(() if is_paper else known_words()),
+            listed=_strings(listed),
+            key=tuple(int(word) for word in philox_key(self.seed)),
+            n_words=self.n_words,
+            swaps="swap" in self._ways,
+            with_neighbours="key" in self._ways,
+            only_listed=None if self.words == "any" else self.words == "function",
+            min_letters=2 if is_paper else 3,
+            between_blanks=is_paper,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_misspelling"}
+
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,
+    ) -> Transformed:
+        """Misspell words; see :meth:`ietest_fast.transform.Transformation.transform`."""
+        kernel = functools.partial(
+            self._misspelling.misspell, with_edits=with_edits, n_threads=n_threads
+        )
+        columns = choose_columns(self.columns, text_columns, default="last")
+        return transform_each(kernel, table, columns, with_edits=with_edits, rules=RULES)
+
+
+def _strings(words: Iterable[str]) -> pa.Array:
+    return pa.array(list(words), pa.large_string())
+
+
+def _digest(words: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(words)).encode()).hexdigest()
+
+
+class SpellingOptions(PhiOptions):
+    """What noise can be told."""
+
+    n_words: int = Field(1, ge=1, description="words to misspell in a text")
+    ways: Annotated[tuple[Way, ...], BeforeValidator(take_several)] = Field(
+        ("swap", "key"),
+        min_length=1,
+        description="swap: two letters beside each other; key: the letter beside it on the keyboard",
+    )
+    words: Literal["any", "function", "content"] = Field("any", description="which words")
+    keyboard: Keyboard = Field("qwerty", description="the layout of the letters")
+    columns: Names = Field(
+        (), description="columns to misspell [the last column of texts: the hypothesis]"
+    )
+    seed: int = Field(0, ge=0, description="seed of the draws")
+    rules: Literal["careful", "paper"] = Field(
+        "careful",
+        description="careful: never another word; paper: keys alone, whatever comes out",
+    )
+
+
+def _plan_spelling(options: SpellingOptions) -> PlannedTransformation:
+    made = Spelling(
+        n_words=options.n_words,
+        ways=options.ways,
+        words=options.words,
+        keyboard=options.keyboard,
+        columns=options.columns,
+        seed=options.seed,
+        rules=options.rules,
+    )
+    return PlannedTransformation(
+        name=made.name,
+        fingerprint=made.fingerprint,
+        options=made.describe()["options"],
+        builder=lambda _: made,
+    )
+
+
+SPELLING = TransformationKind(
+    name="spelling",
+    summary="misspells a word of the hypothesis",
+    options=SpellingOptions,
+    plan=_plan_spelling,
+)

@@ -1,0 +1,104 @@
+"""Pairs about quantities."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ietest_fast.errors import InputError
+from ietest_fast.lexicon.quantities import find_quantities
+from ietest_fast.transform.new_pairs import find_difference
+from ietest_fast.transform.numerical import Numerical, can_be_compared
+
+TABLE = {
+    "premise": ["Tim has 350 pounds of cement.", "A dog runs.", "Is it 5 miles?", None],
+    "hypothesis": ["She ran 12 miles.", "", "The 3rd man left.", "He paid $20."],
+}
+
+
+def _rows(rules, seed=0):
+    made = Numerical(rules=rules, seed=seed).transform(TABLE, ["premise", "hypothesis"])
+    pairs = zip(made.table["premise"], made.table["hypothesis"], made.labels.to_pylist(), strict=True)
+    return made, list(pairs)
+
+
+def test_careful_pairs_say_what_follows():
+    made, rows = _rows("careful")
+    assert [row for *_, row in rows].count("entailment") == 3
+    sources = {"Tim has 350 pounds of cement.", "She ran 12 miles.", "He paid $20."}
+    for premise, hypothesis, label in rows:
+        if label == "entailment":
+            assert premise in sources
+            found = re.search(r"(less|more) than (\$?)(\d+)", hypothesis)
+            old = int(re.search(r"\d+", premise)[0])
+            assert (found[1] == "less") == (int(found[3]) > old)
+        elif label == "neutral":
+            assert hypothesis in sources
+            assert re.search("(less|more) than", premise)
+    # Of an ordinal, only a contradiction.
+    assert [label for premise, _, label in rows if premise == "The 3rd man left."] == ["contradiction"]
+    assert not any("Is it" in premise for premise, *_ in rows)
+    assert made.source_row.tolist() == sorted(made.source_row.tolist())
+
+
+def test_paper_pairs_change_the_first_digit_of_the_first_integer():
+    _, rows = _rows("paper")
+    entailed = {premise: hypothesis for premise, hypothesis, label in rows if label == "entailment"}
+    assert set(entailed) == {"Tim has 350 pounds of cement.", "Is it 5 miles?", "She ran 12 miles."}
+    for premise, hypothesis in entailed.items():
+        old, new = (re.search(r"\d+", text)[0] for text in (premise, hypothesis))
+        assert old[1:] == new[1:]
+        assert old[0] != new[0]
+        assert new[0] in "12345678"
+        prefix = "less than" if int(new) > int(old) else "more than"
+        assert hypothesis == premise.replace(old, f"{prefix} {new}", 1)
+    assert len(rows) == 9
+
+
+@pytest.mark.parametrize("rules", ["careful", "paper"])
+def test_edits_lead_back(rules):
+    made, _ = _rows(rules)
+    taken = [TABLE["premise"][row] for row in made.source_row]
+    assert [text or None for text in made.undo()["premise"]] == taken
+
+
+def test_seeds_differ_and_repeat():
+    assert _rows("careful", 1)[1] == _rows("careful", 1)[1]
+    assert len({str(_rows("careful", seed)[1]) for seed in range(5)}) > 1
+
+
+def test_one_column_is_not_enough():
+    with pytest.raises(InputError, match="two columns of texts, not 1"):
+        Numerical().transform(["5 miles"], ["text"])
+
+
+@pytest.mark.parametrize(
+    ("text", "compared"),
+    [
+        ("He ran 5 miles.", True),
+        ("Prices fell by 20%.", True),
+        ("It cost $20.", True),
+        ("the 5 boys", False),
+        ("more than 5 boys", False),
+        ("in 1999 people", False),
+        ("at 5 pm", False),
+        ("page 12 says", False),
+        ("He has 5.", False),
+        ("between 3 and 5 miles", False),
+        ("five boys", True),
+    ],
+)
+def test_which_quantities_are_compared(text, compared):
+    assert can_be_compared(text, find_quantities(text)[0]) == compared
+
+
+@given(st.text(max_size=8), st.text(max_size=8))
+def test_the_difference_of_two_texts(old, new):
+    before, after = old.encode(), new.encode()
+    start, end, piece = find_difference(before, after)
+    assert before[:start] + piece + before[end:] == after
+    for part in (before[:start], before[start:end], before[end:], piece):
+        part.decode()
