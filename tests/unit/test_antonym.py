@@ -31,10 +31,11 @@ def _new(tagger, text, rules="careful"):
     ("text", "opposite"),
     [
         ("A tall man is sleeping.", "A short man is sleeping."),
-        ("He is the taller boy.", "He is the shorter boy."),
+        ("He is the taller one.", None),
         ("An old man sits.", "A young man sits."),
         ("It is a hot day.", "It is a cold day."),
-        ("HOT WATER", None),
+        ("A hot dog and a hot day.", "A hot dog and a cold day."),
+        ("The biggest boys", "The smallest boys"),
     ],
 )
 def test_words_become_their_opposites(tagger, text, opposite):
@@ -46,7 +47,7 @@ def test_words_become_their_opposites(tagger, text, opposite):
 
 @pytest.mark.parametrize(
     "text",
-    ["It is not hot.", "Is it hot?", "A hot dog and a hot day.", "The right way", "The cover is x-hot", ""],
+    ["It is not hot.", "Is it hot?", "A hot dog", "The right way", "The cover is x-hot", ""],
 )
 def test_words_that_are_not_sure_stay(tagger, text):
     assert _new(tagger, text) == []

@@ -10,12 +10,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import pyarrow as pa
 from pydantic import Field
 
-from ietest_fast.lexicon.antonyms import Senses, lesk, lesk_as_nltk
+from ietest_fast.lexicon.antonyms import GlossedSense, Senses, lesk, lesk_as_nltk
 from ietest_fast.lexicon.inflection import Plurals
-from ietest_fast.runtime import load_core
+from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
+from ietest_fast.transform.edits import ARTICLE_RULE
 from ietest_fast.transform.kinds import (
     Material,
     PhiOptions,
@@ -23,15 +25,12 @@ from ietest_fast.transform.kinds import (
     TransformationKind,
 )
 from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
-from ietest_fast.transform.numerical import Draws
-from ietest_fast.transform.tagged import pipeline_name
+from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    import pyarrow as pa
-
-    from ietest_fast.lexicon import Tagger
+    from ietest_fast.lexicon import TaggedWords, Tagger, WordNet
 
 LABEL = "contradiction"
 RULE = "antonym"
@@ -51,15 +50,8 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 _SCHEME = 1
-
-
-class Word(NamedTuple):
-    """A token of a sentence: characters ``start:end``, its universal tag, and 2 for a plural."""
-
-    start: int
-    end: int
-    pos: str
-    number: int
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_PAIRS = RESOURCES / "reviewed" / "antonyms.tsv"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,19 +69,17 @@ class Antonym(BaseTransformation):
     senses
         Antonyms by sense.
     rules
-        ``"careful"``: common nouns and adjectives that stand alone, in the sense that shares most
-        content words with the sentence, where the antonym is that of the word itself; one antonym
-        each, with number, degree, capitals and article; nothing in sentences that deny, ask or
-        suppose something. ``"paper"``: as the published code, every antonym of every lemma of the
-        sense that NLTK's ``lesk`` finds, put where the word's letters first occur.
-    seed
-        Seed of the draws, which are addressed by the text.
+        ``"careful"``: the packaged pairs of common nouns and adjectives, where what stands beside
+        the word allows it, as :class:`~ietest_fast.transform.TaggedSubstitution` finds out; with
+        number, degree, capitals and article; where WordNet knows the antonym, only in the sense
+        that shares most content words with the text; nothing in texts that deny, ask or suppose
+        something. ``"paper"``: as the published code, every antonym of every lemma of the sense
+        that NLTK's ``lesk`` finds, put where the word's letters first occur.
     """
 
     tagger: Tagger
     senses: Senses = field(default_factory=Senses.packaged)
     rules: Literal["careful", "paper"] = "careful"
-    seed: int = 0
 
     @property
     def name(self) -> str:
@@ -104,10 +94,12 @@ class Antonym(BaseTransformation):
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of options, lexicon and tagger, 64 hexadecimal digits."""
+        careful = {"words": self._substitution.fingerprint} if self.rules == "careful" else {}
         return fingerprint_of(
             {
                 "scheme": _SCHEME,
                 **self.describe(),
+                **careful,
                 "tagger": self.tagger.fingerprint,
                 "wordnet": self.senses.wordnet.fingerprint,
             }
@@ -115,12 +107,26 @@ class Antonym(BaseTransformation):
 
     def describe(self) -> dict[str, Any]:
         """Return name and options."""
-        options = {"rules": self.rules, "seed": self.seed, "tagger": pipeline_name(self.tagger)}
+        options = {"rules": self.rules, "tagger": pipeline_name(self.tagger)}
         return {"name": self.name, "options": options}
 
     @functools.cached_property
-    def _plurals(self) -> Plurals:
-        return Plurals(self.senses.wordnet)
+    def _substitution(self) -> TaggedSubstitution:
+        return TaggedSubstitution(
+            words=antonym_words(self.senses.wordnet), tagger=self.tagger, name=self.name
+        )
+
+    @functools.cached_property
+    def _parts(self) -> dict[str, set[str]]:
+        """WordNet's parts of speech of each form that is replaced."""
+        parts: dict[str, set[str]] = {}
+        for entry in self._substitution.words.entries:
+            parts.setdefault(entry.key, set()).update("n" if entry.pos == "NOUN" else "as")
+        return parts
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = {"_substitution", "_parts"}
+        return {key: value for key, value in self.__dict__.items() if key not in made}
 
     def transform_table(
         self,
@@ -132,123 +138,79 @@ class Antonym(BaseTransformation):
     ) -> Transformed:
         """Make pairs; see :meth:`ietest_fast.transform.Transformation.transform`."""
         columns = check_pair_columns(self.name, text_columns)
+        find = self._as_published if self.rules == "paper" else self._carefully
         pairs: list[NewPair] = []
         for place, name in enumerate(columns):
-            texts = table[name].to_pylist()
-            for row, text, words in self._read(texts, n_threads):
-                for new in dict.fromkeys(self.opposites(text, words)):
-                    premise, hypothesis = (text, new) if place == 0 else (new, text)
-                    pairs.append(
-                        NewPair(
-                            row=row, premise=premise, hypothesis=hypothesis, label=LABEL, rule=RULE
-                        )
+            for row, text, new in find(table[name], n_threads):
+                premise, hypothesis = (text, new) if place == 0 else (new, text)
+                pairs.append(
+                    NewPair(
+                        row=row, premise=premise, hypothesis=hypothesis, label=LABEL, rule=RULE
                     )
+                )
         first = {(pair.premise, pair.hypothesis): pair for pair in reversed(pairs)}
         ordered = sorted(first.values(), key=lambda pair: pair.row)
         return put_pairs(table, columns, ordered, with_edits=with_edits)
 
-    def _read(
-        self, texts: Sequence[str | None], n_threads: int | None
-    ) -> Iterator[tuple[int, str, list[Word]]]:
-        """Yield (row, text, its words) for the texts that are there."""
-        from ietest_fast.lexicon import UPOS
+    def _carefully(
+        self, texts: pa.ChunkedArray, n_threads: int | None
+    ) -> Iterator[tuple[int, str, str]]:
+        """Yield (row, text, text with one word replaced)."""
+        alone = pa.table({"text": texts})
+        edits = self._substitution.transform(alone, ["text"], n_threads=n_threads).edits
+        assert edits is not None  # noqa: S101 - asked for
+        rows, starts, ends = (edits[key].to_pylist() for key in ("row", "start", "end"))
+        olds, news, rules = (edits[key].to_pylist() for key in ("old", "new", "rule"))
+        for i, rule in enumerate(rules):
+            if rule == ARTICLE_RULE:
+                continue
+            text = texts[rows[i]].as_py()
+            if _UNSURE.search(text) or not self._is_meant(text, olds[i], news[i]):
+                continue
+            # The article before it, if it had to change.
+            first = i - 1 if i and rules[i - 1] == ARTICLE_RULE and rows[i - 1] == rows[i] else i
+            data, new, at = text.encode(), b"", 0
+            for edit in range(first, i + 1):
+                new += data[at : starts[edit]] + news[edit].encode()
+                at = ends[edit]
+            yield rows[i], text, (new + data[at:]).decode()
 
-        tags = self.tagger.tag(list(texts), n_process=n_threads)  # type: ignore[arg-type]
-        for row, text in enumerate(texts):
+    def _is_meant(self, text: str, word: str, antonym: str) -> bool:
+        """Say whether a word has an antonym in the sense that the text shows, as far as known."""
+        senses = self.senses.of_word(word)
+        wordnet = self.senses.wordnet
+        bases = {base for pos in ("n", "a") for base in wordnet.base_forms(antonym, pos)}  # type: ignore[arg-type]
+
+        def has_it(sense: GlossedSense) -> bool:
+            return not bases.isdisjoint(other.lower() for _, other in sense.antonyms)
+
+        if not any(map(has_it, senses)):
+            return True  # nothing that WordNet could tell
+        context = [each for each in _WORD.findall(text.lower()) if each != word.lower()]
+        wanted = [sense for sense in senses if sense.pos in self._parts[word.lower()]]
+        found = lesk(context, wanted)
+        return found is not None and has_it(found)
+
+    def _as_published(
+        self, texts: pa.ChunkedArray, n_threads: int | None
+    ) -> Iterator[tuple[int, str, str]]:
+        """Yield (row, text, text with one word replaced)."""
+        tags = self.tagger.tag(texts, n_process=n_threads)
+        for row, text in enumerate(texts.to_pylist()):
             if not text:
                 continue
             data = text.encode()
-            words = [
-                Word(
-                    len(data[: tags.start[i]].decode()),
-                    len(data[: tags.end[i]].decode()),
-                    UPOS[tags.pos[i]],
-                    int(tags.number[i]),
-                )
-                for i in range(tags.offsets[row], tags.offsets[row + 1])
-                if UPOS[tags.pos[i]] != "SPACE"
-            ]
-            yield row, text, words
-
-    def opposites(self, text: str, words: Sequence[Word]) -> Iterator[str]:
-        """Yield a text with one word after the other replaced by an antonym."""
-        return self._as_published(text, words) if self.rules == "paper" else self._carefully(text, words)
-
-    def _as_published(self, text: str, words: Sequence[Word]) -> Iterator[str]:
-        tokens = [text[word.start : word.end].lower() for word in words]
-        for token in tokens:
-            if token in NEVER_REPLACED or token not in text:
-                continue
-            sense = lesk_as_nltk(tokens, self.senses.of_word(token))
-            if sense is None or sense.pos not in {"n", "s"}:
-                continue
-            for _, antonym in sense.antonyms:
-                if antonym not in _NEVER_PUT and "_" not in antonym:
-                    yield text.replace(token, antonym, 1)
-
-    def _carefully(self, text: str, words: Sequence[Word]) -> Iterator[str]:
-        if _UNSURE.search(text):
-            return
-        folded = [text[word.start : word.end].lower() for word in words]
-        draws = Draws(self.seed, text)
-        for i, word in enumerate(words):
-            found = self._antonyms_of(folded, words, i)
-            if found:
-                form = found[draws.below(len(found))]
-                yield put_word(text, words, i, form)
-
-    def _antonyms_of(self, folded: Sequence[str], words: Sequence[Word], i: int) -> list[str]:
-        """Return what may stand for a word; nothing where it should stay."""
-        token, word = folded[i], words[i]
-        if (
-            word.pos not in {"NOUN", "ADJ"}
-            or token in NEVER_REPLACED
-            or not token.isalpha()
-            or folded.count(token) > 1
-            or _is_bound(words, i)
-        ):
-            return []
-        wanted = {"n"} if word.pos == "NOUN" else {"a", "s"}
-        senses = [sense for sense in self.senses.of_word(token) if sense.pos in wanted]
-        sense = lesk([*folded[:i], *folded[i + 1 :]], senses)
-        if sense is None:
-            return []
-        forms = [
-            form
-            for own, antonym in sense.antonyms
-            if "_" not in antonym
-            for form in [self._inflected(token, word, own.lower(), antonym)]
-            if form is not None and form not in folded
-        ]
-        return list(dict.fromkeys(forms))
-
-    def _inflected(self, token: str, word: Word, lemma: str, antonym: str) -> str | None:
-        """Return the antonym in the form that a lemma has in a token; None if it has none."""
-        if word.pos == "NOUN":
-            if token == lemma:
-                return antonym
-            is_plural = word.number == 2 and token in self._plurals.forms(lemma)
-            return self._plurals.plural(antonym) if is_plural else None
-        for ending in ("", "er", "est"):
-            if token == with_degree(lemma, ending):
-                return with_degree(antonym, ending)
-        return None
-
-
-def _is_bound(words: Sequence[Word], i: int) -> bool:
-    """Say whether a word belongs to a compound or a name: nouns stand beside it."""
-    before = words[i - 1] if i > 0 else None
-    behind = words[i + 1] if i + 1 < len(words) else None
-    noun = {"NOUN", "PROPN"}
-    if words[i].pos == "NOUN" and (
-        (before is not None and before.pos in noun) or (behind is not None and behind.pos in noun)
-    ):
-        return True
-    # "well-known", "the 'hot' one", "x-ray"
-    touches = (before is not None and before.end == words[i].start) or (
-        behind is not None and behind.start == words[i].end and behind.pos != "PUNCT"
-    )
-    return touches or (behind is not None and behind.pos == "PROPN")
+            spans = range(tags.offsets[row], tags.offsets[row + 1])
+            tokens = [data[tags.start[i] : tags.end[i]].decode().lower() for i in spans]
+            for token in filter(None, map(str.strip, tokens)):
+                if token in NEVER_REPLACED or token not in text:
+                    continue
+                sense = lesk_as_nltk(tokens, self.senses.of_word(token))
+                if sense is None or sense.pos not in {"n", "s"}:
+                    continue
+                for _, antonym in sense.antonyms:
+                    if antonym not in _NEVER_PUT and "_" not in antonym:
+                        yield row, text, text.replace(token, antonym, 1)
 
 
 # Adjectives whose degrees are other words.
@@ -257,8 +219,6 @@ _IRREGULAR = {
     "bad": {"er": "worse", "est": "worst"},
     "far": {"er": "farther", "est": "farthest"},
     "little": {"er": "less", "est": "least"},
-    "many": {"er": "more", "est": "most"},
-    "few": {"er": "fewer", "est": "fewest"},
 }
 
 
@@ -283,23 +243,54 @@ def with_degree(adjective: str, ending: str) -> str | None:
     return adjective + ending
 
 
-def put_word(text: str, words: Sequence[Word], i: int, new: str) -> str:
-    """Put a word in the place of another, with its capitals, and repair the article before it."""
-    word = words[i]
-    old = text[word.start : word.end]
-    if old.isupper() and len(old) > 1:
-        new = new.upper()
-    elif old[0].isupper():
-        new = new[0].upper() + new[1:]
-    head = text[: word.start]
-    if i > 0:
-        article = text[words[i - 1].start : words[i - 1].end]
-        if article.lower() in {"a", "an"}:
-            wanted = "an" if load_core().text.takes_an(new) else "a"
-            if wanted != article.lower():
-                wanted = wanted.capitalize() if article[0].isupper() else wanted
-                head = text[: words[i - 1].start] + wanted + text[words[i - 1].end : word.start]
-    return head + new + text[word.end :]
+# Before a noun, or at the end of what a form of "be" says.
+_ADJECTIVE_PLACES = ("next=NOUN|ADJ", "prev=AUX;next=END|PUNCT|CCONJ|ADP")
+
+
+def antonym_words(wordnet: WordNet) -> TaggedWords:
+    """Return the packaged pairs of antonyms in all their forms."""
+    from ietest_fast.lexicon import TaggedWord, TaggedWords
+    from ietest_fast.lexicon.reviewed import phrases_with
+
+    plurals = Plurals(wordnet)
+    entries: list[TaggedWord] = []
+    forms: dict[str, set[str]] = {}
+    for pair in read_pairs():
+        found: list[tuple[str, int, str]] = []
+        if pair.pos == "NOUN":
+            plural = plurals.plural(pair.antonym)
+            found = [(pair.word, 1, pair.antonym)]
+            found += [(form, 2, plural) for form in plurals.forms(pair.word) if form != pair.word]
+        else:
+            for ending in ("", "er", "est"):
+                form, opposite = with_degree(pair.word, ending), with_degree(pair.antonym, ending)
+                if form is not None and opposite is not None:
+                    found.append((form, 0, opposite))
+        places = (pair.when,) if pair.when or pair.pos == "NOUN" else _ADJECTIVE_PLACES
+        entries += [
+            TaggedWord(form, pair.pos, number, new, when, f"{pair.word}/{pair.pos}", "reviewed")
+            for form, number, new in found
+            for when in places
+        ]
+        forms.setdefault(pair.word, set()).update(form for form, _, _ in found)
+    return TaggedWords(entries=tuple(entries), phrases=phrases_with(forms, wordnet))
+
+
+class AntonymPair(NamedTuple):
+    """A word, its antonym, and beside what (:func:`read_conditions`); of one part of speech."""
+
+    word: str
+    pos: str
+    antonym: str
+    when: str
+
+
+@functools.cache
+def read_pairs() -> tuple[AntonymPair, ...]:
+    """Read the packaged pairs of antonyms."""
+    check_packaged(_PAIRS.parent)
+    _, *lines = _PAIRS.read_text("utf-8").splitlines()
+    return tuple(AntonymPair(*line.split("\t")) for line in lines)
 
 
 class AntonymOptions(PhiOptions):
@@ -307,10 +298,9 @@ class AntonymOptions(PhiOptions):
 
     rules: Literal["careful", "paper"] = Field(
         "careful",
-        description="careful: one antonym of the word itself, inflected; paper: all of the sense, "
+        description="careful: packaged pairs, where they fit; paper: all antonyms of the sense, "
         "as published",
     )
-    seed: int = Field(0, ge=0, description="seed of the draws")
     tagger: str | None = Field(None, description="a spaCy pipeline [the packaged one]")
 
 
@@ -318,7 +308,7 @@ def _plan_antonym(options: AntonymOptions) -> PlannedTransformation:
     from ietest_fast.lexicon import TagCache, Tagger
 
     tagger = Tagger.load("packaged" if options.tagger is None else options.tagger)
-    made = Antonym(tagger=tagger, rules=options.rules, seed=options.seed)
+    made = Antonym(tagger=tagger, rules=options.rules)
 
     def build(material: Material) -> Antonym:
         if material.tag_cache is not None:
