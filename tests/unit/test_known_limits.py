@@ -610,3 +610,15 @@ def test_enumerated_errors_of_equivalence(n: int, margin: float, size: float) ->
     )
     print(f"equivalent, {n} discordant pairs, margin {margin}: {found:.2%}")
     assert round(found, 4) == size
+
+
+@pytest.mark.parametrize(("n", "margin", "size"), [(428, 0.08, 0.0549), (410, 0.1, 0.0547)])
+def test_enumerated_errors_of_equivalence_one_way(n: int, margin: float, size: float) -> None:
+    """All discordant pairs go one way, and delta is the margin."""
+    found = sum(
+        scipy_stats.binom.pmf(k, n, margin)
+        for k in range(4 * n // 10)
+        if equivalence_test(PairedCounts(n - k, k, 0, 0), margin=margin).equivalent
+    )
+    print(f"equivalent, {n} pairs, discordant one way, margin {margin}: {found:.2%}")
+    assert round(found, 4) == size
