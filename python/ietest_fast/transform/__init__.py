@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ietest_fast.transform.synonyms import (
         build_synonym_substitution as build_synonym_substitution,
     )
+    from ietest_fast.transform.tagged import TaggedSubstitution as TaggedSubstitution
     from ietest_fast.transform.words import WordSubstitution as WordSubstitution
 
 __all__ = [
