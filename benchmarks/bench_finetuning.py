@@ -1,7 +1,7 @@
 """Fine-tuning, beside transformers' Trainer with its default collation on the same pairs.
 
 One epoch of pairs from SNLI in batches of 32 (ours: of as many tokens as 32 pairs have), the same
-checkpoint, AdamW, clipping and linear decay on both sides, and as many threads.
+checkpoint, AdamW, clipping and linear decay on both sides, and as many threads, or the same GPU.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.minilm import PARAMS, find_checkpoint, read_pairs, take
 from ietest_fast.models.protocol import SplitTexts
-from ietest_fast.models.training import plan_epochs
+from ietest_fast.models.training import choose_device, plan_epochs
 from ietest_fast.models.transformer import Transformer
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.models.tokens import TextRows
 
-N_PAIRS = 640
+N_PAIRS = {"cpu": 640, "cuda": 6_400}
 BATCH = 32
 ROUNDS = 3
 
@@ -64,7 +64,7 @@ def _trainer(corpus: Corpus, *, bf16: bool) -> Callable[[], object]:
             weight_decay=float(PARAMS["weight_decay"]),
             max_grad_norm=float(PARAMS["max_grad_norm"]),
             bf16=bf16,
-            use_cpu=True,
+            use_cpu=choose_device() == "cpu",
             save_strategy="no",
             report_to=[],
             disable_tqdm=True,
@@ -84,7 +84,8 @@ def _ours(corpus: Corpus, precision: str) -> Callable[[], object]:
     lengths = store.tokens(rows.rows, max_length=int(PARAMS["max_length"])).lengths
     budget = round(BATCH * lengths.mean())
     n_steps = len(plan_epochs(lengths, epochs=1, token_budget=budget, seed=0))
-    print(f"{precision}: {n_steps} steps of {budget} tokens; Trainer takes {N_PAIRS // BATCH}")
+    n_batches = len(corpus) // BATCH
+    print(f"{precision}: {n_steps} steps of {budget} tokens; Trainer takes {n_batches}")
     model = Transformer(checkpoint=checkpoint, precision=precision, token_budget=budget)
     n_threads = os.cpu_count() or 1
     return lambda: model.fit(rows, None, params=PARAMS, n_classes=3, seed=0, n_threads=n_threads)
@@ -93,7 +94,7 @@ def _ours(corpus: Corpus, precision: str) -> Callable[[], object]:
 @pytest.fixture(scope="module")
 def corpus(quick: bool) -> Corpus:
     """The pairs to train on."""
-    return take(read_pairs("train")[0], 16 if quick else N_PAIRS)
+    return take(read_pairs("train")[0], 16 if quick else N_PAIRS[choose_device()])
 
 
 @pytest.mark.parametrize("precision", ["auto", "fp32"])

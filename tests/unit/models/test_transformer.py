@@ -318,6 +318,7 @@ def test_no_more_trainings_are_begun_than_fit_into_memory(checkpoint, monkeypatc
     from ietest_fast.models import transformer
 
     model = Transformer(checkpoint=str(checkpoint))
+    monkeypatch.setattr(transformer, "choose_device", lambda: "cpu")
     for gigabytes, most in ((1, 1), (9, 2), (100, 32)):
         monkeypatch.setattr(transformer, "available_memory", lambda n=gigabytes: n * 10**9)
         assert model.capabilities.max_jobs() == most
