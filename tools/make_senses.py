@@ -42,7 +42,11 @@ def read_synsets(folder: Path) -> list[dict]:
                     "pos": cells[2],
                     "members": members,
                     "antonyms": [
-                        (int(where[:2], 16), (FILES_OF_POS[pos], int(offset)), int(where[2:], 16))
+                        (
+                            int(where[:2], 16),
+                            (FILES_OF_POS[pos], int(offset)),
+                            int(where[2:], 16),  # noqa: FURB166 - no prefix but a number
+                        )
                         for symbol, offset, pos, where in pointers
                         if symbol == "!"
                     ],
@@ -84,12 +88,15 @@ def make(folder: Path) -> list[GlossedSense]:
     lemmas = set(with_antonyms)
     for word in sorted(with_antonyms):
         for pos in ("n", "a"):
-            if word in {base for base in wordnet.base_forms(word, pos)}:
+            if word in set(wordnet.base_forms(word, pos)):
                 for form in wordnet.forms_of(word, pos):
                     for other in FILES:
                         lemmas.update(wordnet.base_forms(form, other))
     wanted = {
-        (part, offset) for (part, lemma), offsets in ranks.items() if lemma in lemmas for offset in offsets
+        (part, offset)
+        for (part, lemma), offsets in ranks.items()
+        if lemma in lemmas
+        for offset in offsets
     }
     made = []
     for number, synset in enumerate(synsets):

@@ -22,11 +22,18 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(
     st.none(), st.lists(PIECES, max_size=8).map("".join), st.text(max_size=12), st.just("")
 )
-ORACLES = {"careful": insert_careful, "paper": lambda text, phrase: insert_as_published(text, " " + phrase)}
+ORACLES = {
+    "careful": insert_careful,
+    "paper": lambda text, phrase: insert_as_published(text, " " + phrase),
+}
 
 
 @pytest.mark.parametrize("rules", ["careful", "paper"])
-@given(texts=st.lists(TEXTS, max_size=6), is_large=st.booleans(), n_threads=st.sampled_from([1, 2, 3, 7]))
+@given(
+    texts=st.lists(TEXTS, max_size=6),
+    is_large=st.booleans(),
+    n_threads=st.sampled_from([1, 2, 3, 7]),
+)
 def test_a_phrase_goes_where_the_definition_puts_it(rules, texts, is_large, n_threads):
     phi = Distraction(test="t", tautology="and so on", rules=rules)
     kind = pa.large_string() if is_large else pa.string()
@@ -35,7 +42,9 @@ def test_a_phrase_goes_where_the_definition_puts_it(rules, texts, is_large, n_th
     expected = [None if text is None else ORACLES[rules](text, "and so on") for text in texts]
     assert made.table["t"].to_pylist() == expected
     assert made.undo()["t"].to_pylist() == texts
-    np.testing.assert_array_equal(made.changed, [a != b for a, b in zip(texts, expected, strict=True)])
+    np.testing.assert_array_equal(
+        made.changed, [a != b for a, b in zip(texts, expected, strict=True)]
+    )
     by_row: dict[int, list] = {}
     for edit in made.edits.to_pylist():
         by_row.setdefault(edit["row"], []).append(

@@ -14,7 +14,17 @@ from reference.spelling import Noise, misspell
 WORDS = st.sampled_from(
     [
         *("the", "The", "THE", "form", "from", "Frm", "don't", "a", "I", "aa", "AaA", "x2y", "a_b"),
-        *("\xe9t\xe9", "\xc9t\xe9", "\xdcber", "cafe\u0301", "\u043c\u0438\u0440", "e.g", "3.14", "qp", "zz"),
+        *(
+            "\xe9t\xe9",
+            "\xc9t\xe9",
+            "\xdcber",
+            "cafe\u0301",
+            "\u043c\u0438\u0440",
+            "e.g",
+            "3.14",
+            "qp",
+            "zz",
+        ),
     ]
 )
 GAPS = st.sampled_from([" ", " ", " ", ", ", ". ", "-", "  ", "\n", "\u00a0", "!", '"'])
@@ -41,8 +51,17 @@ def _strings(words):
     key=st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)),
     n_threads=st.sampled_from([1, 2, 3, 7]),
 )
-def test_words_are_misspelt_as_defined(  # noqa: PLR0913
-    texts, n_words, ways, with_known, only_listed, min_letters, between_blanks, keyboard, key, n_threads
+def test_words_are_misspelt_as_defined(  # noqa: PLR0917 - Hypothesis gives them by name
+    texts,
+    n_words,
+    ways,
+    with_known,
+    only_listed,
+    min_letters,
+    between_blanks,
+    keyboard,
+    key,
+    n_threads,
 ):
     how = Noise(
         neighbours=find_neighbours(keyboard),

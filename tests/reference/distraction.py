@@ -7,7 +7,7 @@ import re
 FINAL_MARKS = ".!?\N{HORIZONTAL ELLIPSIS}\N{IDEOGRAPHIC FULL STOP}"
 FINAL_MARKS += "\N{FULLWIDTH EXCLAMATION MARK}\N{FULLWIDTH FULL STOP}\N{FULLWIDTH QUESTION MARK}"
 ABBREVIATIONS = set(
-    "ave blvd capt corp dept dr est etc gov inc jr lt ltd mr mrs ms prof sgt sr vs".split()
+    "ave blvd capt corp dept dr est etc gov inc jr lt ltd mr mrs ms prof sgt sr vs".split()  # noqa: SIM905
 )
 
 

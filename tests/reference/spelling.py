@@ -112,8 +112,10 @@ def misspell(text: str, how: Noise) -> str:
             if not alone[i]:
                 continue
             if how.keys:
-                for letter in how.neighbours.get(_lower(char), ""):
-                    keys.append(word[:i] + _as_case_of(char, letter) + word[i + 1 :])
+                keys += [
+                    word[:i] + _as_case_of(char, letter) + word[i + 1 :]
+                    for letter in how.neighbours.get(_lower(char), "")
+                ]
             if how.swaps and i + 1 < len(word) and alone[i + 1]:
                 other = word[i + 1]
                 if _lower(char) != _lower(other):

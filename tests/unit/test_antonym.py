@@ -87,7 +87,7 @@ def test_senses_are_nltks(nltk_wordnet):
     )
     assert len(words) > 4_000
     for word in [*words[::20], "boys", "women", "lighter"]:
-        expected = [each for each in nltk_wordnet.synsets(word)]
+        expected = list(nltk_wordnet.synsets(word))
         found = senses.of_word(word)
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
@@ -104,7 +104,7 @@ def test_senses_are_nltks(nltk_wordnet):
 def test_lesk():
     senses = Senses.packaged()
     found = senses.of_word("hot")
-    assert lesk("the water is at a high temperature".split(), found).name == "hot.a.01"
+    assert lesk(["the", "water", "is", "at", "a", "high", "temperature"], found).name == "hot.a.01"
     assert lesk([], found) == found[0]
     assert lesk([], []) is None
     assert lesk_as_nltk([], found).name == max(each.name for each in found)

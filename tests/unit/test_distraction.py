@@ -86,9 +86,7 @@ def test_a_word_of_the_hypothesis_is_misspelt():
 
 def test_equal_texts_are_misspelt_alike_and_seeds_differ():
     texts = ["The quick brown fox jumps over the lazy dog."] * 3
-    made = [
-        list(Spelling(seed=seed).transform(texts, ["text"]).table) for seed in range(6)
-    ]
+    made = [list(Spelling(seed=seed).transform(texts, ["text"]).table) for seed in range(6)]
     assert all(len(set(each)) == 1 for each in made)
     assert len({each[0] for each in made}) > 1
     alone = Spelling(seed=2).transform(texts[:1], ["text"]).table

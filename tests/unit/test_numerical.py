@@ -21,7 +21,9 @@ TABLE = {
 
 def _rows(rules, seed=0):
     made = Numerical(rules=rules, seed=seed).transform(TABLE, ["premise", "hypothesis"])
-    pairs = zip(made.table["premise"], made.table["hypothesis"], made.labels.to_pylist(), strict=True)
+    pairs = zip(
+        made.table["premise"], made.table["hypothesis"], made.labels.to_pylist(), strict=True
+    )
     return made, list(pairs)
 
 
@@ -39,7 +41,9 @@ def test_careful_pairs_say_what_follows():
             assert hypothesis in sources
             assert re.search("(less|more) than", premise)
     # Of an ordinal, only a contradiction.
-    assert [label for premise, _, label in rows if premise == "The 3rd man left."] == ["contradiction"]
+    assert [label for premise, _, label in rows if premise == "The 3rd man left."] == [
+        "contradiction"
+    ]
     assert not any("Is it" in premise for premise, *_ in rows)
     assert made.source_row.tolist() == sorted(made.source_row.tolist())
 

@@ -32,7 +32,10 @@ from ietest_fast.lexicon.quantities import (
             "three hundred and five dogs, two million cats",
             [("three hundred and five", 305, "words"), ("two million", 2_000_000, "words")],
         ),
-        ("the third man and his second wife", [("third", 3, "ordinal-word"), ("second", 2, "ordinal-word")]),
+        (
+            "the third man and his second wife",
+            [("third", 3, "ordinal-word"), ("second", 2, "ordinal-word")],
+        ),
         ("five seconds, one third, a second", [("five", 5, "words")]),
         ("one of them", []),
         ("B2 at 3:30 on 9/11/2001, 10-12 of the 5-year-olds", []),
@@ -64,7 +67,12 @@ def test_other_words_are_no_number(text):
 
 @pytest.mark.parametrize(
     ("number", "digits", "word"),
-    [(1, "1st", "first"), (2, "2nd", "second"), (11, "11th", "eleventh"), (23, "23rd", "twenty-third")],
+    [
+        (1, "1st", "first"),
+        (2, "2nd", "second"),
+        (11, "11th", "eleventh"),
+        (23, "23rd", "twenty-third"),
+    ],
 )
 def test_ordinals(number, digits, word):
     assert (write_ordinal(number), write_ordinal_word(number)) == (digits, word)

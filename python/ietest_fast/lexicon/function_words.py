@@ -9,14 +9,14 @@ _DETERMINERS = """
 """
 _PRONOUNS = """
     i you he she it we they me him her us them my your his its our their mine yours hers ours theirs
-    myself yourself himself herself itself ourselves yourselves themselves one oneself who whom whose
-    whoever someone somebody something anyone anybody anything everyone everybody everything nobody
-    nothing none
+    myself yourself himself herself itself ourselves yourselves themselves one oneself who whom
+    whose whoever someone somebody something anyone anybody anything everyone everybody everything
+    nobody nothing none
 """
 _PREPOSITIONS = """
     about above across after against along alongside amid among amongst around as at before behind
-    below beneath beside besides between beyond by despite down during except for from in inside into
-    like near of off on onto opposite out outside over past per regarding since than through
+    below beneath beside besides between beyond by despite down during except for from in inside
+    into like near of off on onto opposite out outside over past per regarding since than through
     throughout till to toward towards under underneath unlike until up upon versus via with within
     without
 """
@@ -36,10 +36,8 @@ _PARTICLES = """
     not too very just only also even still then there here quite rather almost ever never always
 """
 
-FUNCTION_WORDS = frozenset(
-    " ".join(
-        [_DETERMINERS, _PRONOUNS, _PREPOSITIONS, _CONJUNCTIONS, _AUXILIARIES, _PARTICLES]
-    ).split()
-)
+_ALL = (_DETERMINERS, _PRONOUNS, _PREPOSITIONS, _CONJUNCTIONS, _AUXILIARIES, _PARTICLES)
+
+FUNCTION_WORDS = frozenset(word for words in _ALL for word in words.split())
 """In lower case, with the straight apostrophe: determiners, pronouns, prepositions, conjunctions,
 auxiliaries and particles; all other words are content words."""

@@ -12,17 +12,62 @@ if TYPE_CHECKING:
 
 QuantityKind = Literal["number", "decimal", "fraction", "words", "ordinal", "ordinal-word"]
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_ORDINAL_ONES = (
-    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
-).split()
-_ORDINAL_TENS = "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth".split()
+_ORDINAL_ONES = [
+    "zeroth",
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+]
+_ORDINAL_TENS = [
+    "twentieth",
+    "thirtieth",
+    "fortieth",
+    "fiftieth",
+    "sixtieth",
+    "seventieth",
+    "eightieth",
+    "ninetieth",
+]
 
 _WORD_VALUES = {word: value for value, word in enumerate(_ONES)} | {
     word: 10 * place for place, word in enumerate(_TENS, start=2)
@@ -136,8 +181,8 @@ def _find_words(text: str) -> Iterator[Quantity]:
             start=match.start(), end=match.end(), value=Fraction(value), kind="ordinal-word"
         )
     at = 0
-    while (match := _NUMBER_WORD.search(text, at)) is not None:
-        start, at = match.span()
+    while (first := _NUMBER_WORD.search(text, at)) is not None:
+        start, at = first.span()
         # As many words as make one number: "two hundred and three", but "two" and "three".
         while (more := _NEXT_NUMBER_WORD.match(text, at)) is not None:
             if read_number_words(text[start : more.end()]) is None:
@@ -215,7 +260,9 @@ def _below_100(number: int) -> str:
 
 def write_ordinal(number: int) -> str:
     """Write a place in an order with digits: ``1st``, ``12th``."""
-    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    ending = (
+        "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    )
     return f"{number}{ending}"
 
 
@@ -242,20 +289,32 @@ def write_like(written: str, kind: QuantityKind, value: Fraction) -> str:
     """
     if kind == "ordinal":
         return write_ordinal(int(value))
-    if kind in {"words", "ordinal-word"}:
-        words = write_number_words(int(value)) if kind == "words" else write_ordinal_word(int(value))
-        if written.isupper():
-            return words.upper()
-        return words[0].upper() + words[1:] if written[0].isupper() else words
-    if kind == "fraction":
-        whole, _, part = written.rpartition(" ")
-        denominator = int(part.partition("/")[2])
-        numerator = value * denominator
-        if not whole:
-            return f"{int(numerator)}/{denominator}"
-        return f"{int(numerator) // denominator} {int(numerator) % denominator}/{denominator}"
+    if kind == "words":
+        return _take_capitals(written, write_number_words(int(value)))
+    if kind == "ordinal-word":
+        return _take_capitals(written, write_ordinal_word(int(value)))
+    return _write_fraction(written, value) if kind == "fraction" else _write_digits(written, value)
+
+
+def _take_capitals(written: str, words: str) -> str:
+    if written.isupper():
+        return words.upper()
+    return words[0].upper() + words[1:] if written[0].isupper() else words
+
+
+def _write_fraction(written: str, value: Fraction) -> str:
+    whole, _, part = written.rpartition(" ")
+    denominator = int(part.partition("/")[2])
+    numerator = int(value * denominator)
+    if not whole:
+        return f"{numerator}/{denominator}"
+    return f"{numerator // denominator} {numerator % denominator}/{denominator}"
+
+
+def _write_digits(written: str, value: Fraction) -> str:
+    """Write a whole number, or one with as many decimals as there were."""
     separated = "," in written
-    if kind == "number":
+    if "." not in written:
         return f"{int(value):,}" if separated else f"{int(value)}"
     n_decimals = len(written.partition(".")[2])
     scaled = int(value * 10**n_decimals)

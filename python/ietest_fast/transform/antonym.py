@@ -144,9 +144,7 @@ class Antonym(BaseTransformation):
             for row, text, new in find(table[name], n_threads):
                 premise, hypothesis = (text, new) if place == 0 else (new, text)
                 pairs.append(
-                    NewPair(
-                        row=row, premise=premise, hypothesis=hypothesis, label=LABEL, rule=RULE
-                    )
+                    NewPair(row=row, premise=premise, hypothesis=hypothesis, label=LABEL, rule=RULE)
                 )
         first = {(pair.premise, pair.hypothesis): pair for pair in reversed(pairs)}
         ordered = sorted(first.values(), key=lambda pair: pair.row)
@@ -179,7 +177,7 @@ class Antonym(BaseTransformation):
         """Say whether a word has an antonym in the sense that the text shows, as far as known."""
         senses = self.senses.of_word(word)
         wordnet = self.senses.wordnet
-        bases = {base for pos in ("n", "a") for base in wordnet.base_forms(antonym, pos)}  # type: ignore[arg-type]
+        bases = {base for pos in ("n", "a") for base in wordnet.base_forms(antonym, pos)}
 
         def has_it(sense: GlossedSense) -> bool:
             return not bases.isdisjoint(other.lower() for _, other in sense.antonyms)
@@ -234,13 +232,14 @@ def with_degree(adjective: str, ending: str) -> str | None:
     n_syllables = len(re.findall(r"[aeiouy]+", re.sub(r"e$", "", adjective)))
     if n_syllables > (2 if adjective.endswith(("y", "le", "ow")) else 1):
         return None
+    stem = adjective
     if adjective.endswith("e"):
-        return adjective + ending[1:]
-    if re.search(r"[^aeiou]y$", adjective):
-        return f"{adjective[:-1]}i{ending}"
-    if re.search(r"(?:^|[^aeiou])[aeiou][bdgmnprt]$", adjective):
-        return adjective + adjective[-1] + ending
-    return adjective + ending
+        stem = adjective[:-1]
+    elif re.search(r"[^aeiou]y$", adjective):
+        stem = f"{adjective[:-1]}i"
+    elif re.search(r"(?:^|[^aeiou])[aeiou][bdgmnprt]$", adjective):
+        stem = adjective + adjective[-1]
+    return stem + ending
 
 
 # Before a noun, or at the end of what a form of "be" says.

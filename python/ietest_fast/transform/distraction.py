@@ -6,7 +6,6 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import pyarrow as pa
 from pydantic import BeforeValidator, Field
 
 from ietest_fast.errors import InputError
@@ -22,6 +21,8 @@ from ietest_fast.transform.words import transform_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pyarrow as pa
 
 Names = Annotated[tuple[str, ...], BeforeValidator(take_several)]
 """Type of an option that names one column or several."""

@@ -183,6 +183,52 @@ def make_edits(
     )
 
 
+def edits_of_column(
+    column: str,
+    columns: Sequence[str],
+    rule: str,
+    *,
+    row: npt.NDArray[np.int64],
+    start: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+    old: Any,
+    new: Any,
+) -> pa.Table:
+    """Make a table of the edits of one column, all by one rule.
+
+    Parameters
+    ----------
+    column, columns
+        The column of texts, and all of them.
+    rule
+        What the transformation calls its reason.
+    row, start, end
+        Shape (n,), in the order of the rows and of their texts; see :data:`EDIT_SCHEMA`.
+    old, new
+        n texts, as Arrow strings.
+
+    Returns
+    -------
+    pyarrow.Table
+        With :data:`EDIT_SCHEMA`.
+    """
+    code = np.full(len(row), list(columns).index(column), np.int8)
+    only = np.zeros(len(row), np.int8)
+    texts = pa.array(list(columns), pa.string())
+    return pa.table(
+        [
+            row,
+            pa.DictionaryArray.from_arrays(pa.array(code), texts),
+            start,
+            end,
+            old.cast(pa.large_string()),
+            new.cast(pa.large_string()),
+            pa.DictionaryArray.from_arrays(pa.array(only), pa.array([rule], pa.string())),
+        ],
+        schema=EDIT_SCHEMA,
+    )
+
+
 def count_rules(edits: pa.Table) -> dict[str, int]:
     """Count edits by rule, in the alphabet's order."""
     counts = pc.value_counts(edits["rule"].cast(pa.string())).to_pylist()

@@ -5,7 +5,6 @@ Naik et al. 2018, section 3.1.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 from dataclasses import dataclass
@@ -85,9 +84,11 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
     after = text[quantity.end :]
     if quantity.currency or after.startswith(("%", " %")):
         return True
-    is_year = quantity.kind == "number" and 1500 <= quantity.value <= 2100 and "," not in text[
-        quantity.start : quantity.end
-    ]
+    is_year = (
+        quantity.kind == "number"
+        and 1500 <= quantity.value <= 2100
+        and "," not in text[quantity.start : quantity.end]
+    )
     if is_year and (word in _YEAR_WORDS or not word):
         return False
     behind = re.match(r"\s+([A-Za-z][\w'.]*)", after)
@@ -105,7 +106,10 @@ def draw_other(text: str, quantity: Quantity, draws: Draws) -> Fraction | None:
     """
     written = text[quantity.start : quantity.end]
     values = _others(written, quantity)
-    if text[quantity.end :].lstrip().startswith(("%", "percent", "per cent")) and quantity.value <= 100:
+    if (
+        text[quantity.end :].lstrip().startswith(("%", "percent", "per cent"))
+        and quantity.value <= 100
+    ):
         values = [value for value in values if value <= 100]
     return values[draws.below(len(values))] if values else None
 
@@ -136,7 +140,9 @@ def put_quantity(text: str, quantity: Quantity, value: Fraction, prefix: str = "
     head, tail = text[: quantity.outer_start], text[quantity.end :]
     if not prefix:
         return f"{head}{quantity.currency}{new}{tail}"
-    if not head.strip(" \"'([") and (text[quantity.start].isupper() or text[quantity.start].isdigit()):
+    if not head.strip(" \"'([") and (
+        text[quantity.start].isupper() or text[quantity.start].isdigit()
+    ):
         prefix = prefix[0].upper() + prefix[1:]
         new = new[0].lower() + new[1:]
     return f"{head}{prefix} {quantity.currency}{new}{tail}"
@@ -262,9 +268,7 @@ class Numerical(BaseTransformation):
     ) -> Transformed:
         """Make pairs; see :meth:`ietest_fast.transform.Transformation.transform`."""
         columns = check_pair_columns(self.name, text_columns)
-        pairs = [
-            pair for name in columns for pair in self.pairs(table[name].to_pylist())
-        ]
+        pairs = [pair for name in columns for pair in self.pairs(table[name].to_pylist())]
         distinct = {(pair.premise, pair.hypothesis): pair for pair in reversed(pairs)}
         ordered = sorted(distinct.values(), key=lambda pair: pair.row)
         return put_pairs(table, columns, ordered, with_edits=with_edits)

@@ -43,6 +43,8 @@ TRANSFORMATIONS: Registry[TransformationKind] = Registry(
         "spelling": "ietest_fast.transform.spelling:SPELLING",
         "antonym": "ietest_fast.transform.antonym:ANTONYM",
         "numerical": "ietest_fast.transform.numerical:NUMERICAL",
+        "swap": "ietest_fast.transform.structure:SWAP",
+        "internalise": "ietest_fast.transform.structure:INTERNALISE",
     },
     noun="transformation",
     check=check_kind,

@@ -31,9 +31,11 @@ Way = Literal["swap", "key"]
 
 KEYBOARDS: dict[str, tuple[str, ...]] = {
     "qwerty": ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
-    "qwertz": ("qwertzuiop\N{LATIN SMALL LETTER U WITH DIAERESIS}",
-               "asdfghjkl\N{LATIN SMALL LETTER O WITH DIAERESIS}\N{LATIN SMALL LETTER A WITH DIAERESIS}",
-               "yxcvbnm"),
+    "qwertz": (
+        "qwertzuiop\N{LATIN SMALL LETTER U WITH DIAERESIS}",
+        "asdfghjkl\N{LATIN SMALL LETTER O WITH DIAERESIS}\N{LATIN SMALL LETTER A WITH DIAERESIS}",
+        "yxcvbnm",
+    ),
     "azerty": ("azertyuiop", "qsdfghjklm", "wxcvbn"),
 }
 """The rows of letters of keyboards."""
@@ -203,7 +205,7 @@ class SpellingOptions(PhiOptions):
     ways: Annotated[tuple[Way, ...], BeforeValidator(take_several)] = Field(
         ("swap", "key"),
         min_length=1,
-        description="swap: two letters beside each other; key: the letter beside it on the keyboard",
+        description="swap: two letters beside each other; key: a letter beside it on the keyboard",
     )
     words: Literal["any", "function", "content"] = Field("any", description="which words")
     keyboard: Keyboard = Field("qwerty", description="the layout of the letters")

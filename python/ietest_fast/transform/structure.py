@@ -1,0 +1,390 @@
+"""Equivalences of a pair as a whole: its texts exchanged, or put into one (thesis, 1.2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BeforeValidator, Field
+
+from ietest_fast.corpus import Corpus
+from ietest_fast.corpus.dataset import is_text
+from ietest_fast.corpus.labels import NLI_LABELS
+from ietest_fast.errors import InputError
+from ietest_fast.transform.base import BaseTransformation, Transformed
+from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
+from ietest_fast.transform.edits import EDIT_SCHEMA, edits_of_column
+from ietest_fast.transform.kinds import (
+    Material,
+    PhiOptions,
+    PlannedTransformation,
+    TransformationKind,
+    take_several,
+)
+from ietest_fast.transform.new_pairs import check_pair_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+_LABEL_COLUMNS = ("label", "gold_label")
+ALL_LABELS = "all"
+"""Stands for every label, so that no column of labels is needed."""
+
+Labels = Annotated[tuple[str, ...], BeforeValidator(take_several)]
+"""Type of an option that names one label or several."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelChoice:
+    """Which rows a transformation may work on, by their label.
+
+    Attributes
+    ----------
+    names
+        Labels, or :data:`ALL_LABELS` alone.
+    column
+        Where the labels are; None: ``label`` or ``gold_label``.
+    coded
+        Names of labels that are written as numbers from 0.
+    """
+
+    names: tuple[str, ...]
+    column: str | None = None
+    coded: tuple[str, ...] = NLI_LABELS
+
+    def find_rows(self, table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
+        """Return which rows have one of the labels, bool (n,).
+
+        Parameters
+        ----------
+        table
+            n rows.
+        name
+            Of the transformation, for messages.
+
+        Raises
+        ------
+        InputError
+            If there is no such column, or it does not hold labels.
+        """
+        if self.names == (ALL_LABELS,):
+            return np.ones(table.num_rows, np.bool_)
+        column = self._find_column(table.schema.names, name)
+        labels = table[column]
+        if pa.types.is_floating(labels.type):  # as pandas has integers if one is missing
+            labels = pc.if_else(pc.is_nan(labels), None, labels)
+        if pa.types.is_integer(labels.type) or pa.types.is_floating(labels.type):
+            known = [code for code, label in enumerate(self.coded) if label in self.names]
+            wanted: pa.Array = pa.array(known, labels.type)
+        else:
+            kind = labels.type.value_type if pa.types.is_dictionary(labels.type) else labels.type
+            if not (pa.types.is_null(kind) or is_text(kind)):
+                raise InputError(
+                    f"{name}: labels are names or whole numbers, not {kind}", column=column
+                )
+            labels = pc.utf8_lower(pc.utf8_trim_whitespace(as_strings(labels)))
+            wanted = pa.array([label.lower() for label in self.names], labels.type)
+        found: npt.NDArray[np.bool_] = pc.is_in(labels, value_set=wanted).to_numpy()
+        return found
+
+    def _find_column(self, columns: Sequence[str], name: str) -> str:
+        if self.column is not None:
+            if self.column not in columns:
+                raise InputError(
+                    f"{name}: there is no such column of labels; there are {', '.join(columns)}",
+                    column=self.column,
+                )
+            return self.column
+        found = next((each for each in _LABEL_COLUMNS if each in columns), None)
+        if found is None:
+            raise InputError(
+                f"{name} keeps the label of some rows only ({', '.join(self.names)}), and there is "
+                f"no column {' or '.join(_LABEL_COLUMNS)}; name it (--phi {name}:labels_in=COLUMN)"
+            )
+        return found
+
+
+def _read_pair(
+    table: pa.Table, columns: tuple[str, str], rows: npt.NDArray[np.bool_]
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray, npt.NDArray[np.bool_]]:
+    """Return both columns as large strings, and which of the rows have two texts."""
+    first, second = (as_strings(table[name]).cast(pa.large_string()) for name in columns)
+    there = pc.and_(
+        pc.fill_null(pc.greater(pc.binary_length(first), 0), fill_value=False),
+        pc.fill_null(pc.greater(pc.binary_length(second), 0), fill_value=False),
+    )
+    return first, second, rows & there.to_numpy()
+
+
+def _byte_lengths(texts: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    lengths: npt.NDArray[np.int64] = (
+        pc.fill_null(pc.binary_length(texts), 0).cast(pa.int64()).to_numpy()
+    )
+    return lengths
+
+
+def _finish(
+    table: pa.Table, new: dict[str, pa.ChunkedArray], edits: list[pa.Table] | None
+) -> Transformed:
+    made = replace_columns(table, {name: list(texts.chunks) for name, texts in new.items()})
+    changed = find_changed(table, made, list(new), np.ones(table.num_rows, np.bool_))
+    return Transformed(
+        table=made,
+        changed=changed,
+        edits=None if edits is None else pa.concat_tables([EDIT_SCHEMA.empty_table(), *edits]),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swap(BaseTransformation):
+    """Exchange premise and hypothesis where the label holds in both directions.
+
+    If P contradicts H, then H contradicts P. Whether labels called neutral are symmetric depends on
+    the data: in NLI corpora, H may entail P.
+
+    Parameters
+    ----------
+    labels
+        The labels that are symmetric.
+    """
+
+    labels: LabelChoice
+
+    @property
+    def name(self) -> str:
+        """``"swap"``."""
+        return "swap"
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and options."""
+        options = {"symmetric": list(self.labels.names), "labels_in": self.labels.column}
+        return {"name": self.name, "options": options}
+
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,  # noqa: ARG002 - Arrow's own are used
+    ) -> Transformed:
+        """Exchange the texts; see :meth:`ietest_fast.transform.Transformation.transform`."""
+        columns = check_pair_columns(self.name, text_columns)
+        rows = self.labels.find_rows(table, self.name)
+        first, second, rows = _read_pair(table, columns, rows)
+        chosen = pa.array(rows)
+        new = {
+            columns[0]: pc.if_else(chosen, second, first),
+            columns[1]: pc.if_else(chosen, first, second),
+        }
+        if not with_edits:
+            return _finish(table, new, None)
+        differ = pc.fill_null(pc.not_equal(first, second), fill_value=False).to_numpy()
+        places = np.flatnonzero(rows & differ)
+        edits = [
+            edits_of_column(
+                name,
+                text_columns,
+                self.name,
+                row=places,
+                start=np.zeros(len(places), np.int64),
+                end=_byte_lengths(old)[places],
+                old=old.take(pa.array(places)),
+                new=new[name].take(pa.array(places)),
+            )
+            for name, old in zip(columns, (first, second), strict=True)
+        ]
+        return _finish(table, new, edits)
+
+
+# Before the premise, and between it and the hypothesis.
+_TEMPLATES = {
+    "implies": ('"', '" implies that "'),
+    "and": ('It is true that "', '" and that "'),
+}
+_KEPT: dict[str, tuple[str, ...]] = {
+    "implies": ("entailment", "neutral", "not_entailment", "not-entailment", "non-entailment"),
+    "and": ("contradiction", "neutral"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Internalisation(BaseTransformation):
+    """Put a pair into one text, the new hypothesis, behind a premise that is always true.
+
+    P entails H just if "P implies that H" is true whatever else is; P and H contradict each other
+    just if "P and H" is false whatever else is. A neutral pair is neutral in both wordings. So
+    ``"implies"`` leaves contradictions as they are, and ``"and"`` entailments.
+
+    Parameters
+    ----------
+    connective
+        ``"implies"`` or ``"and"``.
+    premise
+        What stands in the place of the premise.
+    labels
+        Which rows are put into one text.
+    """
+
+    connective: Literal["implies", "and"]
+    premise: str
+    labels: LabelChoice
+
+    @property
+    def name(self) -> str:
+        """``"internalise"``."""
+        return "internalise"
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and options."""
+        options = {
+            "connective": self.connective,
+            "premise": self.premise,
+            "labels_in": self.labels.column,
+        }
+        return {"name": self.name, "options": options}
+
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,  # noqa: ARG002 - Arrow's own are used
+    ) -> Transformed:
+        """Make one text of two; see :meth:`ietest_fast.transform.Transformation.transform`."""
+        columns = check_pair_columns(self.name, text_columns)
+        rows = self.labels.find_rows(table, self.name)
+        first, second, rows = _read_pair(table, columns, rows)
+        chosen = pa.array(rows)
+        before, between = (
+            pa.scalar(piece, pa.large_string()) for piece in _TEMPLATES[self.connective]
+        )
+        nothing = pa.scalar("", pa.large_string())
+        ahead = pc.binary_join_element_wise(before, first, between, nothing)
+        # No second full stop behind a text that has one.
+        after = pc.if_else(
+            pc.match_substring_regex(second, r"[.!?]\s*$"),
+            pa.scalar('"', pa.large_string()),
+            pa.scalar('".', pa.large_string()),
+        )
+        whole = pc.binary_join_element_wise(ahead, second, after, nothing)
+        new = {
+            columns[0]: pc.if_else(chosen, pa.scalar(self.premise, pa.large_string()), first),
+            columns[1]: pc.if_else(chosen, whole, second),
+        }
+        if not with_edits:
+            return _finish(table, new, None)
+        constant = pa.scalar(self.premise, pa.large_string())
+        differ = pc.fill_null(pc.not_equal(first, constant), fill_value=False).to_numpy()
+        places = np.flatnonzero(rows & differ)
+        of_premise = edits_of_column(
+            columns[0],
+            text_columns,
+            self.name,
+            row=places,
+            start=np.zeros(len(places), np.int64),
+            end=_byte_lengths(first)[places],
+            old=first.take(pa.array(places)),
+            new=pa.array([self.premise] * len(places), pa.large_string()),
+        )
+        # Before and behind the hypothesis, in turns.
+        places = np.flatnonzero(rows)
+        pieces = np.empty(2 * len(places), object)
+        pieces[0::2] = ahead.take(pa.array(places)).to_pylist()
+        pieces[1::2] = after.take(pa.array(places)).to_pylist()
+        at = np.zeros(2 * len(places), np.int64)
+        at[1::2] = _byte_lengths(second)[places]
+        of_hypothesis = edits_of_column(
+            columns[1],
+            text_columns,
+            self.name,
+            row=np.repeat(places, 2),
+            start=at,
+            end=at,
+            old=pa.array([""] * len(at), pa.large_string()),
+            new=pa.array(pieces, pa.large_string()),
+        )
+        return _finish(table, new, [of_premise, of_hypothesis])
+
+
+class SwapOptions(PhiOptions):
+    """What the exchange of premise and hypothesis can be told."""
+
+    symmetric: Labels = Field(
+        ("contradiction",),
+        min_length=1,
+        description="a label that holds in both directions; may be repeated; all: every one",
+    )
+    labels_in: str | None = Field(None, description="the column of labels [label or gold_label]")
+
+
+class InternalisationOptions(PhiOptions):
+    """What putting a pair into one text can be told."""
+
+    connective: Literal["implies", "and"] = Field(
+        "implies", description="implies leaves contradictions as they are, and: entailments"
+    )
+    premise: str = Field(
+        "True is true.", description="what stands in the place of the premise; may be empty"
+    )
+    labels_in: str | None = Field(None, description="the column of labels [label or gold_label]")
+
+
+def _names_of_codes(material: Material) -> tuple[str, ...]:
+    """Return the names of labels that are written as numbers, as the corpora have them."""
+    for corpus in material.corpora:
+        if isinstance(corpus, Corpus):
+            return corpus.label_names
+    return NLI_LABELS
+
+
+def _plan_swap(options: SwapOptions) -> PlannedTransformation:
+    def make(coded: tuple[str, ...]) -> Swap:
+        names = (ALL_LABELS,) if ALL_LABELS in options.symmetric else options.symmetric
+        return Swap(labels=LabelChoice(names=names, column=options.labels_in, coded=coded))
+
+    return _plan(make)
+
+
+def _plan_internalisation(options: InternalisationOptions) -> PlannedTransformation:
+    def make(coded: tuple[str, ...]) -> Internalisation:
+        return Internalisation(
+            connective=options.connective,
+            premise=options.premise,
+            labels=LabelChoice(
+                names=_KEPT[options.connective], column=options.labels_in, coded=coded
+            ),
+        )
+
+    return _plan(make)
+
+
+def _plan(make: Any) -> PlannedTransformation:
+    made = make(NLI_LABELS)
+    return PlannedTransformation(
+        name=made.name,
+        fingerprint=made.fingerprint,
+        options=made.describe()["options"],
+        builder=lambda material: make(_names_of_codes(material)),
+    )
+
+
+SWAP = TransformationKind(
+    name="swap",
+    summary="exchanges premise and hypothesis where the label holds in both directions",
+    options=SwapOptions,
+    plan=_plan_swap,
+)
+
+INTERNALISE = TransformationKind(
+    name="internalise",
+    summary='makes one text of the pair, such as "P" implies that "H"',
+    options=InternalisationOptions,
+    plan=_plan_internalisation,
+)

@@ -1,0 +1,138 @@
+"""Pairs whose texts are exchanged, or put into one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ietest_fast.corpus import corpus_from_table
+from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.transform import Material, plan
+from ietest_fast.transform.base import Transformed
+
+COLUMNS = ("premise", "hypothesis")
+PAIRS = [
+    ("A man sleeps.", "A man is awake.", "contradiction"),
+    ("A man sleeps.", "Somebody sleeps", "entailment"),
+    ("A man sleeps.", "He is tired.", "neutral"),
+    ("Zwölf Äpfel", "Äpfel", None),
+    ("", "Nobody sleeps.", "contradiction"),
+    (None, "Nobody sleeps.", "contradiction"),
+    ("All sleep.", "All sleep.", "contradiction"),
+]
+
+
+def _table(pairs: list[Any] = PAIRS) -> pa.Table:
+    return pa.table(
+        {
+            name: pa.array(values, pa.string())
+            for name, values in zip((*COLUMNS, "label"), zip(*pairs, strict=True), strict=True)
+        }
+    )
+
+
+def _transform(phi: str, table: pa.Table, material: Material | None = None) -> Transformed:
+    with plan(phi) as planned:
+        assert planned.keeps_labels
+        made = planned.build(material).transform(table, COLUMNS)
+    assert made.undo().equals(table)
+    assert made.labels is None
+    return made
+
+
+def _pairs(made: Transformed) -> list[Any]:
+    return list(zip(*(made.table[name].to_pylist() for name in COLUMNS), strict=True))
+
+
+def test_contradictions_are_exchanged_and_nothing_else() -> None:
+    made = _transform("swap", _table())
+    expected = [pair[:2] for pair in PAIRS]
+    expected[0] = ("A man is awake.", "A man sleeps.")
+    assert _pairs(made) == expected
+    assert made.changed.tolist() == [True, *[False] * 6]
+    assert made.edits.num_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("symmetric", "exchanged"),
+    [
+        ("symmetric=neutral", [2]),
+        ("symmetric=Contradiction,symmetric=neutral", [0, 2]),
+        ("symmetric=all", [0, 1, 2, 3]),
+    ],
+)
+def test_other_labels_may_be_symmetric(symmetric: str, exchanged: list[int]) -> None:
+    made = _transform(f"swap:{symmetric}", _table())
+    assert made.changed.nonzero()[0].tolist() == exchanged
+    for row in exchanged:
+        assert _pairs(made)[row] == PAIRS[row][1::-1]
+
+
+def test_labels_may_be_numbers() -> None:
+    numbers = pa.array([2, 0, 1, -1, 2, 2, 2], pa.int8())
+    table = _table().set_column(2, "label", numbers)
+    assert _transform("swap", table).changed.nonzero()[0].tolist() == [0]
+    # Those of a corpus are its own.
+    corpus = corpus_from_table(
+        pa.table({"premise": ["a", "b"], "hypothesis": ["c", "d"], "label": ["same", "other"]}),
+        label_names=("same", "other"),
+    )
+    made = _transform("swap:symmetric=other", corpus.table, Material(corpora=[corpus]))
+    assert made.changed.tolist() == [False, True]
+
+
+def test_a_pair_becomes_one_text() -> None:
+    made = _transform("internalise", _table())
+    pairs = _pairs(made)
+    assert pairs[1] == ("True is true.", '"A man sleeps." implies that "Somebody sleeps".')
+    assert pairs[2] == ("True is true.", '"A man sleeps." implies that "He is tired."')
+    assert made.changed.nonzero()[0].tolist() == [1, 2]
+    made = _transform("internalise:connective=and,premise=''", _table())
+    assert _pairs(made)[0] == ("", 'It is true that "A man sleeps." and that "A man is awake."')
+    assert made.changed.nonzero()[0].tolist() == [0, 2, 6]
+
+
+TEXTS = st.one_of(st.none(), st.text('ab é."\U0001f600', max_size=6))
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(TEXTS, TEXTS, st.sampled_from(["contradiction", "entailment", "neutral", None])),
+        max_size=6,
+    ),
+    phi=st.sampled_from(
+        ["swap", "swap:symmetric=all", "internalise", "internalise:connective=and,premise=''"]
+    ),
+)
+def test_whatever_is_changed_can_be_undone(pairs: list[Any], phi: str) -> None:
+    table = _table(pairs) if pairs else _table().slice(0, 0)
+    made = _transform(phi, table)
+    with plan(phi) as planned:
+        plain = planned.build().transform(table, COLUMNS, with_edits=False)
+    assert plain.edits is None
+    assert plain.table.equals(made.table)
+    differ = [new != tuple(old[:2]) for new, old in zip(_pairs(made), pairs, strict=True)]
+    assert made.changed.tolist() == differ
+
+
+def test_what_cannot_be_done_is_said() -> None:
+    table = _table()
+    with pytest.raises(InputError, match="no column label or gold_label; name it"):
+        _build("swap").transform(table.drop_columns("label"), COLUMNS)
+    with pytest.raises(InputError, match="no such column of labels; there are premise"):
+        _build("internalise:labels_in=gold").transform(table, COLUMNS)
+    with pytest.raises(InputError, match="names or whole numbers, not double"):
+        _build("swap").transform(table.set_column(2, "label", pa.nulls(7, pa.float64())), COLUMNS)
+    with pytest.raises(InputError, match="two columns of texts, not 1"):
+        _build("swap").transform(table, ["premise"])
+    with pytest.raises(ConfigError, match="connective"):
+        plan("internalise:connective=or")
+
+
+def _build(phi: str) -> Any:
+    with plan(phi) as planned:
+        return planned.build()
