@@ -76,6 +76,10 @@ def test_labels_may_be_numbers() -> None:
     numbers = pa.array([2, 0, 1, -1, 2, 2, 2], pa.int8())
     table = _table().set_column(2, "label", numbers)
     assert _transform("swap", table).changed.nonzero()[0].tolist() == [0]
+    numbers = pa.array([2.0, 0.0, 1.0, float("nan"), 2.0, 2.0, None])
+    with plan("swap") as planned:
+        made = planned.build().transform(table.set_column(2, "label", numbers), COLUMNS)
+    assert made.changed.nonzero()[0].tolist() == [0]
     # Those of a corpus are its own.
     corpus = corpus_from_table(
         pa.table({"premise": ["a", "b"], "hypothesis": ["c", "d"], "label": ["same", "other"]}),
@@ -125,8 +129,8 @@ def test_what_cannot_be_done_is_said() -> None:
         _build("swap").transform(table.drop_columns("label"), COLUMNS)
     with pytest.raises(InputError, match="no such column of labels; there are premise"):
         _build("internalise:labels_in=gold").transform(table, COLUMNS)
-    with pytest.raises(InputError, match="names or whole numbers, not double"):
-        _build("swap").transform(table.set_column(2, "label", pa.nulls(7, pa.float64())), COLUMNS)
+    with pytest.raises(InputError, match="names or whole numbers, not bool"):
+        _build("swap").transform(table.set_column(2, "label", pa.nulls(7, pa.bool_())), COLUMNS)
     with pytest.raises(InputError, match="two columns of texts, not 1"):
         _build("swap").transform(table, ["premise"])
     with pytest.raises(ConfigError, match="connective"):
