@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ietest_fast.cli.logs import OF_LOGS, log_options, read
+from ietest_fast.cli.models import check_out, load_model, model_options, show_progress
 from ietest_fast.cli.options import (
-    NAMES,
-    WORD_OPTIONS,
-    CommaList,
     OpenShare,
     check_alike,
     check_margin,
@@ -23,32 +19,15 @@ from ietest_fast.cli.options import (
     invariance_options,
     strata_options,
     test_options,
+    word_options,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from ietest_fast.evaluation.running import Evaluation
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)
 
-
-def _pair(text: str) -> tuple[str, str]:
-    source, equals, target = text.partition("=")
-    if not equals or not source.strip() or not target.strip():
-        raise ValueError(text)
-    return source.strip(), target.strip()
-
-
-#: Which of a model's inputs is what.
-_INPUTS = CommaList(
-    "NAME=ROLE,...", _pair, bool, "is not a list such as ids=input_ids,mask=attention_mask"
-)
-#: Which of a model's labels is which of the data's.
-_LABEL_MAP = CommaList(
-    "MODEL=DATA,...", _pair, bool, "is not a list such as LABEL_0=entailment,LABEL_1=neutral"
-)
 
 # Of texts that are transformed here.
 _OF_TEXTS = ("phi", "pos", "wordnet-only", "sense-check", "lexicon-from")
@@ -70,8 +49,6 @@ _OF_MODELS = (
     "out",
     "keep-columns",
 )
-# Of one kind of model only.
-_OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = (
     *(name for name in OF_LOGS if name != "id-column"),
@@ -82,106 +59,30 @@ _OF_PREDICTIONS = (
 )
 
 
-def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says which model is run on what."""
-    options = [
-        click.option(
-            "--onnx",
-            metavar="PATH",
-            type=_FILE,
-            help="Run this model: a folder with model.onnx, tokenizer.json and config.json, or an "
-            ".onnx file with these beside it.",
-        ),
-        click.option(
-            "--model",
-            metavar="CHECKPOINT",
-            help="Run this PyTorch checkpoint: a folder, or a name of the hub.",
-        ),
-        click.option("--test", type=_FILE, help="File of labelled texts to run the model on."),
-        click.option(
-            "--transformed-test",
-            type=_FILE,
-            help="The same rows transformed, such as `ietest-fast transform` writes them.  "
-            "[default: transformed here]",
-        ),
-        click.option(
-            "--phi",
-            metavar="NAME[:option=value,...]",
-            multiple=True,
-            help="How texts are transformed (`ietest-fast transform --list`). Given several times, "
-            "several versions are compared.  [default: syn.careful]",
-        ),
-        *WORD_OPTIONS,
-        click.option(
-            "--lexicon-from",
-            metavar="TRAIN",
-            type=_FILE,
-            multiple=True,
-            help="A file that the transformation learns from.  [default: the test file]",
-        ),
-        click.option("--tokenizer", type=_FILE, help="tokenizer.json, or its folder."),
-        click.option(
-            "--label-map",
-            type=_LABEL_MAP,
-            help="The data's name of each of the model's labels, by name or number.",
-        ),
-        click.option(
-            "--input",
-            metavar="COLUMN",
-            help="Show the model this column only, such as premise or hypothesis.",
-        ),
-        click.option("--text-columns", metavar="A[,B]", help="Columns that hold texts."),
-        click.option(
-            "--runtime",
-            type=click.Choice(["onnxruntime", "openvino"]),
-            help="What runs the ONNX file.  [default: OpenVINO if it is installed and there is no "
-            "GPU]",
-        ),
-        click.option("--provider", help="Of ONNX Runtime.  [default: the best there is]"),
-        click.option(
-            "--onnx-inputs",
-            type=_INPUTS,
-            help="What the ONNX file's inputs are, where they have other names: input_ids, "
-            "attention_mask, token_type_ids or position_ids.",
-        ),
-        click.option(
-            "--onnx-output",
-            metavar="NAME",
-            help="The ONNX file's output with the class scores.  [default: logits, or the one of "
-            "shape (texts, labels)]",
-        ),
-        click.option(
-            "--precision",
-            type=click.Choice(["fp32", "bf16"]),
-            help="Of products of matrices.  [default: --onnx: the file's own; --model: bf16 where "
-            "that is faster]",
-        ),
-        click.option(
-            "--max-length",
-            type=click.IntRange(min=4),
-            help="Longest input in tokens.  [default: the model's]",
-        ),
-        click.option(
-            "--out",
-            type=_FILE,
-            help="Write all answers to this Parquet file, a row for each text and version.",
-        ),
-        click.option(
-            "--keep-columns",
-            type=NAMES,
-            default=(),
-            metavar="A[,B,...]",
-            help="More columns of the test file for --out.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 @click.command(name="eval")
 @click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path())
 @model_options
+@click.option(
+    "--transformed-test",
+    type=_FILE,
+    help="The same rows transformed, such as `ietest-fast transform` writes them.  "
+    "[default: transformed here]",
+)
+@click.option(
+    "--phi",
+    metavar="NAME[:option=value,...]",
+    multiple=True,
+    help="How texts are transformed (`ietest-fast transform --list`). Given several times, several "
+    "versions are compared.  [default: syn.careful]",
+)
+@word_options
+@click.option(
+    "--lexicon-from",
+    metavar="TRAIN",
+    type=_FILE,
+    multiple=True,
+    help="A file that the transformation learns from.  [default: the test file]",
+)
 @log_options
 @click.option("--gold", type=click.Path(), help="File of the gold labels.  [default: the logs]")
 @click.option(
@@ -261,8 +162,8 @@ def command(
     check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
     if options["transformed_test"] is not None:
         check_not_given(*_OF_TEXTS, because="is for texts transformed here")
-    _check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
-    given = _run(_load(onnx, model, options), test, options)
+    check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
+    given = _run(load_model(onnx, model, options), test, options)
     from ietest_fast.cli.comparing import compare_logs
     from ietest_fast.evaluation.reading import ReadLogs
 
@@ -276,46 +177,6 @@ def command(
         fields=given.identity,
         told=_told(given),
         below=_say(given),
-    )
-
-
-def _check_out(path: Path | None, inputs: Sequence[Path | None]) -> None:
-    """Find out before the work whether its result can be written, and over what."""
-    from ietest_fast.corpus.batch_writer import check_target
-    from ietest_fast.transform.files import check_distinct
-
-    if path is None:
-        return
-    check_target(path)
-    if path.suffix != ".parquet":
-        raise click.UsageError(f"--out is a Parquet file, not {path.name}")
-    for other in inputs:
-        if other is not None:
-            check_distinct(other, path)
-
-
-def _load(onnx: Path | None, model: str | None, options: dict[str, Any]) -> TextClassifier:
-    """Load the model that was asked for."""
-    from ietest_fast.models.checkpoint import CheckpointClassifier
-    from ietest_fast.models.onnx import OnnxClassifier
-
-    common = {
-        "n_threads": options["n_threads"],
-        "max_length": options["max_length"],
-    }
-    precision = options["precision"]
-    if onnx is None:
-        check_not_given(*_OF_ONNX, because="is for --onnx")
-        return CheckpointClassifier(cast("str", model), precision=precision or "auto", **common)
-    return OnnxClassifier.load(
-        onnx,
-        tokenizer=options["tokenizer"],
-        providers=None if options["provider"] is None else [options["provider"]],
-        runtime=options["runtime"],
-        inputs=None if options["onnx_inputs"] is None else dict(options["onnx_inputs"]),
-        output=options["onnx_output"],
-        precision=precision or "fp32",
-        **common,
     )
 
 
@@ -358,7 +219,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     learn_from = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ]
-    with _progress() as bar:
+    with show_progress() as bar:
         evaluation = evaluate(
             model,
             corpus,
@@ -406,34 +267,3 @@ def _say(given: Evaluation) -> list[str]:
         f"in {scores.seconds:.1f} s ({scores.n_rows / scores.seconds:,.0f} texts/s{tokens})."
     )
     return lines if given.warning is None else [*lines, given.warning]
-
-
-class _Bar:
-    """Shows nothing."""
-
-    def start(self, total: int) -> None:
-        """Begin with so many inputs."""
-
-    def advance(self, n: int) -> None:
-        """Say that so many more are done."""
-
-
-@contextmanager
-def _progress() -> Iterator[_Bar]:
-    """Give a bar, that shows something on a terminal."""
-    if not sys.stderr.isatty():
-        yield _Bar()
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-
-        class Shown(_Bar):
-            def start(self, total: int) -> None:
-                self._task = progress.add_task("Running the model", total=total)
-
-            def advance(self, n: int) -> None:
-                progress.advance(self._task, n)
-
-        yield Shown()
