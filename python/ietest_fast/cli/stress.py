@@ -1,0 +1,310 @@
+"""``ietest-fast stress``: a finished model on a suite of stress tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ietest_fast.cli.logs import OF_LOGS, log_options, read
+from ietest_fast.cli.models import check_out, load_model, model_options, show_progress
+from ietest_fast.cli.options import (
+    NAMES,
+    OpenShare,
+    check_margin,
+    check_not_given,
+    exit_status,
+    print_json,
+    print_table,
+    test_options,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.predictions import Predictions
+    from ietest_fast.evaluation.running import Evaluation
+    from ietest_fast.evaluation.stress import StressProfile, Suite
+    from ietest_fast.models import TextClassifier
+
+_FILE = click.Path(path_type=Path)
+
+# Of a model that is run.
+_OF_MODELS = (
+    "test",
+    "tokenizer",
+    "label-map",
+    "input",
+    "text-columns",
+    "provider",
+    "runtime",
+    "onnx-inputs",
+    "onnx-output",
+    "precision",
+    "max-length",
+    "out",
+    "keep-columns",
+    "with",
+    "suite",
+    "rules",
+    "lexicon-from",
+    "write",
+)
+
+
+@click.command(name="stress")
+@click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path())
+@model_options
+@click.option(
+    "--with",
+    "others",
+    type=NAMES,
+    default=(),
+    metavar="NAME[,...]",
+    help="More tests beside the paper's six: any transformation (`ietest-fast transform --list`).",
+)
+@click.option(
+    "--suite",
+    type=_FILE,
+    help="Run these tests instead of the paper's six: a TOML file with a table [tests].",
+)
+@click.option(
+    "--rules",
+    type=click.Choice(["careful", "paper"]),
+    help="Of the paper's six: careful, or exactly as published.  [default: careful]",
+)
+@click.option(
+    "--lexicon-from",
+    metavar="TRAIN",
+    type=_FILE,
+    multiple=True,
+    help="A file that transformations learn from.  [default: the test file]",
+)
+@click.option(
+    "--by",
+    "group_by",
+    metavar="COLUMN",
+    help="Also give accuracies by this column, such as genre.",
+)
+@click.option(
+    "--clusters",
+    metavar="COLUMN",
+    help="Items with equal values in this column belong together (premise, annotator).",
+)
+@click.option(
+    "--margin",
+    type=OpenShare(),
+    help="Smaller differences count as equivalent.  [default: 0.01]",
+)
+@click.option(
+    "--write",
+    "folder",
+    metavar="FOLDER",
+    type=_FILE,
+    help="Write the texts of each test to a Parquet file in this new folder.",
+)
+@log_options
+@test_options
+def command(
+    *,
+    logs: tuple[str, ...],
+    onnx: Path | None,
+    model: str | None,
+    test: Path | None,
+    alpha: float,
+    as_json: bool,
+    fail_on_reject: bool,
+    margin: float | None,
+    **options: Any,
+) -> int:
+    """Run a finished model on stress tests, and compare it with itself on the originals.
+
+    With --test and --onnx or --model, the texts of six tests are made and the model is run: once
+    for each distinct input. Otherwise each LOG holds answers, such as those that --out has written,
+    with a version `original`.
+    """
+    check_margin(margin, alpha=alpha)
+    empty: tuple[str, ...] = ()
+    if onnx is None and model is None:
+        if not logs:
+            raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
+        check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
+        predictions, told, below = _read(logs, options), {}, []
+    else:
+        _check(logs, onnx, model, test, options)
+        assert test is not None  # noqa: S101 - _check has seen to it
+        suite, found = _run(load_model(onnx, model, options), test, options)
+        predictions, told, below = found.predictions, _told(found), _say(found)
+        empty = suite.empty
+    from ietest_fast.evaluation.stress import measure_stress
+
+    profiles = measure_stress(
+        predictions,
+        group_by=options["group_by"],
+        clusters=options["clusters"],
+        empty=empty,
+        alpha=alpha,
+        margin=margin,
+        method=options["method"],
+        n_resamples=options["n_resamples"],
+        rng=options["seed"],
+        alternative=options["alternative"],
+        n_threads=options["n_threads"],
+    )
+    reject = any(profile.reject for profile in profiles)
+    if as_json:
+        print_json({**told, "profiles": [profile.to_dict() for profile in profiles]})
+    else:
+        _print(profiles, below)
+    return exit_status(reject=reject, fail_on_reject=fail_on_reject)
+
+
+def _check(
+    logs: Sequence[str],
+    onnx: Path | None,
+    model: str | None,
+    test: Path | None,
+    options: Mapping[str, Any],
+) -> None:
+    """Refuse options that do not go together, and targets that cannot be written."""
+    if logs:
+        raise click.UsageError("--onnx and --model run a model; LOGs are of one that has been run")
+    if onnx is not None and model is not None:
+        raise click.UsageError("--onnx or --model, not both")
+    if test is None:
+        raise click.UsageError("a model needs a file of labelled texts: --test FILE")
+    check_not_given(
+        *(name for name in OF_LOGS if name != "id-column"),
+        because="is for predictions made elsewhere",
+    )
+    if options["suite"] is not None:
+        check_not_given("rules", because="is for the paper's six; a suite names the rules itself")
+    check_out(options["out"], [test, *options["lexicon_from"], options["suite"]])
+    folder = options["folder"]
+    if folder is not None and folder.exists():
+        raise click.UsageError(f"--write names a folder that is not there yet, not {folder}")
+
+
+def _choose_tests(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tests by name."""
+    from ietest_fast.evaluation.stress import PAPER_SUITE, read_suite
+    from ietest_fast.transform.phi import parse_phi
+
+    tests: dict[str, Any]
+    if options["suite"] is None:
+        rules = options["rules"] or "careful"
+        tests = {name: {"name": name, "rules": rules} for name in PAPER_SUITE}
+    else:
+        tests = dict(read_suite(options["suite"]))
+    for text in options["others"]:
+        if text in tests:
+            raise click.UsageError(f"--with {text}: this test is in the suite already")
+        tests[text] = parse_phi(text, folder=Path.cwd())
+    return tests
+
+
+def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> tuple[Suite, Evaluation]:
+    """Make the texts of the tests, run the model, and write what was asked for."""
+    from ietest_fast.corpus import read_corpus
+    from ietest_fast.evaluation.running import evaluate
+    from ietest_fast.evaluation.stress import make_suite
+    from ietest_fast.models.label_map import match_labels
+
+    tests = _choose_tests(options)
+    texts = options["text_columns"]
+    texts = None if texts is None else [name.strip() for name in texts.split(",")]
+    kept = [*options["keep_columns"], options["clusters"], options["group_by"]]
+    kept = list(dict.fromkeys(name for name in kept if name is not None))
+    ids = [] if options["id_column"] is None else [options["id_column"]]
+    corpus = read_corpus(test, text_columns=texts, keep_columns=list(dict.fromkeys([*ids, *kept])))
+    label_map = None if options["label_map"] is None else dict(options["label_map"])
+    # Before texts are transformed, which takes longer.
+    match_labels(model.labels, corpus.label_names, label_map=label_map)
+    only = None if options["input"] is None else (options["input"],)
+    learn_from = [
+        read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
+    ]
+    suite = make_suite(
+        corpus, tests, text_columns=only, learn_from=learn_from, n_threads=options["n_threads"]
+    )
+    if options["folder"] is not None:
+        _write(suite, corpus, options["folder"])
+    with show_progress() as bar:
+        found = evaluate(
+            model,
+            corpus,
+            list(suite.versions),
+            label_map=label_map,
+            text_columns=only,
+            id_column=options["id_column"],
+            keep_columns=kept,
+            n_threads=options["n_threads"],
+            on_start=bar.start,
+            on_batch=bar.advance,
+        )
+    if options["out"] is not None:
+        found.predictions.write(options["out"])
+    return suite, found
+
+
+def _write(suite: Suite, corpus: Corpus, folder: Path) -> None:
+    """Write the texts of each test, with their labels and the rows that they come from."""
+    import re
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder.mkdir(parents=True)
+    names = pa.array(corpus.label_names)
+    for version in suite.versions:
+        codes = pa.array(version.labels, pa.int32(), mask=version.labels < 0)
+        table = version.table.select(corpus.text_columns)
+        table = table.append_column("label", names.take(codes))
+        rows = pa.array(corpus.source_rows[version.source_row])
+        table = table.append_column("source_row", rows)
+        name = re.sub(r"[^\w.-]+", "-", version.name)
+        pq.write_table(table, folder / f"{name}.parquet")
+
+
+def _read(logs: tuple[str, ...], options: dict[str, Any]) -> Predictions:
+    kept = {"strata": [], "dose": None, "reworded": options["group_by"]}
+    return read(logs, {**options, **kept}).predictions
+
+
+def _told(found: Evaluation) -> dict[str, Any]:
+    """Return what a model that was run has to say, for JSON."""
+    return {
+        "backend": found.backend,
+        "identity": found.identity,
+        "inputs_run": found.scores.n_inputs,
+        "inputs": found.scores.n_rows,
+        "seconds": found.scores.seconds,
+        "dropped": found.predictions.dropped,
+        "warning": found.warning,
+        "warnings": list(found.warnings),
+    }
+
+
+def _say(found: Evaluation) -> list[str]:
+    """Return what a model that was run has to say, for people."""
+    scores = found.scores
+    run = f"were run by {found.backend} in {scores.seconds:.1f} s."
+    lines = [f"{scores.n_inputs:,} different inputs of {scores.n_rows:,} {run}"]
+    lines += [f"{n:,} rows left out: {why}." for why, n in found.predictions.dropped.items()]
+    return lines if found.warning is None else [*lines, found.warning]
+
+
+def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:
+    from ietest_fast.report.stress import accuracy_table, error_table, side_by_side
+
+    if len(profiles) > 1:
+        print_table(side_by_side(profiles))
+    for profile in profiles:
+        print_table(accuracy_table(profile))
+        errors = error_table(profile)
+        if errors is not None:
+            print_table(errors)
+    for line in (*profiles[0].remarks(), *below):
+        click.echo(line)
