@@ -1,4 +1,4 @@
-"""Reading the two corpora that the packaged tagger is trained on and measured with."""
+"""Reading the two corpora that the packaged tagger and parser are trained on and measured with."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class Sentence:
     penn: tuple[str, ...]
     upos: tuple[str, ...]
     number: tuple[str, ...]  # "Sing", "Plur" or "" ; of common nouns only
+    heads: tuple[int, ...] = ()  # places of the heads; a root is its own
+    relations: tuple[str, ...] = ()  # of UD, with subtypes; "root" of a root
 
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
@@ -75,6 +77,8 @@ def _sentence_of(rows: list[list[str]], glued: dict[str, bool]) -> Sentence:
         penn=tuple(row[4] if row[4] in PENN else "" for row in rows),
         upos=tuple(row[3] if row[3] in UPOS else "" for row in rows),
         number=tuple(number),
+        heads=tuple(place if row[6] == "0" else int(row[6]) - 1 for place, row in enumerate(rows)),
+        relations=tuple(row[7] for row in rows),
     )
 
 

@@ -19,6 +19,8 @@ from ietest_fast.experiment.identity import bootstrap_seed
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.schema import AlgorithmRecord, ClusteredRecord, EquivalenceRecord
 from ietest_fast.experiment.store import RunStore
+from ietest_fast.models import EncodedSplit
+from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
 from ietest_fast.report.summary import algorithm_lines, summary_lines
 from ietest_fast.stats import (
     PairedCounts,
@@ -226,6 +228,49 @@ def test_processes_and_folders_make_no_difference(finished, tmp_path):
         "run.lock",
         "run.sqlite",
     }
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_transformed_rows_may_stand_beside_their_originals(finished, tmp_path, n_jobs, monkeypatch):
+    """mode = "augment": the union of originals and transformed rows (Naik et al. 2018, 4.6)."""
+    fitted = []
+    fit = BagOfWordsXGBoost.fit
+
+    def counted(self, train, valid, **more):
+        fitted.append((len(train.rows), len(train.labels), len(valid.rows)))
+        return fit(self, train, valid, **more)
+
+    monkeypatch.setattr(BagOfWordsXGBoost, "fit", counted)
+    other = _run(tmp_path / "a", mode="augment", n_jobs=n_jobs)
+    assert (other.settings.mode, finished.settings.mode) == ("augment", "replace")
+    # Nothing is transformed at rho = 0, so these cells are the same ones.
+    assert other.rhos[0].to_dict()["cells"] == finished.rhos[0].to_dict()["cells"]
+    assert other.rhos[2].to_dict()["cells"] != finished.rhos[2].to_dict()["cells"]
+    process = DataGeneratingProcess(seed=0)
+    expected = []
+    for rho in (0, 0.5, 1):
+        for m in (0, 1):
+            n, n_valid = (
+                size + int(process.mask(split, rho=rho, m=m, n=size).sum())
+                for split, size in (("train", 300), ("valid", 90))
+            )
+            expected.append((n, n, n_valid))
+    if n_jobs == 1:
+        assert sorted(fitted) == sorted(expected)
+    # Another mode needs another folder.
+    with pytest.raises(StoreError):
+        _run(tmp_path / "a")
+
+
+def test_added_rows_have_their_own_texts_and_labels():
+    split = EncodedSplit(
+        store=None,
+        versions={"original": np.array([0, 1, 2]), "phi": np.array([0, 3, 4])},
+        labels=np.array([2, 0, 1], np.int8),
+    )
+    rows = split.augment(np.array([True, False, True]), "phi")
+    assert rows.rows.tolist() == [0, 1, 2, 0, 4]
+    assert rows.labels.tolist() == [2, 0, 1, 2, 1]
 
 
 def test_seeds_matter(finished, tmp_path):

@@ -192,6 +192,12 @@ def _progress_bar() -> Iterator[Progress]:
 @click.option("--keep-models", is_flag=True, help="Keep every cell's classifier, if it can be.")
 @click.option("--rho", metavar="LIST", help='"0,0.5,1" or first:last:step.  [default: 0:1:0.25]')
 @click.option("--n-classifiers", "-M", type=int, help="Classifiers for each rho.  [default: 5]")
+@click.option(
+    "--mode",
+    type=click.Choice(["replace", "augment"]),
+    help="Train on transformed rows in the place of their originals, as in the paper, or beside "
+    "them.  [default: replace]",
+)
 @click.option("--alpha", type=SignificanceLevel(0.5), help="Significance level.  [default: 0.05]")
 @click.option(
     "--correction",
@@ -436,6 +442,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 name: options[name]
                 for name in (
                     "rho",
+                    "mode",
                     "n_classifiers",
                     "alpha",
                     "correction",

@@ -24,6 +24,7 @@ from pydantic import (
 
 from ietest_fast.errors import ConfigError, IetestError, InputError
 from ietest_fast.experiment.model_config import ModelConfig, Models, Section
+from ietest_fast.experiment.resample import Mode  # noqa: TC001 - pydantic reads it
 from ietest_fast.paths import check_file
 from ietest_fast.registry import list_problems
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
@@ -300,6 +301,10 @@ class RunConfig(Section):
         Another way to say the same, usual for strings.
     rho
         Probabilities of transformation.
+    mode
+        What becomes of transformed rows in training: ``"replace"``, they stand in the place of
+        their originals, as in the paper; or ``"augment"``, they stand beside them (Naik et al.
+        2018, section 4.6).
     n_classifiers
         M, the number of classifiers for each rho.
     alpha
@@ -337,6 +342,7 @@ class RunConfig(Section):
     phi: Phis = None
     model: Models = Field(default_factory=lambda: (ModelConfig(),))
     rho: Rho = _DEMO_RHO
+    mode: Mode = "replace"
     n_classifiers: Annotated[int, Field(ge=1, le=100_000)] = 5
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     correction: Literal["bonferroni", "holm", "maxt", "minp"] = "bonferroni"
@@ -454,6 +460,7 @@ class RunConfig(Section):
                 "demo": None if self.data.demo is None else self.data.demo.model_dump(),
             },
             "rho": list(self.rho),
+            **({} if self.mode == "replace" else {"mode": self.mode}),
             "n_classifiers": self.n_classifiers,
             "alpha": self.alpha,
             "correction": self.correction,

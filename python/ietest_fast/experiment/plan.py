@@ -383,6 +383,8 @@ class _Planner:
         where: dict[str, Any] = {"rho": resample.rho, "m": resample.m}
         if resample.phi is not None:
             where["transformation"] = self._phis[resample.phi].fingerprint
+            if self._config.mode != "replace":
+                where["mode"] = self._config.mode
         return where
 
     def _plan_trials(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Split = Literal["train", "valid"]
 
+Mode = Literal["replace", "augment"]
+"""What becomes of transformed rows: they replace their originals, or are added to them."""
+
 _STREAMS: dict[Split, int] = {"train": 0, "valid": 1}
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ietest_fast.experiment.cells import make_predictions, write_cell
 from ietest_fast.experiment.encoded import EncodedTexts, load_encoded
 from ietest_fast.experiment.identity import training_seed, trial_seed
-from ietest_fast.experiment.resample import DataGeneratingProcess, Resample
+from ietest_fast.experiment.resample import DataGeneratingProcess, Mode, Resample
 from ietest_fast.experiment.votes import Probabilities, predict_labels, predict_probabilities, vote
 from ietest_fast.models import load_model
 
@@ -145,6 +145,8 @@ class WorkContext:
         Names of the labels.
     keep_models
         Whether the classifiers of cells are kept.
+    mode
+        What becomes of transformed rows in training.
     """
 
     models: Mapping[str, ModelContext]
@@ -152,6 +154,7 @@ class WorkContext:
     n_threads: int
     label_names: Sequence[str]
     keep_models: bool = False
+    mode: Mode = "replace"
 
     @property
     def resumes(self) -> bool:
@@ -364,9 +367,15 @@ class _Trainer:
         texts = self.texts
         if resample is None or resample.phi is None:
             return texts.train.resample(), texts.valid.resample()
+        masks = self._mask("train", resample), self._mask("valid", resample)
+        if self.context.mode == "augment":
+            return (
+                texts.train.augment(masks[0], resample.phi),
+                texts.valid.augment(masks[1], resample.phi),
+            )
         return (
-            texts.train.resample(self._mask("train", resample), resample.phi),
-            texts.valid.resample(self._mask("valid", resample), resample.phi),
+            texts.train.resample(masks[0], resample.phi),
+            texts.valid.resample(masks[1], resample.phi),
         )
 
     def _fit(

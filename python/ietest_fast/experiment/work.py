@@ -166,6 +166,7 @@ def _encode(
         n_threads=plan.config.n_threads,
         label_names=plan.splits.train.label_names,
         keep_models=plan.config.keep_models,
+        mode=plan.config.mode,
     )
 
 

@@ -213,6 +213,28 @@ class EncodedSplit:
             rows = np.where(mask, other, rows)
         return EncodedRows(store=self.store, rows=rows, labels=self.labels)
 
+    def augment(self, mask: NDArray[np.bool_], version: str) -> EncodedRows:
+        """Add a version of some observations behind all originals.
+
+        Parameters
+        ----------
+        mask
+            bool, shape (n,): the observations whose version is added, with their labels.
+        version
+            Which version.
+
+        Raises
+        ------
+        InputError
+            If there is no such version.
+        """
+        added = self.resample(mask, version).rows[mask]
+        return EncodedRows(
+            store=self.store,
+            rows=np.concatenate([self.original, added]),
+            labels=np.concatenate([self.labels, self.labels[mask]]),
+        )
+
 
 class Classifier(Protocol):
     """A fitted model."""

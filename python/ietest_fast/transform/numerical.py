@@ -79,7 +79,9 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
         return False
     before = re.search(r"([\w'.]+)\W*$", text[: quantity.outer_start])
     word = before[1].lower().strip(".") if before else ""
-    if word in _BOUND_WORDS or word in _NAMING_WORDS:
+    # "Windows 95", "Cave 31"
+    is_named = bool(before) and before[1][0].isupper() and word not in FUNCTION_WORDS
+    if is_named or word in _BOUND_WORDS or word in _NAMING_WORDS:
         return False
     after = text[quantity.end :]
     if quantity.currency or after.startswith(("%", " %")):

@@ -62,10 +62,13 @@ class RunSettings(Part):
         Where the texts come from.
     rho, n_classifiers, alpha, correction, margin, flip_margin, seed, method, n_resamples, strata
         As configured.
+    mode
+        What became of transformed rows in training.
     """
 
     data: DataSettings
     rho: tuple[Share, ...]
+    mode: Literal["replace", "augment"] = "replace"
     n_classifiers: Annotated[int, Field(ge=1)]
     alpha: Level
     correction: Correction
