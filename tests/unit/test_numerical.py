@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from ietest_fast.errors import InputError
 from ietest_fast.lexicon.quantities import find_quantities
 from ietest_fast.transform.new_pairs import find_difference
-from ietest_fast.transform.numerical import Numerical, can_be_compared
+from ietest_fast.transform.numerical import (
+    Draws,
+    Numerical,
+    can_be_compared,
+    careful_pairs,
+    split_sentences,
+)
 
 TABLE = {
     "premise": ["Tim has 350 pounds of cement.", "A dog runs.", "Is it 5 miles?", None],
@@ -74,6 +80,34 @@ def test_seeds_differ_and_repeat():
     assert len({str(_rows("careful", seed)[1]) for seed in range(5)}) > 1
 
 
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("He ran 5 miles. Then he sat.", ["He ran 5 miles.", "Then he sat."]),
+        ("Mr. Smith has 5 cows! He sold 2.", ["Mr. Smith has 5 cows!", "He sold 2."]),
+        ('He paid Rs. 500. "Well." She left', ["He paid Rs. 500.", '"Well."', "She left"]),
+        ("It is 3.5 km long", ["It is 3.5 km long"]),
+        ("", [""]),
+    ],
+)
+def test_texts_are_cut_into_sentences(text, sentences):
+    assert split_sentences(text) == sentences
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The length of the 20 trains is:",
+        "The probability that 2 boys are _____.",
+        "It is 54 km (33 miles) from here.",
+        "He mixed 5 litres, 6 litres and 7 litres.",
+        "He left after 5 days.",
+    ],
+)
+def test_quantities_that_others_decide_stay(text):
+    assert list(careful_pairs(text, Draws(0, text))) == []
+
+
 def test_one_column_is_not_enough():
     with pytest.raises(InputError, match="two columns of texts, not 1"):
         Numerical().transform(["5 miles"], ["text"])
@@ -93,6 +127,9 @@ def test_one_column_is_not_enough():
         ("He has 5.", False),
         ("between 3 and 5 miles", False),
         ("five boys", True),
+        ("Cave 31 tries", False),
+        ("at 86 Queensway", False),
+        ("twelve times more", False),
     ],
 )
 def test_which_quantities_are_compared(text, compared):

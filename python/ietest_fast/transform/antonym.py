@@ -49,7 +49,9 @@ _UNSURE = re.compile(
     r"may|might|some|many|several|few|most|other|another)\b",
     re.IGNORECASE,
 )
-_SCHEME = 1
+# Who is meant is said by a pronoun as well.
+_OF_PEOPLE = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGNORECASE)
+_SCHEME = 2
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _PAIRS = RESOURCES / "reviewed" / "antonyms.tsv"
 
@@ -68,6 +70,10 @@ class Antonym(BaseTransformation):
         Finds words, and for the careful rules their parts of speech.
     senses
         Antonyms by sense.
+    are_captions
+        Whether the texts describe scenes, so that two of them are about the same one. In others,
+        *a new house is sold* need not contradict *an old house is sold*, and the careful rules only
+        replace what is said of something definite: *the house is new*, *the man sleeps*.
     rules
         ``"careful"``: the packaged pairs of common nouns and adjectives, where what stands beside
         the word allows it, as :class:`~ietest_fast.transform.TaggedSubstitution` finds out; with
@@ -79,6 +85,7 @@ class Antonym(BaseTransformation):
 
     tagger: Tagger
     senses: Senses = field(default_factory=Senses.packaged)
+    are_captions: bool = True
     rules: Literal["careful", "paper"] = "careful"
 
     @property
@@ -108,12 +115,16 @@ class Antonym(BaseTransformation):
     def describe(self) -> dict[str, Any]:
         """Return name and options."""
         options = {"rules": self.rules, "tagger": pipeline_name(self.tagger)}
+        if self.rules == "careful":
+            options["texts"] = "captions" if self.are_captions else "any"
         return {"name": self.name, "options": options}
 
     @functools.cached_property
     def _substitution(self) -> TaggedSubstitution:
         return TaggedSubstitution(
-            words=antonym_words(self.senses.wordnet), tagger=self.tagger, name=self.name
+            words=antonym_words(self.senses.wordnet, are_captions=self.are_captions),
+            tagger=self.tagger,
+            name=self.name,
         )
 
     @functools.cached_property
@@ -124,8 +135,27 @@ class Antonym(BaseTransformation):
             parts.setdefault(entry.key, set()).update("n" if entry.pos == "NOUN" else "as")
         return parts
 
+    @functools.cached_property
+    def _people(self) -> frozenset[str]:
+        """Forms of nouns that name people by their sex."""
+        return frozenset(
+            entry.key
+            for entry in self._substitution.words.entries
+            if entry.word.removesuffix("/NOUN") in _SEXED
+        )
+
+    def _is_there(self, text: str, antonym: str) -> bool:
+        """Say whether a form of the antonym stands in the text already."""
+        wordnet = self.senses.wordnet
+
+        def bases(word: str) -> set[str]:
+            return {word, *wordnet.base_forms(word, "n"), *wordnet.base_forms(word, "a")}
+
+        own = bases(antonym.lower())
+        return any(not own.isdisjoint(bases(word)) for word in _WORD.findall(text.lower()))
+
     def __getstate__(self) -> dict[str, Any]:
-        made = {"_substitution", "_parts"}
+        made = {"_substitution", "_parts", "_people"}
         return {key: value for key, value in self.__dict__.items() if key not in made}
 
     def transform_table(
@@ -164,6 +194,10 @@ class Antonym(BaseTransformation):
                 continue
             text = texts[rows[i]].as_py()
             if _UNSURE.search(text) or not self._is_meant(text, olds[i], news[i]):
+                continue
+            if self._is_there(text, news[i]) or (
+                olds[i].lower() in self._people and _OF_PEOPLE.search(text)
+            ):
                 continue
             # The article before it, if it had to change.
             first = i - 1 if i and rules[i - 1] == ARTICLE_RULE and rows[i - 1] == rows[i] else i
@@ -242,12 +276,32 @@ def with_degree(adjective: str, ending: str) -> str | None:
     return stem + ending
 
 
-# Before a noun, or at the end of what a form of "be" says.
-_ADJECTIVE_PLACES = ("next=NOUN|ADJ", "prev=AUX;next=END|PUNCT|CCONJ|ADP")
+_SEXED = frozenset(
+    "man woman boy girl mother father son daughter husband wife brother sister king queen nephew "  # noqa: SIM905
+    "niece uncle aunt grandmother grandfather grandson granddaughter male female actor actress "
+    "waiter waitress".split()
+)
+# At the end of what a form of "be" says.
+_SAID_OF_IT = "prev=AUX;next=END|PUNCT|CCONJ|ADP"
+# In captions also before a noun.
+_ADJECTIVE_PLACES = ("next=NOUN|ADJ", _SAID_OF_IT)
+# Elsewhere somebody known, and nobody's; or what something is said to be.
+_NOUN_PLACES = (
+    "prev=the|this|that;next!='s|'|ADP|NOUN|who|whom|that|which",
+    "prev=a|an;prev2=AUX",
+)
 
 
-def antonym_words(wordnet: WordNet) -> TaggedWords:
-    """Return the packaged pairs of antonyms in all their forms."""
+def antonym_words(wordnet: WordNet, *, are_captions: bool = True) -> TaggedWords:
+    """Return the packaged pairs of antonyms in all their forms.
+
+    Parameters
+    ----------
+    wordnet
+        Has the plurals.
+    are_captions
+        Whether the texts describe scenes; see :class:`Antonym`.
+    """
     from ietest_fast.lexicon import TaggedWord, TaggedWords
     from ietest_fast.lexicon.reviewed import phrases_with
 
@@ -265,7 +319,7 @@ def antonym_words(wordnet: WordNet) -> TaggedWords:
                 form, opposite = with_degree(pair.word, ending), with_degree(pair.antonym, ending)
                 if form is not None and opposite is not None:
                     found.append((form, 0, opposite))
-        places = (pair.when,) if pair.when or pair.pos == "NOUN" else _ADJECTIVE_PLACES
+        places = _places(pair, are_captions=are_captions)
         entries += [
             TaggedWord(form, pair.pos, number, new, when, f"{pair.word}/{pair.pos}", "reviewed")
             for form, number, new in found
@@ -273,6 +327,16 @@ def antonym_words(wordnet: WordNet) -> TaggedWords:
         ]
         forms.setdefault(pair.word, set()).update(form for form, _, _ in found)
     return TaggedWords(entries=tuple(entries), phrases=phrases_with(forms, wordnet))
+
+
+def _places(pair: AntonymPair, *, are_captions: bool) -> tuple[str, ...]:
+    """Return beside what a pair's words are replaced."""
+    if are_captions:
+        return (pair.when,) if pair.when or pair.pos == "NOUN" else _ADJECTIVE_PLACES
+    if pair.pos == "NOUN":
+        return _NOUN_PLACES
+    # What may stand before some nouns only may not be said of anything.
+    return () if "next=" in pair.when else (pair.when or _SAID_OF_IT,)
 
 
 class AntonymPair(NamedTuple):
@@ -301,10 +365,15 @@ class AntonymOptions(PhiOptions):
         "as published",
     )
     tagger: str | None = Field(None, description="a spaCy pipeline [the packaged one]")
+    texts: Literal["auto", "captions", "any"] = Field(
+        "auto",
+        description="what the texts are: more is replaced in captions, which describe a scene; "
+        "auto tells them by how they begin",
+    )
 
 
 def _plan_antonym(options: AntonymOptions) -> PlannedTransformation:
-    from ietest_fast.lexicon import TagCache, Tagger
+    from ietest_fast.lexicon import SceneCounter, TagCache, Tagger
 
     tagger = Tagger.load("packaged" if options.tagger is None else options.tagger)
     made = Antonym(tagger=tagger, rules=options.rules)
@@ -313,15 +382,22 @@ def _plan_antonym(options: AntonymOptions) -> PlannedTransformation:
         if material.tag_cache is not None:
             kept = None if material.tag_cache == "temporary" else material.tag_cache
             tagger.keep_tags(TagCache(kept))
-        return made
+        are_captions = options.texts == "captions"
+        if options.texts == "auto" and options.rules == "careful":
+            scenes = SceneCounter()
+            for texts in material.texts():
+                scenes.add(texts)
+            are_captions = scenes.are_captions
+        return Antonym(tagger=tagger, rules=options.rules, are_captions=are_captions)
 
     return PlannedTransformation(
         name=made.name,
         fingerprint=made.fingerprint,
-        options=made.describe()["options"],
+        options={**made.describe()["options"], "texts": options.texts},
         builder=build,
         closer=tagger.close,
         keeps_labels=False,
+        learns=True,
     )
 
 

@@ -35,7 +35,7 @@ _LESS, _MORE = "less than", "more than"
 _BOUND_WORDS = frozenset(
     "a an the this that these those every each all both first last next other another only exactly "  # noqa: SIM905
     "just than least most over under above below about around approximately roughly nearly almost "
-    "up between from to another some same top half".split()
+    "up between from to another some same top half after before in within ranked".split()
 )
 # ... or that is a name and no quantity.
 _NAMING_WORDS = frozenset(
@@ -53,6 +53,35 @@ _UNSURE = re.compile(
     r"none|neither|nor|without|unless|or|would|could|should|may|might|must|can|cannot)\b",
     re.IGNORECASE,
 )
+
+
+# A sentence that comes to an end: questions of an exam often do not.
+_WHOLE = re.compile(r"[^_:;,\s][.!][\"')]*\s*$")
+# "54 km (33 miles)": one of the two decides what the other is.
+_SAID_TWICE = re.compile(r"\([^)]*\d[^)]*\)")
+# With many numbers, one follows from others more often than not.
+_MOST_QUANTITIES = 2
+
+
+# Behind a mark that ends a sentence, before what may begin one.
+_BETWEEN = re.compile(r"(?<=[.!?])([\"')\]]*)\s+(?=[\"'(\[]?[A-Z0-9])")
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|[Rr]s|[Mm]r|[Mm]rs|[Mm]s|[Dd]r|[Pp]rof|[Ss]t|[Jj]r|[Ss]r|[Nn]o|[Vv]s|etc|"
+    r"[Ii]nc|[Cc]o|[Ll]td|[Cc]orp|approx|sq|ft|in|hrs?|mins?|secs?|[Aa]\.m|[Pp]\.m|[Ii]\.e|[Ee]\.g|"
+    r"U\.S)\.$"
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """Cut a text into its sentences, without the blanks between them."""
+    sentences, begin = [], 0
+    for between in _BETWEEN.finditer(text):
+        sentence = text[begin : between.end(1)]
+        if _ABBREVIATED.search(sentence):
+            continue
+        sentences.append(sentence.strip())
+        begin = between.end()
+    return [*sentences, text[begin:].strip()]
 
 
 class Draws:
@@ -80,7 +109,7 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
     before = re.search(r"([\w'.]+)\W*$", text[: quantity.outer_start])
     word = before[1].lower().strip(".") if before else ""
     # "Windows 95", "Cave 31"
-    is_named = bool(before) and before[1][0].isupper() and word not in FUNCTION_WORDS
+    is_named = before is not None and before[1][0].isupper() and word not in FUNCTION_WORDS
     if is_named or word in _BOUND_WORDS or word in _NAMING_WORDS:
         return False
     after = text[quantity.end :]
@@ -97,7 +126,8 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
     if behind is None:
         return False
     unit = behind[1].lower().rstrip(".")
-    return unit not in FUNCTION_WORDS and unit not in _HOURS
+    is_name = behind[1][0].isupper()  # "86 Queensway"
+    return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)
 
 
 def draw_other(text: str, quantity: Quantity, draws: Draws) -> Fraction | None:
@@ -152,9 +182,11 @@ def put_quantity(text: str, quantity: Quantity, value: Fraction, prefix: str = "
 
 def careful_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]:
     """Yield (premise, hypothesis, label) for a sentence; nothing where no quantity is sure."""
-    if _UNSURE.search(sentence):
+    if _UNSURE.search(sentence) or not _WHOLE.search(sentence) or _SAID_TWICE.search(sentence):
         return
     quantities = find_quantities(sentence)
+    if len(quantities) > _MOST_QUANTITIES:
+        return
     compared = [each for each in quantities if can_be_compared(sentence, each)]
     if compared:
         chosen = compared[draws.below(len(compared))]
@@ -216,9 +248,10 @@ def paper_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]:
 class Numerical(BaseTransformation):
     """Make pairs about quantities of each text: what follows from it, contradicts it, or neither.
 
-    A text is a sentence. Of every text with a quantity up to three rows are made: entailment (a
-    quantity changed, with "less than" or "more than" before it), contradiction (a quantity changed,
-    or "less than" or "more than" put before it) and neutral (the entailment the other way round).
+    Texts are taken sentence by sentence. Of every sentence with a quantity up to three rows are
+    made: entailment (a quantity changed, with "less than" or "more than" before it), contradiction
+    (a quantity changed, or "less than" or "more than" put before it) and neutral (the entailment
+    the other way round).
     Rows without a quantity are left out.
 
     Parameters
@@ -253,12 +286,11 @@ class Numerical(BaseTransformation):
         """Yield the pairs of some texts, rows counted from 0."""
         make = careful_pairs if self.rules == "careful" else paper_pairs
         for row, text in enumerate(texts):
-            if not text or not re.search(r"\d|\w", text):
-                continue
-            for premise, hypothesis, label in make(text, Draws(self.seed, text)):
-                yield NewPair(
-                    row=row, premise=premise, hypothesis=hypothesis, label=label, rule=label
-                )
+            for sentence in split_sentences(text or ""):
+                for premise, hypothesis, label in make(sentence, Draws(self.seed, sentence)):
+                    yield NewPair(
+                        row=row, premise=premise, hypothesis=hypothesis, label=label, rule=label
+                    )
 
     def transform_table(
         self,
