@@ -28,7 +28,7 @@ from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pai
 from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ietest_fast.lexicon import TaggedWords, Tagger, WordNet
 
@@ -144,15 +144,15 @@ class Antonym(BaseTransformation):
             if entry.word.removesuffix("/NOUN") in _SEXED
         )
 
-    def _is_there(self, text: str, antonym: str) -> bool:
-        """Say whether a form of the antonym stands in the text already."""
+    def _is_there(self, words: Sequence[str], antonym: str) -> bool:
+        """Say whether a form of the antonym is among the words of a text already."""
         wordnet = self.senses.wordnet
 
         def bases(word: str) -> set[str]:
             return {word, *wordnet.base_forms(word, "n"), *wordnet.base_forms(word, "a")}
 
         own = bases(antonym.lower())
-        return any(not own.isdisjoint(bases(word)) for word in _WORD.findall(text.lower()))
+        return any(not own.isdisjoint(bases(word)) for word in words)
 
     def __getstate__(self) -> dict[str, Any]:
         made = {"_substitution", "_parts", "_people"}
@@ -195,9 +195,9 @@ class Antonym(BaseTransformation):
             text = texts[rows[i]].as_py()
             if _UNSURE.search(text) or not self._is_meant(text, olds[i], news[i]):
                 continue
-            if self._is_there(text, news[i]) or (
-                olds[i].lower() in self._people and _OF_PEOPLE.search(text)
-            ):
+            words = _WORD.findall(text.lower())
+            is_clear = words.count(olds[i].lower()) == 1 and not self._is_there(words, news[i])
+            if not is_clear or (olds[i].lower() in self._people and _OF_PEOPLE.search(text)):
                 continue
             # The article before it, if it had to change.
             first = i - 1 if i and rules[i - 1] == ARTICLE_RULE and rows[i - 1] == rows[i] else i
@@ -285,11 +285,13 @@ _SEXED = frozenset(
 _SAID_OF_IT = "prev=AUX;next=END|PUNCT|CCONJ|ADP"
 # In captions also before a noun.
 _ADJECTIVE_PLACES = ("next=NOUN|ADJ", _SAID_OF_IT)
-# Elsewhere somebody known, and nobody's; or what something is said to be.
+# Elsewhere somebody known, whom the sentence is about; or what something is said to be.
 _NOUN_PLACES = (
-    "prev=the|this|that;next!='s|'|ADP|NOUN|who|whom|that|which",
+    "prev=the|this|that;prev2=END;next!='s|'|ADP|NOUN|who|whom|that|which",
     "prev=a|an;prev2=AUX",
 )
+# Of people these mean something else.
+_NOT_SAID_OF_PEOPLE = frozenset({"bright", "dark", "high", "low", "short", "long"})
 
 
 def antonym_words(wordnet: WordNet, *, are_captions: bool = True) -> TaggedWords:
@@ -320,6 +322,8 @@ def antonym_words(wordnet: WordNet, *, are_captions: bool = True) -> TaggedWords
                 if form is not None and opposite is not None:
                     found.append((form, 0, opposite))
         places = _places(pair, are_captions=are_captions)
+        if not are_captions:  # several may be the one and the other
+            found = [each for each in found if each[1] != 2]
         entries += [
             TaggedWord(form, pair.pos, number, new, when, f"{pair.word}/{pair.pos}", "reviewed")
             for form, number, new in found
@@ -336,7 +340,9 @@ def _places(pair: AntonymPair, *, are_captions: bool) -> tuple[str, ...]:
     if pair.pos == "NOUN":
         return _NOUN_PLACES
     # What may stand before some nouns only may not be said of anything.
-    return () if "next=" in pair.when else (pair.when or _SAID_OF_IT,)
+    if "next=" in pair.when or pair.word in _NOT_SAID_OF_PEOPLE:
+        return ()
+    return (pair.when or _SAID_OF_IT,)
 
 
 class AntonymPair(NamedTuple):

@@ -35,7 +35,8 @@ _LESS, _MORE = "less than", "more than"
 _BOUND_WORDS = frozenset(
     "a an the this that these those every each all both first last next other another only exactly "  # noqa: SIM905
     "just than least most over under above below about around approximately roughly nearly almost "
-    "up between from to another some same top half after before in within ranked".split()
+    "up between from to another some same top half after before in within "
+    "ranked of past additional extra further few fit bad good".split()
 )
 # ... or that is a name and no quantity.
 _NAMING_WORDS = frozenset(
@@ -50,11 +51,18 @@ _HOURS = frozenset("am pm a.m p.m o'clock bc ad bce ce".split())  # noqa: SIM905
 # Where a quantity is asked for, supposed or denied, nothing follows from it.
 _UNSURE = re.compile(
     r"\?|n't\b|\b(?:if|suppose|supposing|let|assume|assuming|find|how|what|which|whether|not|no|never|"
-    r"none|neither|nor|without|unless|or|would|could|should|may|might|must|can|cannot)\b",
+    r"none|neither|nor|without|unless|or|would|could|should|may|might|must|can|cannot|few|equal|equals|"
+    r"equivalent|ratio)\b|^\W*(?:at|for|with|on|by)\b",
     re.IGNORECASE,
 )
 
 
+# What there is one of that is the third.
+_PLACE = re.compile(
+    r"\s+(?:floor|place|grade|birthday|anniversary|street|avenue|president|king|pope|edition|day|week|"
+    r"month|year|inning|quarter|round|lap|hole|row|seat|chapter|page)\b",
+    re.IGNORECASE,
+)
 # A sentence that comes to an end: questions of an exam often do not.
 _WHOLE = re.compile(r"[^_:;,\s][.!][\"')]*\s*$")
 # "54 km (33 miles)": one of the two decides what the other is.
@@ -130,6 +138,11 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
     return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)
 
 
+def names_a_place(text: str, quantity: Quantity) -> bool:
+    """Say whether an ordinal says which one something is, so that it is no other one."""
+    return quantity.is_ordinal and _PLACE.match(text[quantity.end :]) is not None
+
+
 def draw_other(text: str, quantity: Quantity, draws: Draws) -> Fraction | None:
     """Draw another value of the same size, written with as many digits; None if there is none.
 
@@ -196,7 +209,7 @@ def careful_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]
             entailed = put_quantity(sentence, chosen, other, prefix)
             yield sentence, entailed, "entailment"
             yield entailed, sentence, "neutral"
-    changeable = [each for each in quantities if each.is_ordinal or each in compared]
+    changeable = [each for each in quantities if each in compared or names_a_place(sentence, each)]
     if not changeable:
         return
     if compared and draws.below(2) == 1:
