@@ -115,7 +115,9 @@ def test_tangos_interval_covers_what_the_page_says(n: int, share: float, covered
     assert round(total, 3) == covered
 
 
-@pytest.mark.parametrize(("n", "delta", "covered"), [(4, 0.001, 0.875), (12, 0.4931, 0.912)])
+@pytest.mark.parametrize(
+    ("n", "delta", "covered"), [(4, 0.001, 0.875), (7, 0.285, 0.894), (12, 0.4931, 0.912)]
+)
 def test_tangos_interval_where_all_of_few_pairs_differ(
     n: int, delta: float, covered: float
 ) -> None:
