@@ -302,7 +302,7 @@ def test_many_pairs_of_few_texts_are_run_in_several_windows(
     from ietest_fast.models import token_classifier
 
     monkeypatch.setattr(token_classifier, "_WINDOW", 16)
-    rows = [(f"the {p} boy", f"a {h} dog") for p in WORDS[:20] for h in WORDS[:20]]
+    rows = [(f"A kid sees the {p}", f"a {h} dog") for p in WORDS[:20] for h in WORDS[:20]]
     table = pa.table(
         {
             "premise": [premise for premise, _ in rows],

@@ -115,6 +115,20 @@ def test_tangos_interval_covers_what_the_page_says(n: int, share: float, covered
     assert round(total, 3) == covered
 
 
+@pytest.mark.parametrize(
+    ("n", "delta", "covered"), [(4, 0.001, 0.875), (7, 0.285, 0.894), (12, 0.4931, 0.912)]
+)
+def test_tangos_interval_where_all_of_few_pairs_differ(
+    n: int, delta: float, covered: float
+) -> None:
+    total = 0.0
+    for k in range(n + 1):
+        interval = tango_interval(PairedCounts(0, k, n - k, 0))
+        total += scipy_stats.binom.pmf(k, n, (1 + delta) / 2) * (delta in interval)
+    print(f"n = {n}, all discordant, delta = {delta}: {total:.1%}")
+    assert round(total, 3) == covered
+
+
 @given(
     n10=st.integers(0, 10**6),
     n01=st.integers(0, 10**6),

@@ -239,6 +239,21 @@ def test_losses_that_go_with_the_strata_of_a_cluster_make_it_liberal() -> None:
 
 
 @pytest.mark.slow
+def test_few_gains_in_a_stratum_make_it_liberal_by_clusters() -> None:
+    """Another limit: every cluster has ten texts in one stratum and one in the other."""
+    rng = np.random.default_rng(12)
+    clusters, strata = np.repeat(np.arange(1_000), 11), np.tile([0] * 10 + [1], 1_000)
+    n_tables, rejected = scaled(2_000), 0
+    for table in range(n_tables):
+        lost = rng.random(clusters.size) < 0.98
+        signs = np.where((rng.random(1_000) < 0.1)[clusters], np.where(lost, 1, -1), 0)
+        found = compare_strata_by_clusters(signs, strata, clusters, 2, n_resamples=999, seed=table)
+        rejected += found.p_value <= 0.05
+    print(f"two gains expected in a stratum: {rejected / n_tables:.1%}")
+    assert 0.08 < rejected / n_tables < 0.25
+
+
+@pytest.mark.slow
 def test_losses_that_go_with_the_size_of_a_cluster_make_it_liberal() -> None:
     """The limit: equal shares in both strata, but large clusters lose a smaller one than texts."""
     rng = np.random.default_rng(9)

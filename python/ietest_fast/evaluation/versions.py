@@ -96,7 +96,7 @@ def transform_corpus(
         If the transformation does not keep labels and sets none, or sets one that the corpus does
         not have.
     """
-    from ietest_fast.transform import Material, plan
+    from ietest_fast.transform import Material, RowError, plan
 
     material = Material(
         corpora=list(learn_from) or [corpus], tag_cache="temporary", n_threads=n_threads
@@ -109,9 +109,12 @@ def transform_corpus(
 
     with plan(phi) as planned:
         made = planned.build(replace(material, on_warning=tell))
-        found = made.transform(
-            corpus.table, corpus.text_columns, with_edits=True, n_threads=n_threads
-        )
+        try:
+            found = made.transform(
+                corpus.table, corpus.text_columns, with_edits=True, n_threads=n_threads
+            )
+        except RowError as error:
+            raise error.locate(corpus) from error
         name, fingerprint, keeps_labels = made.name, made.fingerprint, made.keeps_labels
     labels = corpus.labels[found.source_row]
     if not keeps_labels:

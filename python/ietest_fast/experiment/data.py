@@ -14,7 +14,7 @@ from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_f
 from ietest_fast.experiment.identity import identify
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.protocol import ORIGINAL
-from ietest_fast.transform import Material
+from ietest_fast.transform import Material, RowError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -331,12 +331,15 @@ def _transform_into(
             "warnings": told,
         }
         for n_done, (name, corpus) in enumerate(splits.items()):
-            result = transformation.transform(
-                corpus.table,
-                corpus.text_columns,
-                with_edits=name == "test",
-                n_threads=n_threads,
-            )
+            try:
+                result = transformation.transform(
+                    corpus.table,
+                    corpus.text_columns,
+                    with_edits=name == "test",
+                    n_threads=n_threads,
+                )
+            except RowError as error:
+                raise error.locate(corpus) from error
             if not (transformation.keeps_labels and result.keeps_rows(len(corpus))):
                 raise InputError(_not_an_equivalence(transformation.name))
             table = result.table.select(list(corpus.text_columns))

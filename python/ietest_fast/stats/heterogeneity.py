@@ -159,9 +159,9 @@ def compare_strata_by_clusters(
     and U' V⁻ U is compared with its law if a coin decides for each cluster whether its versions are
     swapped. That changes the sign of z_c, and neither V nor the k_s. If versions are exchangeable,
     the test is exact up to its ties, whatever sizes of clusters and dependence within them are. If
-    they are not, but the share of losses is the same in every stratum, and depends neither on how
-    many discordant pairs a cluster has nor on their strata, V is too large, so the test is
-    conservative for many clusters.
+    they are not, V also contains the squares of the means of z_c. Then the test of equal shares of
+    losses is mostly conservative and loses power, but liberal in some cases; docs/statistics.md has
+    examples of both.
 
     Parameters
     ----------

@@ -21,6 +21,8 @@ from ietest_fast.transform.edits import EDIT_SCHEMA, undo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ietest_fast.corpus import Corpus
+
 
 # Stands for "every row stays where it is" until the number of rows is known.
 _AS_THEY_WERE: npt.NDArray[np.int64] = np.empty(0, np.int64)
@@ -44,6 +46,11 @@ class RowError(InputError):
         self.message = message
         self.index = index
         super().__init__(message, row=f"row {index}", column=column)
+
+    def locate(self, corpus: Corpus) -> InputError:
+        """Return the same error with the place in the file that a corpus was read from."""
+        row = f"row {corpus.source_rows[self.index]}"
+        return InputError(self.message, path=corpus.source, row=row, column=self.column)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

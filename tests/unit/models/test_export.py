@@ -18,11 +18,22 @@ from ietest_fast.evaluation.running import score_versions
 from ietest_fast.models.checkpoint import load_classifier
 from ietest_fast.models.export import check_export, export_onnx
 from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.protocol import SplitTexts
+from ietest_fast.models.transformer import Transformer
 from tiny_models import LABELS, make_tokenizer, random_texts
 
 pytestmark = pytest.mark.train
 
 STYLES = ("bert", "roberta", "albert", "distilbert")
+
+LEARNING = {
+    "epochs": 40,
+    "max_length": 40,
+    "learning_rate": 2e-3,
+    "weight_decay": 0.0,
+    "adam_epsilon": 1e-8,
+    "max_grad_norm": 1.0,
+}
 
 
 def make_checkpoint(folder, family):
@@ -126,23 +137,37 @@ def test_int8_is_smaller_and_its_flips_are_counted(checkpoints, tmp_path):
     assert 0 < largest_int8_factor(folder) <= 64
 
 
+def _teach(checkpoint, folder):
+    """Write a classifier that has learnt to count two words; random ones leave all to rounding."""
+    premise, hypothesis = (random_texts(400, seed=seed, longest=20) for seed in (11, 12))
+    labels = np.array([("boy" in text) + ("dog" in text) for text in hypothesis], np.int8)
+    table = pa.table({"premise": premise, "hypothesis": hypothesis})
+    texts = SplitTexts(versions={"original": table}, labels=labels)
+    model = Transformer(checkpoint=str(checkpoint), precision="fp32", token_budget=600)
+    split = model.encode({"train": texts}, table.column_names)["train"]
+    fitted = model.fit(split.resample(), None, params=LEARNING, n_classes=3, seed=1)
+    folder.mkdir()
+    fitted.save(folder, label_names=LABELS)
+    return np.mean(fitted.predict(split.store, split.original) == labels)
+
+
 @pytest.mark.parametrize("family", STYLES)
 def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
     pytest.importorskip("nncf", reason="needs the int8 extra")
     import onnx
 
+    taught = tmp_path / "taught"
+    assert _teach(checkpoints[family], taught) > 0.8
     columns = [random_texts(150, seed=seed, longest=20) for seed in (1, 2)]
-    exported = export_onnx(
-        checkpoints[family], tmp_path / "eight", precision="int8", calibration=columns
-    )
+    exported = export_onnx(taught, tmp_path / "eight", precision="int8", calibration=columns)
     operators = {n.op_type for n in onnx.load(str(exported.folder / "model.onnx")).graph.node}
     assert {"QuantizeLinear", "DequantizeLinear"} <= operators
     assert not any(name.startswith(("Dynamic", "QLinear")) for name in operators)
     assert 0 < largest_int8_factor(exported.folder) <= 64
     unseen = [random_texts(200, seed=seed, longest=20) for seed in (3, 4)]
-    found = check_export(checkpoints[family], exported.folder, unseen)
+    found = check_export(taught, exported.folder, unseen)
     assert found.largest_difference > 1e-3
-    assert found.n_flipped <= 30
+    assert found.n_flipped <= 10
     # What OpenVINO makes of the same file is another rounding of the same sums.
     pytest.importorskip("openvino", reason="needs the openvino extra")
     table = pa.table({"premise": unseen[0], "hypothesis": unseen[1]})
