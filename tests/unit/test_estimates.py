@@ -103,7 +103,15 @@ def test_score_at_zero_is_mcnemars_root() -> None:
 
 @pytest.mark.parametrize(
     ("n", "share", "covered"),
-    [(100, 0.055, 0.927), (100, 0.9899, 0.919), (8, 0.978, 0.837), (300, 0.9995, 0.861)],
+    [
+        (100, 0.055, 0.927),
+        (100, 0.9899, 0.919),
+        (8, 0.978, 0.837),
+        (300, 0.9995, 0.861),
+        (1000, 0.999826, 0.840),
+        (2, 0.9073, 0.823),
+        (1, 0.794, 0.794),
+    ],
 )
 def test_tangos_interval_covers_what_the_page_says(n: int, share: float, covered: float) -> None:
     """docs/statistics.md: all discordant pairs go one way; every number of them enumerated."""
@@ -113,6 +121,24 @@ def test_tangos_interval_covers_what_the_page_says(n: int, share: float, covered
         total += scipy_stats.binom.pmf(k, n, share) * (share in interval)
     print(f"n = {n}, P(+1) = {share}: {total:.1%}")
     assert round(total, 3) == covered
+
+
+def test_one_end_of_tangos_interval_misses_twice_as_often() -> None:
+    """docs/statistics.md: n = 100, P(+1) = 0.055 and P(-1) = 0."""
+    low_misses = 0.0
+    for k in range(101):
+        interval = tango_interval(PairedCounts(100 - k, k, 0, 0))
+        low_misses += scipy_stats.binom.pmf(k, 100, 0.055) * (interval.low > 0.055)
+    assert round(low_misses, 3) == 0.049
+
+
+def test_tangos_interval_where_the_other_pairs_go_the_other_way() -> None:
+    """docs/statistics.md: n = 100 and delta = 0.9899."""
+    n, delta, total = 100, 0.9899, 0.0
+    for k in range(n + 1):
+        interval = tango_interval(PairedCounts(0, k, n - k, 0))
+        total += scipy_stats.binom.pmf(k, n, (1 + delta) / 2) * (delta in interval)
+    assert round(total, 3) == 0.909
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.corpus import Corpus
 
-
 # Stands for "every row stays where it is" until the number of rows is known.
 _AS_THEY_WERE: npt.NDArray[np.int64] = np.empty(0, np.int64)
 
