@@ -102,10 +102,10 @@ def test_tagging_helpers_run_no_stray_code(
     from ietest_fast.lexicon.tag_workers import TagWorkers
 
     monkeypatch.chdir(room)
-    helpers = TagWorkers("packaged", 1)
+    helpers = TagWorkers("tag", "packaged", 1)
     try:
         texts = [["A boy sleeps."], ["A dog runs."], ["A cat eats."]]
-        helpers.tag(texts, Pipeline.load("packaged").tag, None, n_helpers=1)
+        helpers.work(texts, Pipeline.load("packaged").tag, None, n_helpers=1)
     finally:
         helpers.close()
     assert not (tmp_path / "executed").exists()

@@ -21,7 +21,7 @@ from ietest_fast.transform.numerical import (
 
 TABLE = {
     "premise": ["Tim has 350 pounds of cement.", "A dog runs.", "Is it 5 miles?", None],
-    "hypothesis": ["She ran 12 miles.", "", "The 3rd man left.", "He paid $20."],
+    "hypothesis": ["She ran 12 miles.", "", "He lives on the 3rd floor.", "He paid $20."],
 }
 
 
@@ -47,7 +47,7 @@ def test_careful_pairs_say_what_follows():
             assert hypothesis in sources
             assert re.search("(less|more) than", premise)
     # Of an ordinal, only a contradiction.
-    assert [label for premise, _, label in rows if premise == "The 3rd man left."] == [
+    assert [label for premise, _, label in rows if premise == "He lives on the 3rd floor."] == [
         "contradiction"
     ]
     assert not any("Is it" in premise for premise, *_ in rows)

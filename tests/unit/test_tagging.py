@@ -24,9 +24,9 @@ from ietest_fast.lexicon import (
     TagCache,
     Tagger,
     TokenTags,
+    annotator,
     tag_cache,
     tag_workers,
-    tagging,
     wordnet,
 )
 from ietest_fast.lexicon.packaged import CHECKSUMS, RESOURCES, hash_resources
@@ -161,7 +161,7 @@ def test_no_more_helpers_work_than_were_asked_for(
             super().__init__(args=args, **options)
             fed.append(args[0])
 
-    monkeypatch.setattr(tagging, "_TEXTS_PER_CHUNK", 2)
+    monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 2)
     monkeypatch.setattr(tag_workers, "_ask", lambda _, texts: tagger._pipeline.tag(texts))
     monkeypatch.setattr(threading, "Thread", Feeder)
     with tagger:
@@ -184,7 +184,7 @@ def test_a_killed_helper_is_an_error_and_not_the_end(tagger: Tagger) -> None:
     # Noticed in the middle: an error, and helpers that start afresh next time.
     (helper,) = tagger._workers._processes
     helper.stdin.close()
-    with pytest.raises(ResourceError, match="a tagging process ended"):
+    with pytest.raises(ResourceError, match="a helping process ended"):
         tagger.tag(texts, n_process=2)
     assert len(tagger.tag(texts, n_process=2)) == len(texts)
     tagger.close()
@@ -237,7 +237,7 @@ def test_cache_gives_back_what_was_tagged(tagger: Tagger, tmp_path: Path) -> Non
         tags = tagger.tag(TEXTS, cache=cache, on_progress=lambda *done: seen.append(done))
         assert equal(tags, expected)
         assert seen == [(8, 8)]
-        assert cache.read("00" * 32, TEXTS) == {}
+        assert cache.read("00" * 32, TEXTS, TokenTags) == {}
 
 
 def test_a_temporary_cache_takes_so_many_texts(
@@ -389,7 +389,7 @@ def test_damaged_entries_are_tagged_again(tagger: Tagger, tmp_path: Path, damage
         again = tagger.tag(texts, cache=cache, on_progress=lambda *n: done.append(n))
         assert equal(again, right)
         assert done[0][0] <= 1  # the one entry that the last damage leaves whole
-        assert len(cache.read(tagger.fingerprint, texts)) == len(texts)
+        assert len(cache.read(tagger.fingerprint, texts, TokenTags)) == len(texts)
 
 
 def test_packaged_pipeline_is_small_and_says_where_it_comes_from() -> None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ietest_fast.errors import ResourceError, shorten_error
 from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
 from ietest_fast.lexicon.thinc_import import import_thinc
+from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.lexicon.token_tags import NOUN, PLURAL, SINGULAR, UPOS, TokenTags
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ PACKAGED_FOLDER = RESOURCES / "tagger"
 
 # A change here, or in how tokens are read off, makes cached tags void.
 _TAGS_VERSION = 2
-_TEXTS_PER_BATCH = 256
+TEXTS_PER_BATCH = 256
 # A run of so many marks is one token.
 _LONG_RUN = 100
 _MARKS = re.compile(rf"([^\w\s]{{{_LONG_RUN},}})")
@@ -79,22 +80,13 @@ class Pipeline:
             check_packaged(PACKAGED_FOLDER)
             folder = PACKAGED_FOLDER
         else:
-            folder = _find_folder(name)
-        return _load_once(name, folder, _describe_files(folder))
+            folder = find_folder(name)
+        return _load_once(name, folder, describe_files(folder))
 
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits."""
-        import importlib.metadata
-
-        spacy_version = importlib.metadata.version("spacy")
-        digest = hashlib.sha256(f"{_TAGS_VERSION} {spacy_version}\n".encode())
-        for path in sorted(self.folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(f"{path.relative_to(self.folder).as_posix()}\n".encode())
-                with path.open("rb") as file:
-                    digest.update(hashlib.file_digest(file, "sha256").digest())
-        return digest.hexdigest()
+        return hash_pipeline(self.folder, _TAGS_VERSION)
 
     def tag(self, texts: list[str]) -> TokenTags:
         """Tag a list of texts as it is, in this process."""
@@ -113,7 +105,21 @@ def _load_once(name: str, folder: Path, _files: object) -> Pipeline:
     return Pipeline(name, folder)
 
 
-def _describe_files(folder: Path) -> tuple[tuple[str, int, int], ...]:
+def hash_pipeline(folder: Path, version: object) -> str:
+    """Return the sha256 of a pipeline's files, of spaCy's version and of our own `version`."""
+    import importlib.metadata
+
+    spacy_version = importlib.metadata.version("spacy")
+    digest = hashlib.sha256(f"{version} {spacy_version}\n".encode())
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def describe_files(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Describe the files of a folder such that the description changes if one of them does."""
     described = []
     for path in sorted(folder.rglob("*")):
@@ -123,7 +129,7 @@ def _describe_files(folder: Path) -> tuple[tuple[str, int, int], ...]:
     return tuple(described)
 
 
-def _find_folder(name: str) -> Path:
+def find_folder(name: str) -> Path:
     """Give the folder that holds a pipeline's config.cfg."""
     import importlib.util
     import json
@@ -153,11 +159,50 @@ def _find_folder(name: str) -> Path:
 
 
 def _load(name: str, folder: Path) -> Language:
+    nlp, factories = load_spacy(
+        name, folder, needless=_NEEDLESS, known=_NEEDLESS | _TAGGING | _READ
+    )
+    if not _TAGGING & {factories[part] for part in nlp.pipe_names}:
+        raise ResourceError(
+            f"the spaCy pipeline {name!r} gives no parts of speech: it has neither a tagger nor a "
+            "morphologizer"
+        )
+    return nlp
+
+
+def load_spacy(
+    name: str, folder: Path, *, needless: frozenset[str], known: frozenset[str]
+) -> tuple[Language, dict[str, str]]:
+    """Load a pipeline without some of its components.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    folder
+        Where its ``config.cfg`` is.
+    needless
+        Factories of the components to leave out.
+    known
+        Factories of components that are spaCy's own.
+
+    Returns
+    -------
+    nlp
+        The pipeline.
+    factories
+        Of all its components, also of those left out, by name.
+
+    Raises
+    ------
+    ResourceError
+        If it cannot be read.
+    """
     try:
         from confection import Config
 
         config = Config().from_disk(folder / "config.cfg", interpolate=False)
-        import_thinc(config, _NEEDLESS | _TAGGING | _READ)
+        import_thinc(config, known)
         import spacy
         from thinc.api import NumpyOps
 
@@ -165,17 +210,12 @@ def _load(name: str, folder: Path) -> Language:
             component: settings.get("factory", "")
             for component, settings in config["components"].items()
         }
-        needless = [part for part, factory in factories.items() if factory in _NEEDLESS]
-        nlp = spacy.load(folder, exclude=needless)
+        left_out = [part for part, factory in factories.items() if factory in needless]
+        nlp = spacy.load(folder, exclude=left_out)
     except (OSError, ValueError, KeyError, ImportError, configparser.Error) as error:
         raise ResourceError(
             f"the spaCy pipeline {name!r} cannot be loaded: {shorten_error(error)}"
         ) from error
-    if not _TAGGING & {factories[part] for part in nlp.pipe_names}:
-        raise ResourceError(
-            f"the spaCy pipeline {name!r} gives no parts of speech: it has neither a tagger nor a "
-            "morphologizer"
-        )
     # NumPy's matrix product runs three times as fast as thinc's BLIS on recent processors.
     ops = NumpyOps(use_blis=False)
     for _, component in nlp.pipeline:
@@ -185,7 +225,7 @@ def _load(name: str, folder: Path) -> Language:
         for node in model.walk():
             if isinstance(node.ops, NumpyOps):
                 node.ops = ops
-    return nlp
+    return nlp, factories
 
 
 def _byte_positions(text: str) -> npt.NDArray[np.int32] | None:
@@ -199,7 +239,7 @@ def _byte_positions(text: str) -> npt.NDArray[np.int32] | None:
     return positions
 
 
-def _to_bytes(
+def to_bytes(
     texts: list[str],
     offsets: npt.NDArray[np.int64],
     start: npt.NDArray[np.int32],
@@ -214,7 +254,7 @@ def _to_bytes(
             end[tokens] = positions[end[tokens]]
 
 
-def _tokenise(nlp: Language, text: str) -> Doc:
+def tokenise(nlp: Language, text: str) -> Doc:
     """Tokenise a text; a long run of marks (``=====``) becomes one token.
 
     spaCy takes one mark after the other off the run's begin, each time looking at all that is left.
@@ -240,27 +280,21 @@ def _tokenise(nlp: Language, text: str) -> Doc:
     return Doc(nlp.vocab, words=words, spaces=spaces)
 
 
-def _offsets_of(lengths: list[int]) -> npt.NDArray[np.int64]:
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
 def tag_with_pipe(nlp: Language, texts: list[str]) -> TokenTags:
     """Tag with whatever the pipeline consists of."""
     from spacy.attrs import IDX, IS_SPACE, LENGTH, MORPH, POS
 
     pos_of_symbol, number_of_morph = _lookups(nlp)
-    docs = (_tokenise(nlp, text) for text in texts)
+    docs = (tokenise(nlp, text) for text in texts)
     columns = [
         doc.to_array([IDX, LENGTH, POS, MORPH, IS_SPACE])
-        for doc in nlp.pipe(docs, batch_size=_TEXTS_PER_BATCH)
+        for doc in nlp.pipe(docs, batch_size=TEXTS_PER_BATCH)
     ]
-    offsets = _offsets_of([len(column) for column in columns])
+    offsets = offsets_of([len(column) for column in columns])
     table = np.concatenate(columns)
     start = table[:, 0].astype(np.int32)
     end = start + table[:, 1].astype(np.int32)
-    _to_bytes(texts, offsets, start, end)
+    to_bytes(texts, offsets, start, end)
     pos = pos_of_symbol[table[:, 2]]
     pos[table[:, 4] != 0] = UPOS.index("SPACE")
     morphs, which = np.unique(table[:, 3], return_inverse=True)
@@ -317,8 +351,8 @@ def _fast_path(nlp: Language) -> Callable[[list[str]], TokenTags] | None:
 
     def tag(texts: list[str]) -> TokenTags:
         wanted = [*attributes, IDX, LENGTH, IS_SPACE]
-        columns = [_tokenise(nlp, text).to_array(wanted) for text in texts]
-        offsets = _offsets_of([len(column) for column in columns])
+        columns = [tokenise(nlp, text).to_array(wanted) for text in texts]
+        offsets = offsets_of([len(column) for column in columns])
         table = np.concatenate(columns)
         features = table[:, : len(attributes)]
         # Distinct words by a 64-bit mix of their (already hashed) attributes.
@@ -326,8 +360,8 @@ def _fast_path(nlp: Language) -> Callable[[list[str]], TokenTags] | None:
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         words = mix.predict(hashes.predict(np.ascontiguousarray(features[first])))
         label = np.empty(len(table), np.int64)
-        for i in range(0, len(texts), _TEXTS_PER_BATCH):
-            ends = offsets[i : i + _TEXTS_PER_BATCH + 1]
+        for i in range(0, len(texts), TEXTS_PER_BATCH):
+            ends = offsets[i : i + TEXTS_PER_BATCH + 1]
             batch = slice(ends[0], ends[-1])
             vectors = np.split(words[which[batch]], ends[1:-1] - ends[0])
             scores = softmax.predict(encode.predict(vectors))
@@ -339,7 +373,7 @@ def _fast_path(nlp: Language) -> Callable[[list[str]], TokenTags] | None:
         number[is_space] = 0
         start = table[:, -3].astype(np.int32)
         end = start + table[:, -2].astype(np.int32)
-        _to_bytes(texts, offsets, start, end)
+        to_bytes(texts, offsets, start, end)
         return TokenTags(offsets=offsets, start=start, end=end, pos=pos, number=number)
 
     return tag

@@ -1,20 +1,22 @@
-"""Tags kept in one SQLite file, keyed by text and pipeline."""
+"""Tags and parses kept in one SQLite file, keyed by text and pipeline."""
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon.token_tags import TokenTags
+from ietest_fast.lexicon.token_table import TokenTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
+
+T = TypeVar("T", bound=TokenTable)
 
 _ASK_AT_ONCE = 500  # SQLite allowed 999 values in a statement until version 3.32
 _CHECKSUM_BYTES = 8
@@ -65,11 +67,11 @@ class TagCache:
         except (OSError, sqlite3.Error) as error:
             raise ResourceError(f"{self._name}: cannot be used as a tag cache ({error})") from error
 
-    def read(self, tagger_fingerprint: str, texts: list[str]) -> dict[int, TokenTags]:
-        """Give the tags that are known: index into `texts` -> tags of that one text."""
+    def read(self, tagger_fingerprint: str, texts: list[str], kind: type[T]) -> dict[int, T]:
+        """Return what is known, a table of `kind` each: index into `texts` -> that one text's."""
         tagger = bytes.fromhex(tagger_fingerprint)
         index = {_key(text): i for i, text in enumerate(texts)}
-        known: dict[int, TokenTags] = {}
+        known: dict[int, T] = {}
         try:
             for keys in _batches(list(index)):
                 marks = ",".join("?" * len(keys))
@@ -80,7 +82,7 @@ class TagCache:
                 )
                 for key, tokens, checksum in rows:
                     if isinstance(tokens, bytes) and _checksum(tagger, key, tokens) == checksum:
-                        known[index[key]] = _unpack(tokens)
+                        known[index[key]] = _unpack(kind, tokens)
         except sqlite3.Error as error:
             raise ResourceError(
                 f"{self._name}: the tag cache cannot be read ({error}); delete it, and texts are "
@@ -88,7 +90,7 @@ class TagCache:
             ) from error
         return known
 
-    def write(self, tagger_fingerprint: str, texts: list[str], tags: TokenTags) -> None:
+    def write(self, tagger_fingerprint: str, texts: list[str], tags: TokenTable) -> None:
         """Add the tags of `texts`: all of them, or none after an error."""
         tagger = bytes.fromhex(tagger_fingerprint)
 
@@ -144,24 +146,22 @@ def _batches(keys: list[bytes]) -> Iterator[list[bytes]]:
         yield keys[i : i + _ASK_AT_ONCE]
 
 
-def _pack(tags: TokenTags, i: int) -> bytes:
-    tokens = slice(int(tags.offsets[i]), int(tags.offsets[i + 1]))
+def _pack(table: TokenTable, i: int) -> bytes:
+    tokens = slice(int(table.offsets[i]), int(table.offsets[i + 1]))
     return b"".join(
-        (
-            tags.start[tokens].astype("<i4").tobytes(),
-            tags.end[tokens].astype("<i4").tobytes(),
-            tags.pos[tokens].tobytes(),
-            tags.number[tokens].tobytes(),
-        )
+        column[tokens].astype(_little_endian(table.DTYPES[name])).tobytes()
+        for name, column in table.columns().items()
     )
 
 
-def _unpack(data: bytes) -> TokenTags:
-    n = len(data) // 10  # 4 + 4 + 1 + 1 bytes a token
-    return TokenTags(
-        offsets=np.array([0, n], np.int64),
-        start=np.frombuffer(data, "<i4", n).astype(np.int32),
-        end=np.frombuffer(data, "<i4", n, 4 * n).astype(np.int32),
-        pos=np.frombuffer(data, np.uint8, n, 8 * n),
-        number=np.frombuffer(data, np.int8, n, 9 * n),
-    )
+def _unpack(kind: type[T], data: bytes) -> T:
+    n = len(data) // sum(np.dtype(dtype).itemsize for dtype in kind.DTYPES.values())
+    columns, at = {}, 0
+    for name, dtype in kind.DTYPES.items():
+        columns[name] = np.frombuffer(data, _little_endian(dtype), n, at).astype(dtype)
+        at += n * np.dtype(dtype).itemsize
+    return kind(offsets=np.array([0, n], np.int64), **columns)
+
+
+def _little_endian(dtype: type[np.generic]) -> np.dtype[np.generic]:
+    return np.dtype(dtype).newbyteorder("<")

@@ -1,4 +1,4 @@
-"""Helping processes for tagging.
+"""Helping processes for tagging and parsing.
 
 Not multiprocessing: its spawned children import the caller's main module, which breaks scripts
 without a guard; its forked ones inherit locked BLAS threads; and its pool workers may not have
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, TypeVar
 
 from ietest_fast.errors import IetestError, ResourceError
 from ietest_fast.runtime import claim_process, helper_command, module_folders
@@ -27,22 +27,24 @@ from ietest_fast.runtime import claim_process, helper_command, module_folders
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ietest_fast.lexicon.token_tags import TokenTags
+Task = Literal["tag", "parse"]
+
+T = TypeVar("T")
 
 _START = (
     "import sys, json; "
     "sys.path.extend(path for path in json.loads(sys.argv[1]) if path not in sys.path); "
-    "from ietest_fast.lexicon.tag_workers import serve; serve(sys.argv[2])"
+    "from ietest_fast.lexicon.tag_workers import serve; serve(*sys.argv[2:])"
 )
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-class TagWorkers:
+class TagWorkers(Generic[T]):
     """Some helpers that have loaded (or are loading) a pipeline."""
 
-    def __init__(self, tagger_name: str, n_helpers: int) -> None:
+    def __init__(self, task: Task, pipeline_name: str, n_helpers: int) -> None:
         environment = {**os.environ, **dict.fromkeys(_THREADS, "1")}
-        command = helper_command("-c", _START, json.dumps(module_folders()), tagger_name)
+        command = helper_command("-c", _START, json.dumps(module_folders()), task, pipeline_name)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._owner = os.getpid()
         self._finalizer = weakref.finalize(self, _end, self._processes, self._owner)
@@ -60,27 +62,27 @@ class TagWorkers:
             and all(process.poll() is None for process in self._processes)
         )
 
-    def tag(
+    def work(
         self,
         chunks: list[list[str]],
-        tag_here: Callable[[list[str]], TokenTags],
+        work_here: Callable[[list[str]], T],
         report: Callable[[int], None] | None,
         *,
         n_helpers: int,
-    ) -> list[TokenTags]:
-        """Tag all chunks in this process and `n_helpers` others; return results in their order."""
+    ) -> list[T]:
+        """Work on all chunks here and in `n_helpers` processes; return results in their order."""
         waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
         for i in range(len(chunks)):
             waiting.put(i)
-        results: dict[int, TokenTags] = {}
+        results: dict[int, T] = {}
         failures: list[BaseException] = []
         n_done = 0
         done_lock = threading.Lock()
 
-        def finish(i: int, tags: TokenTags) -> None:
+        def finish(i: int, found: T) -> None:
             nonlocal n_done
             with done_lock:
-                results[i] = tags
+                results[i] = found
                 n_done += len(chunks[i])
 
         def feed(process: subprocess.Popen[bytes]) -> None:
@@ -105,7 +107,7 @@ class TagWorkers:
                     i = waiting.get_nowait()
                 except queue.Empty:
                     break
-                finish(i, tag_here(chunks[i]))
+                finish(i, work_here(chunks[i]))
                 if report is not None:
                     report(n_done)
             for feeder in feeders:
@@ -138,7 +140,7 @@ def _end(processes: list[subprocess.Popen[bytes]], owner: int) -> None:
         process.wait()
 
 
-def _ask(process: subprocess.Popen[bytes], texts: list[str]) -> TokenTags:
+def _ask(process: subprocess.Popen[bytes], texts: list[str]) -> Any:
     assert process.stdin is not None  # noqa: S101 - opened with PIPE
     assert process.stdout is not None  # noqa: S101
     try:
@@ -147,40 +149,47 @@ def _ask(process: subprocess.Popen[bytes], texts: list[str]) -> TokenTags:
     except (OSError, EOFError, ValueError) as error:
         status = process.poll()
         raise ResourceError(
-            "a tagging process ended before its work was done"
+            "a helping process ended before its work was done"
             + (f" (exit status {status})" if status is not None else "")
-            + "; with n_process=1 everything is tagged in this process"
+            + "; with n_process=1 everything is done in this process"
         ) from error
     if kind == "error":
-        raise ResourceError(f"a tagging process failed: {value}")
-    tags: TokenTags = value
-    return tags
+        raise ResourceError(f"a helping process failed: {value}")
+    return value
 
 
-def serve(tagger_name: str) -> None:
+def serve(task: Task, pipeline_name: str) -> None:
     """Answer lists of texts on standard input until it ends (what a helper runs)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get among the answers
     questions = sys.stdin.buffer
-    from ietest_fast.lexicon.pipelines import Pipeline
-
     claim_process()
-    pipeline = None
+    work: Callable[[list[str]], Any] | None = None
     while True:
         try:
             texts = _read(questions)
         except EOFError:
             return
         try:
-            pipeline = Pipeline.load(tagger_name) if pipeline is None else pipeline
-            answer = ("tags", pipeline.tag(texts))
+            work = _load(task, pipeline_name) if work is None else work
+            answer = ("done", work(texts))
         except (IetestError, ValueError, RuntimeError, MemoryError) as error:
-            answer = ("error", f"{type(error).__name__}: {error}")  # type: ignore[assignment]
+            answer = ("error", f"{type(error).__name__}: {error}")
         try:
             _write(answers, answer)
         except BrokenPipeError:
             return
+
+
+def _load(task: Task, pipeline_name: str) -> Callable[[list[str]], Any]:
+    if task == "tag":
+        from ietest_fast.lexicon.pipelines import Pipeline
+
+        return Pipeline.load(pipeline_name).tag
+    from ietest_fast.lexicon.parse_pipelines import ParsePipeline
+
+    return ParsePipeline.load(pipeline_name).parse
 
 
 def _write(stream: BinaryIO | Any, value: object) -> None:

@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from ietest_fast.errors import InputError
+from ietest_fast.lexicon.annotator import Annotator
 from ietest_fast.lexicon.pipelines import Pipeline
-from ietest_fast.lexicon.tag_workers import TagWorkers
 from ietest_fast.lexicon.token_tags import TokenTags
-from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    import pyarrow as pa
 
     from ietest_fast.lexicon.tag_cache import TagCache
 
-MOST_CHARACTERS = 1_000_000
-"""Characters of the longest text that is tagged: spaCy's own limit. It takes 2 GiB of memory."""
 
-_TEXTS_PER_CHUNK = 2000
-# Starting one more process costs as much time as tagging some ten thousand texts.
-_TEXTS_PER_PROCESS = 15_000
-_MOST_PROCESSES = 8
-
-
-class Tagger:
+class Tagger(Annotator[TokenTags]):
     """A spaCy pipeline, used for universal tags and the number of common nouns alone.
 
     Make one with :meth:`load`. It can be pickled: it is loaded again where it arrives.
     """
 
-    def __init__(self, pipeline: Pipeline) -> None:
-        self._pipeline = pipeline
-        self._workers: TagWorkers | None = None
-        self._cache: TagCache | None = None
+    task = "tag"
+    kind = TokenTags
+    # Starting one more process costs as much time as tagging some ten thousand texts.
+    texts_per_process = 15_000
 
     @classmethod
-    def load(cls, name: str | Path | None = None) -> Tagger:
+    def load(cls, name: str | Path | None = None) -> Self:
         """Load a pipeline.
 
         Parameters
@@ -57,22 +44,8 @@ class Tagger:
             If there is no such pipeline, it cannot be read, it has no component that tags, or
             the packaged one is damaged.
         """
-        return cls(Pipeline.load("packaged" if name is None else str(name)))
-
-    @property
-    def name(self) -> str:
-        """What it was loaded by; ``"packaged"`` for the pipeline that comes with this package."""
-        return self._pipeline.name
-
-    @property
-    def folder(self) -> Path:
-        """Where the pipeline's files are."""
-        return self._pipeline.folder
-
-    @property
-    def fingerprint(self) -> str:
-        """Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits."""
-        return self._pipeline.fingerprint
+        pipeline = Pipeline.load("packaged" if name is None else str(name))
+        return cls(pipeline, pipeline.tag)
 
     def tag(
         self,
@@ -82,136 +55,5 @@ class Tagger:
         cache: TagCache | None = None,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> TokenTags:
-        """Tag texts; equal texts are tagged once.
-
-        Parameters
-        ----------
-        texts
-            n texts (strings or large strings). A null has no tokens.
-        n_process
-            Processes to use, this one included. None: as many as there are cores, if there are
-            texts enough to repay their start. Helpers stay up for the next call; :meth:`close`
-            ends them. They are plain child processes that run nothing of the caller's program, so
-            no ``if __name__ == "__main__"`` is needed, and a worker process may use them too.
-        cache
-            Tags known from earlier calls; what is tagged here is added to it. None: the one given
-            to :meth:`keep_tags`, if any.
-        on_progress
-            Called with the number of distinct texts done and to do.
-
-        Returns
-        -------
-        TokenTags
-            Of all n texts, in order. Does not depend on `n_process`.
-
-        Raises
-        ------
-        InputError
-            If a text has more than :data:`MOST_CHARACTERS` characters.
-        """
-        cache = self._cache if cache is None else cache
-        texts = pa.array(texts, pa.large_string()) if isinstance(texts, Sequence) else texts
-        texts = texts.cast(pa.large_string())
-        if isinstance(texts, pa.ChunkedArray):
-            texts = texts.combine_chunks()
-        encoded = pc.dictionary_encode(texts)
-        lengths = pc.utf8_length(encoded.dictionary)
-        longest = pc.max(lengths).as_py() or 0
-        if longest > MOST_CHARACTERS:
-            text = encoded.dictionary[pc.index(lengths, longest).as_py()].as_py()
-            raise InputError(f"{too_long(longest)}; it begins {text[:40]!r}")
-        distinct: list[str] = encoded.dictionary.to_pylist()
-        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-
-        known: dict[int, TokenTags] = {}
-        if cache is not None:
-            known = cache.read(self.fingerprint, distinct)
-        missing = [i for i in range(len(distinct)) if i not in known]
-        report = None
-        if on_progress is not None:
-            n_known = len(known)
-            on_progress(n_known, len(distinct))
-
-            def report(n_done: int) -> None:
-                on_progress(n_known + n_done, len(distinct))
-
-        fresh = self._tag_distinct([distinct[i] for i in missing], n_process, report)
-        if not known:
-            tags = fresh
-        else:
-            # Fresh ones first, then the cache's; `place` says where each distinct text went.
-            tags = TokenTags.concatenate([fresh, *known.values()])
-            place = np.empty(len(distinct), np.int64)
-            place[missing] = np.arange(len(missing))
-            place[list(known)] = np.arange(len(missing), len(distinct))
-            indices = np.where(indices < 0, -1, place[indices])
-        if cache is not None and missing:
-            cache.write(self.fingerprint, [distinct[i] for i in missing], fresh)
-        return tags.take(indices)
-
-    def _tag_distinct(
-        self,
-        texts: list[str],
-        n_process: int | None,
-        report: Callable[[int], None] | None,
-    ) -> TokenTags:
-        # Chunks are the same for any number of processes, and so is every batch inside them.
-        chunks = [texts[i : i + _TEXTS_PER_CHUNK] for i in range(0, len(texts), _TEXTS_PER_CHUNK)]
-        n_process = _n_process_for(len(texts)) if n_process is None else n_process
-        n_helpers = min(n_process, len(chunks)) - 1
-        if n_helpers < 1:
-            parts = []
-            n_done = 0
-            for chunk in chunks:
-                parts.append(self._pipeline.tag(chunk))
-                n_done += len(chunk)
-                if report is not None:
-                    report(n_done)
-            return TokenTags.concatenate(parts)
-
-        if self._workers is None or not self._workers.usable_for(n_helpers):
-            self._end_helpers()
-            self._workers = TagWorkers(self.name, n_helpers)
-        return TokenTags.concatenate(
-            self._workers.tag(chunks, self._pipeline.tag, report, n_helpers=n_helpers)
-        )
-
-    def keep_tags(self, cache: TagCache) -> None:
-        """Keep all tags from now on in a cache, which :meth:`close` closes."""
-        self._cache = cache
-
-    def close(self) -> None:
-        """End the helping processes and close the cache, if there are any."""
-        self._end_helpers()
-        if self._cache is not None:
-            self._cache.close()
-            self._cache = None
-
-    def _end_helpers(self) -> None:
-        if self._workers is not None:
-            self._workers.close()
-            self._workers = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __reduce__(self) -> Any:
-        return (Tagger.load, (self.name,))
-
-    def __repr__(self) -> str:
-        return f"Tagger({self.name!r})"
-
-
-def too_long(n_characters: int) -> str:
-    """Say that a text is too long to be tagged."""
-    return (
-        f"the text has {n_characters:,} characters, of which at most {MOST_CHARACTERS:,} can be "
-        "tagged; cut it into several rows"
-    )
-
-
-def _n_process_for(n_texts: int) -> int:
-    return max(1, min(n_cores(), _MOST_PROCESSES, n_texts // _TEXTS_PER_PROCESS))
+        """Tag texts, equal texts once; see :meth:`Annotator.annotate`."""
+        return self.annotate(texts, n_process=n_process, cache=cache, on_progress=on_progress)

@@ -317,7 +317,7 @@ def put_labels(made: Transformed, column: str | None) -> pa.Table:
 
 def _check_lengths(path: Path, column: pa.Array, name: str, first_row: int) -> None:
     """Name a text that is too long for the tagger, which does not know where it stands."""
-    from ietest_fast.lexicon.tagging import MOST_CHARACTERS, too_long
+    from ietest_fast.lexicon.annotator import MOST_CHARACTERS, too_long
 
     if column.nbytes <= MOST_CHARACTERS or pa.types.is_null(column.type):
         return

@@ -144,7 +144,7 @@ class TaggedSubstitution(BaseTransformation):
 
 def _check_lengths(columns: pa.Table) -> None:
     """Name a text that is too long for the tagger, which does not know where it stands."""
-    from ietest_fast.lexicon.tagging import MOST_CHARACTERS, too_long
+    from ietest_fast.lexicon.annotator import MOST_CHARACTERS, too_long
 
     for name in columns.column_names:
         if columns[name].nbytes <= MOST_CHARACTERS:
@@ -160,17 +160,7 @@ def _without_spaces(tags: TokenTags) -> TokenTags:
     from ietest_fast.lexicon import UPOS
 
     kept = tags.pos != UPOS.index("SPACE")
-    if kept.all():
-        return tags
-    n_before = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
-    return dataclasses.replace(
-        tags,
-        offsets=n_before[tags.offsets],
-        start=tags.start[kept],
-        end=tags.end[kept],
-        pos=tags.pos[kept],
-        number=tags.number[kept],
-    )
+    return tags if kept.all() else tags.keep(kept)
 
 
 def _with_offsets(tags: TokenTags, offsets: npt.NDArray[np.int64]) -> TokenTags:
