@@ -212,6 +212,9 @@ def finished(nlp: Language) -> Language:
     for name in ("tok2vec", "tagger", "parser"):
         shipped.add_pipe(name, config={"model": nlp.get_pipe_config(name)["model"]})
         shipped.get_pipe(name).from_bytes(nlp.get_pipe(name).to_bytes(exclude=["vocab"]))
+        # Labels are read off by their hashes.
+        for label in getattr(shipped.get_pipe(name), "labels", ()):
+            shipped.vocab.strings.add(label)
     shipped.meta.update(
         name="ietest_parser",
         version="1.0.0",

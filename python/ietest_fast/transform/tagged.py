@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ietest_fast.lexicon import TaggedWords, Tagger, TokenTags
+    from ietest_fast.lexicon.annotator import Annotator
 
 # Counts for fingerprints: a change here says that the same table now gives other texts.
 _VERSION = 2
@@ -96,7 +97,7 @@ class TaggedSubstitution(BaseTransformation):
         names = list(text_columns)
         # As a table, because its batches cut all columns at the same rows.
         columns = pa.table([as_strings(table[name]) for name in names], names=names)
-        _check_lengths(columns)
+        check_lengths(columns)
         tags = self._tags(columns, n_threads)
         touched = np.zeros(table.num_rows, np.bool_)
         texts: dict[str, list[pa.Array]] = {name: [] for name in names}
@@ -142,7 +143,7 @@ class TaggedSubstitution(BaseTransformation):
         ]
 
 
-def _check_lengths(columns: pa.Table) -> None:
+def check_lengths(columns: pa.Table) -> None:
     """Name a text that is too long for the tagger, which does not know where it stands."""
     from ietest_fast.lexicon.annotator import MOST_CHARACTERS, too_long
 
@@ -167,6 +168,6 @@ def _with_offsets(tags: TokenTags, offsets: npt.NDArray[np.int64]) -> TokenTags:
     return dataclasses.replace(tags, offsets=offsets)
 
 
-def pipeline_name(tagger: Tagger) -> str:
-    """Name a tagger without the folder that it may stand in."""
-    return Path(tagger.name).name
+def pipeline_name(pipeline: Annotator[Any]) -> str:
+    """Return the name of a tagger or parser without the folder that it may stand in."""
+    return Path(pipeline.name).name

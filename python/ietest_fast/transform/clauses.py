@@ -1,0 +1,200 @@
+"""Active and passive clauses, read off a sentence with its tree where nothing is doubtful."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ietest_fast.transform.doubt import Doubt
+from ietest_fast.transform.noun_phrases import read_noun_phrase
+from ietest_fast.transform.verb_groups import read_verb_group
+
+if TYPE_CHECKING:
+    from ietest_fast.transform.noun_phrases import NounPhrase
+    from ietest_fast.transform.trees import Sentence
+    from ietest_fast.transform.verb_groups import VerbGroup
+
+_PARTS = frozenset({"nsubj", "nsubj:pass", "obj", "obl:agent", "aux", "aux:pass", "compound:prt"})
+# Dependents of the verb that may stand around its parts.
+_AROUND = frozenset({"obl", "advmod", "cc", "discourse"})
+_MARKS = frozenset({",", ".", "!"})
+_ODD = frozenset("\" “ ” '' `` ( ) [ ] : ; -- – — ... …".split())  # noqa: SIM905
+# "watched the film last night"
+_TIMES = frozenset(
+    "afternoon day evening friday monday month morning night saturday summer sunday thursday time "  # noqa: SIM905
+    "today tomorrow tonight tuesday wednesday week weekend winter year yesterday".split()
+)
+# What is said with them may change with the order of the words.
+_LIMITING = frozenset(
+    "alone always each ever every hardly herself himself itself never no nor often only rarely "  # noqa: SIM905
+    "seldom sometimes themselves together usually without".split()
+)
+# What may follow on an object: a preposition, an adverb, a conjunction, a comma, a time.
+_BEGINS_ANOTHER = frozenset({"IN", "TO", "RB", "RP", "CC", "WRB", ","})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clause:
+    """The main clause of a sentence with a subject, a verb group and an object or an agent.
+
+    Attributes
+    ----------
+    subject
+        In front of the verb group.
+    group
+        The verb.
+    other
+        The object of an active clause, the agent (without *by*) of a passive one.
+    particle
+        Of a phrasal verb, or None.
+    between, after
+        What stands between the verb, with its particle, and the object or *by*; and what stands
+        behind, up to the final mark.
+    """
+
+    subject: NounPhrase
+    group: VerbGroup
+    other: NounPhrase
+    particle: int | None
+    between: range
+    after: range
+
+
+def read_active(sentence: Sentence) -> Clause:
+    """Read an active clause with a direct object.
+
+    Raises
+    ------
+    Doubt
+        If the sentence is none, or something in it is not sure.
+    """
+    verb = _read_verb(sentence)
+    (subject,) = _only(sentence, verb, "nsubj")
+    (other,) = _only(sentence, verb, "obj")
+    if not subject < verb < other:
+        raise Doubt("subject, verb and object stand in another order")
+    phrase = read_noun_phrase(sentence, other)
+    return _assemble(
+        sentence,
+        read_noun_phrase(sentence, subject),
+        read_verb_group(sentence, verb, is_passive=False),
+        phrase,
+        phrase.span,
+    )
+
+
+def read_passive(sentence: Sentence) -> Clause:
+    """Read a passive clause with an agent.
+
+    Raises
+    ------
+    Doubt
+        If the sentence is none, or something in it is not sure.
+    """
+    verb = _read_verb(sentence)
+    (subject,) = _only(sentence, verb, "nsubj:pass")
+    (other,) = _only(sentence, verb, "obl:agent")
+    case = sentence.children(other, "case")
+    if [sentence.lower[i] for i in case] != ["by"] or not subject < verb < case[0] < other:
+        raise Doubt("subject, verb and agent stand in another order")
+    # The agent is what is left without the preposition.
+    heads = list(sentence.heads)
+    heads[case[0]] = verb
+    phrase = read_noun_phrase(dataclasses.replace(sentence, heads=tuple(heads)), other)
+    if phrase.span.start != case[0] + 1:
+        raise Doubt("the agent stands elsewhere")
+    return _assemble(
+        sentence,
+        read_noun_phrase(sentence, subject),
+        read_verb_group(sentence, verb, is_passive=True),
+        phrase,
+        range(case[0], phrase.span.stop),
+    )
+
+
+def _only(sentence: Sentence, verb: int, relation: str) -> tuple[int, ...]:
+    found = sentence.children(verb, relation)
+    if len(found) != 1:
+        raise Doubt(f"{len(found)} words of the relation {relation}")
+    return found
+
+
+def _read_verb(sentence: Sentence) -> int:
+    """Return the verb of a plain statement on which nothing unknown hangs."""
+    if len(sentence.roots) != 1 or not sentence.tags[sentence.roots[0]].startswith("VB"):
+        raise Doubt("no verb is the root")
+    is_odd = not _ODD.isdisjoint(sentence.words) or sentence.text.isupper()
+    if is_odd or any(space not in {"", " "} for space in sentence.spaces):
+        raise Doubt("unusual marks, capitals or spaces")
+    verb = sentence.roots[0]
+    for child in sentence.children(verb):
+        relation = sentence.relations[child]
+        if relation == "punct" and sentence.words[child] in _MARKS:
+            continue
+        is_clause = relation in {"conj", "advcl"} and child > verb
+        if is_clause and sentence.children(child, "nsubj", "nsubj:pass", "expl"):
+            continue
+        if relation in _AROUND:
+            _check_adverbial(sentence, verb, child)
+        elif relation not in _PARTS:
+            raise Doubt(f"the verb has a {relation}")
+    return verb
+
+
+def _check_adverbial(sentence: Sentence, verb: int, head: int) -> None:
+    is_bare = sentence.relations[head] == "obl" and not sentence.children(head, "case")
+    if is_bare and head > verb and sentence.lower[head] not in _TIMES:
+        raise Doubt("a noun without a preposition that is no time")
+    for i in sentence.subtree(head):
+        if sentence.tags[i].startswith(("VB", "W")) or sentence.lower[i] in _LIMITING:
+            raise Doubt("an adverbial may depend on the order")
+
+
+def _assemble(
+    sentence: Sentence,
+    subject: NounPhrase,
+    group: VerbGroup,
+    other: NounPhrase,
+    other_span: range,
+) -> Clause:
+    """Put the parts together if nothing stands between them that is not known."""
+    if subject.span.stop != group.span.start:
+        raise Doubt("something stands between subject and verb")
+    particles = sentence.children(group.verb, "compound:prt")
+    if len(particles) > 1 or (particles and sentence.children(particles[0])):
+        raise Doubt("more than a particle")
+    begin, end = group.verb + 1, other_span.stop
+    if particles:
+        if particles[0] == begin:
+            begin += 1
+        elif particles[0] == end:  # "picks the ball up"
+            end += 1
+        else:
+            raise Doubt("the particle stands elsewhere")
+    if begin > other_span.start:
+        raise Doubt("the object stands before the verb")
+    stop = len(sentence)
+    while stop > end and sentence.words[stop - 1] in _MARKS:
+        stop -= 1
+    after = range(end, stop)
+    if after and not _begins_another(sentence, end):
+        raise Doubt("what follows may belong to the noun before it")
+    return Clause(
+        subject=subject,
+        group=group,
+        other=other,
+        particle=particles[0] if particles else None,
+        between=range(begin, other_span.start),
+        after=after,
+    )
+
+
+def _begins_another(sentence: Sentence, word: int) -> bool:
+    """Tell whether a word begins another phrase than the one before it."""
+    if sentence.tags[word] in _BEGINS_ANOTHER:
+        return True
+    head = word
+    while sentence.heads[head] > head:
+        head = sentence.heads[head]
+    return sentence.lower[head] in _TIMES

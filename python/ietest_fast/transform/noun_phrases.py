@@ -1,0 +1,201 @@
+"""Noun phrases of a sentence: number, person, case, and whether they can be moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ietest_fast.transform.doubt import Doubt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ietest_fast.transform.trees import Sentence
+
+Person = Literal["i", "we", "you", "singular", "plural"]
+"""What a finite verb agrees with."""
+
+NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+
+_AS_SUBJECT = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "it": "it"}
+_AS_OBJECT = {subject.lower(): written for written, subject in _AS_SUBJECT.items()}
+_PERSON_OF: dict[str, Person] = {
+    "i": "i",
+    "we": "we",
+    "you": "you",
+    "he": "singular",
+    "she": "singular",
+    "it": "singular",
+    "they": "plural",
+}
+_DEFINITE = frozenset({"the", "this", "that", "these", "those"})
+_OPENERS = frozenset({"WP", "WDT", "WRB", "EX", "IN", "TO"})
+_SINGULAR = frozenset("a an this that one another each every".split())  # noqa: SIM905
+_PLURAL = frozenset(
+    "these those two three four five six seven eight nine ten eleven twelve several many few "  # noqa: SIM905
+    "some".split()
+)
+# "A group of men is" and "are".
+_COLLECTIVE = frozenset(
+    "audience band bunch committee couple crew crowd dozens family group half handful hundreds "  # noqa: SIM905
+    "kind loads lot lots majority millions minority number pair percent plenty police rest scores "
+    "sort staff team thousands tons type variety".split()
+)
+# Whatever holds of all, none or few of them may not hold in another order.
+QUANTIFIERS = frozenset(
+    "all any anybody anyone anything both each either enough every everybody everyone everything "  # noqa: SIM905
+    "few fewer half less little many more most much neither no nobody none nothing only several "
+    "somebody someone something".split()
+)
+_REFLEXIVE = frozenset(
+    "myself yourself himself herself itself ourselves yourselves themselves oneself other another "  # noqa: SIM905
+    "own".split()
+)
+_FUNCTION_TAGS = frozenset({"DT", "PRP$", "CD", "IN", "PDT"})
+# What a noun phrase may consist of besides its head.
+_INSIDE = frozenset(
+    "det amod compound nummod nmod nmod:poss case conj cc advmod flat punct fixed acl:relcl acl "  # noqa: SIM905
+    "goeswith".split()
+)
+_POSTMODIFIERS = frozenset({"nmod", "acl:relcl", "acl", "conj"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class NounPhrase:
+    """A noun phrase that stands in one piece.
+
+    Attributes
+    ----------
+    span
+        Its words.
+    head
+        The noun or pronoun.
+    person
+        What a verb agrees with.
+    is_pronoun
+        Whether it is a personal pronoun.
+    is_definite
+        Whether it is a pronoun, a name, or begins with *the* or the like.
+    is_long
+        Whether something stands behind its noun.
+    """
+
+    span: range
+    head: int
+    person: Person
+    is_pronoun: bool
+    is_definite: bool
+    is_long: bool
+
+
+def read_noun_phrase(sentence: Sentence, head: int) -> NounPhrase:
+    """Read the noun phrase of a word.
+
+    Raises
+    ------
+    Doubt
+        If it cannot be moved as it is, or its number is not sure.
+    """
+    span = sentence.span(head)
+    if span is None:
+        raise Doubt("a noun phrase is broken up")
+    if sentence.tags[head] == "PRP":
+        return _read_pronoun(sentence, head, span)
+    words = {sentence.lower[i] for i in span}
+    if sentence.tags[head] not in NOUN_TAGS or sentence.tags[span.start] in _OPENERS:
+        raise Doubt("no noun phrase")
+    if not (QUANTIFIERS.isdisjoint(words) and _REFLEXIVE.isdisjoint(words)):
+        raise Doubt("a quantifier may mean something else in another order")
+    for i in span:
+        _check_inside(sentence, head, i)
+    first = sentence.lower[span.start]
+    return NounPhrase(
+        span=span,
+        head=head,
+        person=_read_number(sentence, head),
+        is_pronoun=False,
+        is_definite=first in _DEFINITE
+        or sentence.tags[span.start] == "PRP$"
+        or sentence.tags[head].startswith("NNP"),
+        is_long=any(each > head for each in sentence.children(head, *_POSTMODIFIERS)),
+    )
+
+
+def _check_inside(sentence: Sentence, head: int, word: int) -> None:
+    if sentence.heads[word] == head != word and sentence.relations[word] not in _INSIDE:
+        raise Doubt(f"a noun has a {sentence.relations[word]}")
+    if sentence.tags[word] in {"WP", "WDT"} and sentence.relations[word] == "root":
+        raise Doubt("a question")
+    # Commas belong to what would have to be moved with them.
+    if sentence.relations[word] == "punct" and sentence.words[word] != "-":
+        raise Doubt("a mark inside a noun phrase")
+
+
+def _read_pronoun(sentence: Sentence, head: int, span: range) -> NounPhrase:
+    word = sentence.lower[head]
+    written = _AS_SUBJECT.get(word, word).lower()
+    if len(span) != 1 or written not in _PERSON_OF:
+        raise Doubt("a pronoun that is not known")
+    return NounPhrase(
+        span=span,
+        head=head,
+        person=_PERSON_OF[written],
+        is_pronoun=True,
+        is_definite=True,
+        is_long=False,
+    )
+
+
+def _read_number(sentence: Sentence, head: int) -> Person:
+    """Tell singular from plural where tag and determiner agree and usage does not vary."""
+    word, tag = sentence.lower[head], sentence.tags[head]
+    coordinated = sentence.children(head, "conj")
+    if coordinated:
+        joined = {
+            sentence.lower[each] for conj in coordinated for each in sentence.children(conj, "cc")
+        }
+        if joined != {"and"} or any(sentence.tags[conj] not in NOUN_TAGS for conj in coordinated):
+            raise Doubt("a coordination whose number is not sure")
+        return "plural"
+    determiners = {sentence.lower[i] for i in sentence.children(head, "det", "nummod")}
+    if tag in {"NNS", "NNPS"}:
+        is_sure = determiners.isdisjoint(_SINGULAR)
+    else:
+        ends_in_s = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+        is_odd = ends_in_s and tag == "NN" and determiners.isdisjoint(_SINGULAR)
+        is_sure = determiners.isdisjoint(_PLURAL) and not is_odd
+    if not is_sure or word in _COLLECTIVE:
+        raise Doubt("a noun whose number is not sure")
+    return "plural" if tag in {"NNS", "NNPS"} else "singular"
+
+
+def write_noun_phrase(
+    sentence: Sentence, phrase: NounPhrase, case: str, is_word: Callable[[str], bool]
+) -> str:
+    """Return a noun phrase as it stands within a sentence, as ``"subject"`` or ``"object"``.
+
+    Parameters
+    ----------
+    sentence, phrase
+        Where it stands now.
+    case
+        Of a pronoun.
+    is_word
+        Tells whether a word in small letters is one; what is none is taken for a name.
+    """
+    text = sentence.write(phrase.span)
+    if phrase.is_pronoun:
+        forms = _AS_SUBJECT if case == "subject" else _AS_OBJECT
+        word = text.lower()
+        return forms.get(word, "I" if word == "i" else word)
+    return uncapitalise(sentence, text, is_word) if phrase.span.start == 0 else text
+
+
+def uncapitalise(sentence: Sentence, text: str, is_word: Callable[[str], bool]) -> str:
+    """Return a text that stands at the begin of a sentence with the first letter made small."""
+    first = sentence.words[0]
+    is_name = sentence.tags[0] in {"NNP", "NNPS"}
+    if is_name or first == "I" or first[1:] != first[1:].lower():
+        return text
+    is_known = sentence.tags[0] in _FUNCTION_TAGS or is_word(first.lower())
+    return text[0].lower() + text[1:] if is_known else text

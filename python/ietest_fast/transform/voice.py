@@ -1,0 +1,218 @@
+"""Active into passive clauses and back: the same event, told from its other side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ietest_fast.lexicon.token_parses import RELATIONS
+from ietest_fast.transform.clauses import read_active, read_passive
+from ietest_fast.transform.doubt import Doubt
+from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, TransformationKind
+from ietest_fast.transform.noun_phrases import write_noun_phrase
+from ietest_fast.transform.syntactic import Rewritten, SyntacticTransformation
+from ietest_fast.transform.verb_groups import check_agreement, write_active, write_passive
+from ietest_fast.transform.voice_rules import check_active, check_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
+
+    from ietest_fast.lexicon.token_parses import TokenParses
+    from ietest_fast.lexicon.verbs import Verbs
+    from ietest_fast.lexicon.wordnet import WordNet
+    from ietest_fast.transform.clauses import Clause
+    from ietest_fast.transform.noun_phrases import NounPhrase
+    from ietest_fast.transform.trees import Sentence
+
+    Read = Callable[[Sentence], Clause]
+    Write = Callable[[Sentence, Clause, bool], Iterator[str]]
+
+Direction = Literal["both", "passive", "active"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Voice(SyntacticTransformation):
+    """Turn active clauses into passive ones and back.
+
+    A clause is turned if it is the main clause of a statement and its parts stand where they
+    usually do, and if the result, parsed, leads back to it.
+
+    Parameters
+    ----------
+    parser
+        Finds the trees.
+    verbs
+        Inflects verbs.
+    wordnet
+        Finds the base forms of nouns.
+    direction
+        ``"passive"`` or ``"active"`` for one direction alone.
+    """
+
+    verbs: Verbs
+    wordnet: WordNet
+    direction: Direction = "both"
+
+    @property
+    def name(self) -> str:
+        """``"voice"``."""
+        return "voice"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The direction."""
+        return {"direction": self.direction}
+
+    def find_candidates(self, parses: TokenParses) -> npt.NDArray[np.bool_]:
+        """Return which texts have a verb with an object, or a passive with an agent."""
+        wanted = []
+        if self.direction != "active":
+            wanted.append("obj")
+        if self.direction != "passive":
+            wanted.append("obl:agent")
+        codes = [RELATIONS.index(name) for name in wanted]
+        n_before = np.concatenate(([0], np.cumsum(np.isin(parses.relation, codes))))
+        found: npt.NDArray[np.bool_] = np.diff(n_before[parses.offsets]) > 0
+        return found
+
+    def rewrite(self, sentence: Sentence) -> list[Rewritten]:
+        """Return the sentence in the other voice; two ways to order a passive."""
+        return self._turn(sentence, self.direction, is_back=False)
+
+    def lead_back(self, sentence: Sentence) -> list[Rewritten]:
+        """Return the sentence in the other voice, whatever the direction that was asked for."""
+        return self._turn(sentence, "both", is_back=True)
+
+    def _turn(self, sentence: Sentence, direction: Direction, *, is_back: bool) -> list[Rewritten]:
+        readings: list[tuple[Read, Write, str]] = []
+        if direction != "active":
+            readings.append((read_active, self._to_passive, "to-passive"))
+        if direction != "passive":
+            readings.append((read_passive, self._to_active, "to-active"))
+        for read, write, rule in readings:
+            try:
+                made = list(write(sentence, read(sentence), is_back))
+            except Doubt:
+                continue
+            return [Rewritten(text, rule) for text in made]
+        return []
+
+    def _to_passive(
+        self,
+        sentence: Sentence,
+        clause: Clause,
+        is_back: bool,  # noqa: ARG002 - what both directions are called with
+    ) -> Iterator[str]:
+        """Yield the sentence with the agent behind the verb, then at its end."""
+        tag = sentence.tags[clause.group.verb]
+        lemma = self.verbs.lemma(sentence.lower[clause.group.verb], tag)
+        check_active(sentence, clause, lemma, self.wordnet)
+        check_parts(sentence, clause, self.wordnet)
+        check_agreement(sentence, clause.group, clause.subject.person)
+        group = write_passive(sentence, clause.group, clause.other.person, self.verbs)
+        begin = f"{self._write_subject(sentence, clause)} {_with_particle(sentence, clause, group)}"
+        agent = f" by {self._write(sentence, clause.subject, 'object')}"
+        after, end = _write_after(sentence, clause.after), _write_end(sentence, clause)
+        if not after or not clause.subject.is_long:
+            yield f"{begin}{agent}{after}{end}"
+        refers = any(
+            sentence.tags[i].startswith("PRP") or sentence.relations[i].startswith("nsubj")
+            for i in clause.after
+        )
+        if after and "," not in after and not refers:
+            yield f"{begin}{after}{agent}{end}"
+
+    def _to_active(
+        self,
+        sentence: Sentence,
+        clause: Clause,
+        is_back: bool,
+    ) -> Iterator[str]:
+        check_parts(sentence, clause, self.wordnet)
+        check_agreement(sentence, clause.group, clause.subject.person)
+        between, after = (_write_after(sentence, words) for words in (clause.between, clause.after))
+        is_prepositional = len(clause.after) and sentence.tags[clause.after.start] in {"IN", "TO"}
+        if "," in between or (is_prepositional and not is_back):
+            raise Doubt("a phrase behind the agent may belong to it")
+        group = write_active(sentence, clause.group, clause.other.person, self.verbs)
+        what = self._write(sentence, clause.subject, "object")
+        begin = f"{self._write_subject(sentence, clause)} {_with_particle(sentence, clause, group)}"
+        yield f"{begin} {what}{between}{after}{_write_end(sentence, clause)}"
+
+    def _write_subject(self, sentence: Sentence, clause: Clause) -> str:
+        """Return what stands before the new subject, and the subject, with the old capital."""
+        text = self._write(sentence, clause.other, "subject")
+        start = clause.subject.span.start
+        if start == 0:
+            return text[0].upper() + text[1:] if sentence.words[0][0].isupper() else text
+        return f"{sentence.write(range(start))} {text}"
+
+    def _write(self, sentence: Sentence, phrase: NounPhrase, case: str) -> str:
+        return write_noun_phrase(sentence, phrase, case, self._is_word)
+
+    def _is_word(self, word: str) -> bool:
+        return word in self.wordnet or bool(self.wordnet.base_forms(word, "n"))
+
+
+def _with_particle(sentence: Sentence, clause: Clause, group: str) -> str:
+    return group if clause.particle is None else f"{group} {sentence.words[clause.particle]}"
+
+
+def _write_after(sentence: Sentence, words: range) -> str:
+    return sentence.spaces[words.start] + sentence.write(words) if len(words) else ""
+
+
+def _write_end(sentence: Sentence, clause: Clause) -> str:
+    """Return the final marks."""
+    first = clause.after.stop
+    return "".join(sentence.spaces[i] + sentence.words[i] for i in range(first, len(sentence)))
+
+
+class SyntaxOptions(PhiOptions):
+    """What a transformation of syntax can be told."""
+
+    parser: str = Field(
+        "packaged", description="packaged, an installed spaCy pipeline with a parser, or its folder"
+    )
+
+
+class VoiceOptions(SyntaxOptions):
+    """What the change of voice can be told."""
+
+    direction: Direction = Field(
+        "both", description="passive: active clauses become passive; active: the reverse"
+    )
+
+
+def _plan_voice(options: VoiceOptions) -> PlannedTransformation:
+    from ietest_fast.lexicon.parsing import Parser
+    from ietest_fast.lexicon.verbs import Verbs
+    from ietest_fast.lexicon.wordnet import WordNet
+
+    parser = Parser.load(options.parser)
+    made = Voice(
+        parser=parser,
+        verbs=Verbs.packaged(),
+        wordnet=WordNet.packaged(),
+        direction=options.direction,
+    )
+    return PlannedTransformation(
+        name=made.name,
+        fingerprint=made.fingerprint,
+        options=made.describe()["options"],
+        builder=lambda _: made,
+        closer=parser.close,
+    )
+
+
+VOICE = TransformationKind(
+    name="voice",
+    summary="turns active clauses into passive ones and back, where both parses are sure",
+    options=VoiceOptions,
+    plan=_plan_voice,
+)
