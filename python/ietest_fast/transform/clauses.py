@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ietest_fast.transform.verb_groups import VerbGroup
 
 _PARTS = frozenset({"nsubj", "nsubj:pass", "obj", "obl:agent", "aux", "aux:pass", "compound:prt"})
+_AUXILIARY = frozenset({"aux", "aux:pass", "cop"})
+_NAMES = frozenset({"NNP", "NNPS"})
 # Dependents of the verb that may stand around its parts.
 _AROUND = frozenset({"obl", "advmod", "cc", "discourse"})
 _MARKS = frozenset({",", ".", "!"})
@@ -159,6 +161,14 @@ def _assemble(
     other_span: range,
 ) -> Clause:
     """Put the parts together if nothing stands between them that is not known."""
+    before = subject.span.start - 1
+    if before >= 0 and (sentence.tags[before] in _NAMES or sentence.words[before].endswith(".")):
+        raise Doubt("the subject may begin before")
+    if (
+        sentence.tags[max(i for i in range(len(sentence)) if sentence.words[i] not in _MARKS)]
+        == "IN"
+    ):
+        raise Doubt("the sentence breaks off")
     if subject.span.stop != group.span.start:
         raise Doubt("something stands between subject and verb")
     particles = sentence.children(group.verb, "compound:prt")
@@ -178,6 +188,7 @@ def _assemble(
     while stop > end and sentence.words[stop - 1] in _MARKS:
         stop -= 1
     after = range(end, stop)
+    _check_verbs(sentence, group.verb, after)
     if after and not _begins_another(sentence, end):
         raise Doubt("what follows may belong to the noun before it")
     return Clause(
@@ -188,6 +199,18 @@ def _assemble(
         between=range(begin, other_span.start),
         after=after,
     )
+
+
+def _check_verbs(sentence: Sentence, verb: int, words: range) -> None:
+    """Stop if a verb without a subject of its own stands there: its subject may change."""
+    for i in words:
+        if not sentence.tags[i].startswith("VB") or sentence.relations[i] in _AUXILIARY:
+            continue
+        above = i
+        while sentence.heads[above] not in {above, verb}:
+            above = sentence.heads[above]
+        if sentence.relations[above] not in {"conj", "advcl"}:
+            raise Doubt("a verb whose subject may change")
 
 
 def _begins_another(sentence: Sentence, word: int) -> bool:

@@ -45,6 +45,8 @@ TRANSFORMATIONS: Registry[TransformationKind] = Registry(
         "numerical": "ietest_fast.transform.numerical:NUMERICAL",
         "swap": "ietest_fast.transform.structure:SWAP",
         "internalise": "ietest_fast.transform.structure:INTERNALISE",
+        "voice": "ietest_fast.transform.voice:VOICE",
+        "permute": "ietest_fast.transform.permute:PERMUTE",
     },
     noun="transformation",
     check=check_kind,

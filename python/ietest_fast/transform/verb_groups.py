@@ -161,18 +161,22 @@ def _kind(words: list[str], tag: str, *, is_passive: bool) -> str:
     return kind
 
 
-def check_agreement(sentence: Sentence, group: VerbGroup, person: Person) -> None:
+def check_agreement(sentence: Sentence, group: VerbGroup, person: Person, verbs: Verbs) -> None:
     """Stop unless the verb agrees with its subject, as far as both can be told.
 
     Raises
     ------
     Doubt
-        If it does not: then one of both was misread.
+        If it does not: then one of both was misread. Or if the verb may be of the past or of the
+        present (*they read*, *they bore*).
     """
     allowed = _AGREES.get(group.finite, _SINGULAR | _OTHERS)
     if group.finite == sentence.lower[group.verb]:
         tag = sentence.tags[group.verb]
         allowed = {"VBZ": _SINGULAR, "VBP": _OTHERS}.get(tag, _SINGULAR | _OTHERS)
+        is_base = verbs.lemma(group.finite, "VB") is not None
+        if is_base and person != "singular" and verbs.lemma(group.finite, "VBD") is not None:
+            raise Doubt("past and present look alike")
     if person not in allowed:
         raise Doubt("subject and verb do not agree")
 

@@ -113,7 +113,7 @@ class Voice(SyntacticTransformation):
         lemma = self.verbs.lemma(sentence.lower[clause.group.verb], tag)
         check_active(sentence, clause, lemma, self.wordnet)
         check_parts(sentence, clause, self.wordnet)
-        check_agreement(sentence, clause.group, clause.subject.person)
+        check_agreement(sentence, clause.group, clause.subject.person, self.verbs)
         group = write_passive(sentence, clause.group, clause.other.person, self.verbs)
         begin = f"{self._write_subject(sentence, clause)} {_with_particle(sentence, clause, group)}"
         agent = f" by {self._write(sentence, clause.subject, 'object')}"
@@ -134,7 +134,7 @@ class Voice(SyntacticTransformation):
         is_back: bool,
     ) -> Iterator[str]:
         check_parts(sentence, clause, self.wordnet)
-        check_agreement(sentence, clause.group, clause.subject.person)
+        check_agreement(sentence, clause.group, clause.subject.person, self.verbs)
         between, after = (_write_after(sentence, words) for words in (clause.between, clause.after))
         is_prepositional = len(clause.after) and sentence.tags[clause.after.start] in {"IN", "TO"}
         if "," in between or (is_prepositional and not is_back):

@@ -24,6 +24,7 @@ _MOTION = frozenset(
     "bike climb come crawl cycle dance drive drop fall fly go hike hop jump leap look move ride "  # noqa: SIM905
     "rush skate ski skip slide step".split()
 )
+_OF_SENSES = frozenset("feel hear help let make notice observe see watch".split())  # noqa: SIM905
 # Verb and noun are one expression.
 _IDIOMS = {
     verb: frozenset(nouns.split())
@@ -46,26 +47,27 @@ _IDIOMS = {
     }.items()
 }
 # How far, how long, how much.
-_MEASURES = frozenset(
-    "century cent day decade degree dollar euro foot gallon gram hour inch kilogram kilometer "  # noqa: SIM905
-    "kilometre lap lb liter litre meter metre mile minute month ounce percent pound second step "
-    "time ton week yard year".split()
+MEASURES = frozenset(
+    "afternoon cent century day decade degree dollar euro foot gallon gram hour inch "  # noqa: SIM905
+    "kilogram kilometer kilometre lap lb liter litre meter metre mile minute month "
+    "morning night ounce percent pound second step time ton week yard year".split()
 )
 # "in a red dress", "with glasses": whose, once the words stand in another order?
 _WORN = frozenset(
-    "apron arm attire bag bandana beard bikini black blue boot bow brown cap clothes clothing coat "  # noqa: SIM905
-    "costume dress eye face flag foot garb gear glass glasses glove goggles gold gown gray green "
-    "grey hair hand hat head headphone headscarf helmet hood hoodie jacket jean jeans jersey "
-    "kimono leg leotard mask mohawk orange outfit overalls pants pink ponytail purple red robe "
-    "sandal scarf shirt shoe shorts skirt smile sneaker suit sunglasses sweater sweatshirt swimsuit "
-    "swimwear tank tattoo tie top trunks tutu uniform vest wetsuit white yellow".split()
+    "apron arm attire bag bandana beard bikini black blue boot bow brown cap clothes "  # noqa: SIM905
+    "clothing coat costume dress eye face flag foot garb gear glass glasses glove goggles "
+    "gold gown gray green grey hair hand hat head headphone headscarf helmet hood hoodie "
+    "jacket jean jeans jersey kimono leg leotard mask mohawk orange outfit overalls pants "
+    "pink ponytail purple red robe sandal scarf shirt shoe shorts skirt smile sneaker "
+    "suit sunglasses sweater sweatshirt swimsuit swimwear tank tattoo tie top trunks tutu "
+    "uniform vest wetsuit white yellow".split()
 )
 _OF_SOMEBODY = frozenset({"in", "with", "without"})
 # What they say, they say of the object.
 _OF_OBJECT = frozenset("about as concerning of regarding than".split())  # noqa: SIM905
 # Relations of words behind a noun that surely belong to it.
 _BEHIND_NOUN = frozenset(
-    "amod case cc compound conj det fixed flat goeswith nmod:poss nummod punct".split()  # noqa: SIM905
+    "case cc compound conj det fixed flat goeswith nmod:poss nummod punct".split()  # noqa: SIM905
 )
 _OWN = frozenset("her his its their".split())  # noqa: SIM905
 _NOBODY = frozenset({"it", "you"})
@@ -93,9 +95,12 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
     if clause.particle is not None and lemma in _MOTION:
         raise Doubt("the verb says where somebody goes")
     noun = sentence.lower[clause.other.head]
+    is_verb_too = len(clause.other.span) > 1 and wordnet.base_forms(noun, "v")
+    if lemma in _OF_SENSES and is_verb_too:  # "watched the river flow"
+        raise Doubt("the object may be a clause")
     if noun in _IDIOMS.get(lemma, ()):
         raise Doubt("verb and noun are one expression")
-    if not _MEASURES.isdisjoint(nouns_of(wordnet, noun)):
+    if not MEASURES.isdisjoint(nouns_of(wordnet, noun)):
         raise Doubt("the object is a measure")
 
 
@@ -138,7 +143,7 @@ def check_whole(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> Non
         relation = sentence.relations[i]
         if relation == "nmod":
             cases = [sentence.lower[each] for each in sentence.children(i, "case")]
-            is_measure = not _MEASURES.isdisjoint(nouns_of(wordnet, sentence.lower[i]))
+            is_measure = not MEASURES.isdisjoint(nouns_of(wordnet, sentence.lower[i]))
             if cases != ["of"] or is_measure:
                 raise Doubt("a phrase behind the noun may belong to the verb")
         elif relation not in _BEHIND_NOUN:
