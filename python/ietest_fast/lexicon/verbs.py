@@ -1,0 +1,285 @@
+"""Forms of English verbs, made and recognised with WordNet's exception list."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Literal
+
+from ietest_fast.lexicon.irregular_verbs import Paradigm, read_compounds, read_paradigms
+from ietest_fast.lexicon.verb_spelling import (
+    find_stems,
+    is_stress_known,
+    spell_gerund,
+    spell_past,
+    spell_third,
+)
+from ietest_fast.lexicon.wordnet import WordNet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Slot = Literal["past", "participle", "third", "gerund"]
+
+_SLOT_OF_TAG: dict[str, Slot] = {
+    "VBD": "past",
+    "VBN": "participle",
+    "VBZ": "third",
+    "VBG": "gerund",
+}
+_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+# A preposition stands at their end: the verb before it is inflected.
+_PHRASAL = frozenset({"log-in", "matt-up", "white-out"})
+# Two verbs with one base form (lay, lain; lied, lied).
+_TWO_VERBS = frozenset({"lie"})
+# Listed as forms, but spellings of the base.
+_RESPELT = frozenset({"co-ordinate", "squilgee", "tranship"})
+_THIRD = {"be": "is", "have": "has"}
+# Forms that belong to one verb only; "'s" is is or has, "'d" is had, would or did.
+_PRESENT = {"am": "be", "are": "be", "'m": "be", "'re": "be", "'ve": "have", "wan": "want"}
+# Put before any verb, whether WordNet has that verb or not.
+_PREFIXES = ("co", "de", "mis", "out", "over", "pre", "re", "under", "un")
+
+
+class Verbs:
+    """Forms of verbs according to a WordNet's exception list and spelling rules.
+
+    The exception list, turned round, gives the irregular forms of a verb, and tells where a
+    consonant is doubled; :mod:`ietest_fast.lexicon.irregular_verbs` tells which form is which. All
+    other forms follow from the spelling. Lemmas are found by inflecting back: a verb is the lemma
+    of a form if the form is one of its forms.
+
+    Parameters
+    ----------
+    wordnet
+        The lexicon whose verbs of one word are known.
+    """
+
+    def __init__(self, wordnet: WordNet) -> None:
+        self._wordnet = wordnet
+        listed: dict[str, list[str]] = defaultdict(list)
+        for form, bases in wordnet.exceptions("v").items():
+            for base in bases:
+                if form != base and "_" not in form:
+                    listed[base].append(form)
+        self._listed: Mapping[str, list[str]] = listed
+
+    @staticmethod
+    @functools.cache
+    def packaged() -> Verbs:
+        """Return the verbs of the packaged WordNet; made once per process.
+
+        Raises
+        ------
+        ResourceError
+            If the packaged file is missing or damaged.
+        """
+        return Verbs(WordNet.packaged())
+
+    def past(self, lemma: str) -> str | None:
+        """Return the past tense (*eat*: *ate*; *be*: *was*).
+
+        None for *lie*, which is two verbs, and for a verb that WordNet does not have and whose last
+        consonant may have to be doubled.
+        """
+        paradigms = self._of(lemma)
+        return paradigms[0].past if paradigms and lemma not in _TWO_VERBS else None
+
+    def participle(self, lemma: str) -> str | None:
+        """Return the past participle (*eat*: *eaten*); None as for :meth:`past`."""
+        paradigms = self._of(lemma)
+        return paradigms[0].participles[0] if paradigms and lemma not in _TWO_VERBS else None
+
+    def third(self, lemma: str) -> str:
+        """Return the third person singular of the present (*go*: *goes*; *be*: *is*)."""
+        return self._third(lemma)[0]
+
+    def gerund(self, lemma: str) -> str:
+        """Return the form in -ing (*run*: *running*; *die*: *dying*)."""
+        return self._gerund(lemma)[0]
+
+    def lemma(self, form: str, tag: str) -> str | None:
+        """Return the base form of a verb.
+
+        Parameters
+        ----------
+        form
+            In lower case; the clitics ``'m``, ``'re`` and ``'ve``, and the *wan* of *wanna*, are
+            known.
+        tag
+            Penn tag: VB, VBP, VBZ, VBD, VBN or VBG.
+
+        Returns
+        -------
+        str or None
+            The only verb of WordNet that has this form, or the one among several that SemCor tags
+            more often. None if there is none, if nothing decides between several, or if the form
+            looks like the base of a commoner verb (*feed*, tagged VBD, is hardly of *fee*).
+
+        Raises
+        ------
+        ValueError
+            If the tag is none of a verb.
+        """
+        slot = _SLOT_OF_TAG.get(tag)
+        if slot is None and tag not in {"VB", "VBP"}:
+            raise ValueError(f"tag: VB, VBP, {', '.join(_SLOT_OF_TAG)}, not {tag!r}")
+        prefix, hyphen, rest = form.partition("-")
+        if hyphen and prefix in _PREFIXES and not self._has(form, slot):
+            lemma = self.lemma(rest, tag)
+            return None if lemma is None else f"{prefix}-{lemma}"
+        if slot is None:
+            is_present = form in _PRESENT and (tag == "VBP" or form in {"'ve", "wan"})
+            return _PRESENT[form] if is_present else form if self._is_verb(form) else None
+        candidates = self._candidates(form, slot)
+        best = self._most_frequent(candidates)
+        if best is None or best == form or not self._is_verb(form):
+            return best
+        is_regular = form in spell_past(best, self._stems(best))
+        return None if is_regular and self._count(form) >= self._count(best) else best
+
+    def participle_of_past(self, form: str) -> str | None:
+        """Return the participle that goes with a past tense, in the spelling of the text.
+
+        *ate*: *eaten*; *travelled*: *travelled*, *traveled*: *traveled*; *lay*: *lain*, *lied*:
+        *lied*. None if :meth:`lemma` is not sure and its candidates have different participles.
+        """
+        return self._counterpart(form, "VBD")
+
+    def past_of_participle(self, form: str) -> str | None:
+        """Return the past tense that goes with a participle, in the spelling of the text.
+
+        *eaten*: *ate*; *travelled*: *travelled*; *been*: *was*. None as for
+        :meth:`participle_of_past`.
+        """
+        return self._counterpart(form, "VBN")
+
+    def _counterpart(self, form: str, tag: Literal["VBD", "VBN"]) -> str | None:
+        best = self.lemma(form, tag)
+        lemmas = self._candidates(form, _SLOT_OF_TAG[tag]) if best is None else (best,)
+        found = {self._counterpart_of(lemma, form, tag) for lemma in lemmas}
+        return found.pop() if len(found) == 1 else None
+
+    def _counterpart_of(self, lemma: str, form: str, tag: Literal["VBD", "VBN"]) -> str | None:
+        for row in self._of(lemma):
+            if tag == "VBD" and row.past == form:
+                return row.participles[0]
+            if tag == "VBN" and form in row.participles:
+                return row.past
+        return None
+
+    def _is_verb(self, word: str) -> bool:
+        return word in self._verbs
+
+    def _has(self, form: str, slot: Slot | None) -> bool:
+        return self._is_verb(form) if slot is None else bool(self._candidates(form, slot))
+
+    @functools.cached_property
+    def _verbs(self) -> frozenset[str]:
+        known = {verb for verb in self._wordnet.words("v") if _WORD.fullmatch(verb)} - _PHRASAL
+        return frozenset(known | read_paradigms().keys() | read_compounds().keys())
+
+    @functools.cached_property
+    def _index(self) -> dict[Slot, dict[str, tuple[str, ...]]]:
+        """Verbs by form, for each slot; all spellings that are in use."""
+        index: dict[Slot, dict[str, list[str]]] = {
+            slot: defaultdict(list) for slot in ("past", "participle", "third", "gerund")
+        }
+        for verb in sorted(self._verbs):
+            for slot, form in self._forms(verb):
+                if verb not in index[slot][form]:
+                    index[slot][form].append(verb)
+        return {
+            slot: {form: tuple(verbs) for form, verbs in forms.items()}
+            for slot, forms in index.items()
+        }
+
+    def _forms(self, verb: str) -> Iterator[tuple[Slot, str]]:
+        for row in self._of(verb):
+            yield "past", row.past
+            for participle in row.participles:
+                yield "participle", participle
+        for form in self._third(verb):
+            yield "third", form
+        for form in self._gerund(verb):
+            yield "gerund", form
+
+    def _candidates(self, form: str, slot: Slot) -> tuple[str, ...]:
+        """Return the verbs that a form may be of.
+
+        A past that only is a participle, and the other way round, is taken for what it is: *have
+        went*, *I seen*.
+        """
+        found = self._index[slot].get(form, ())
+        if not found and slot in {"past", "participle"}:
+            return self._index["participle" if slot == "past" else "past"].get(form, ())
+        return found
+
+    def _most_frequent(self, candidates: tuple[str, ...]) -> str | None:
+        if len(candidates) < 2:
+            return next(iter(candidates), None)
+        first, second = sorted(candidates, key=self._count, reverse=True)[:2]
+        # Two spellings of one verb (enroll, enrol) are told apart by less than two verbs.
+        least = 1 if self._synsets(first) & self._synsets(second) else 2
+        return first if self._count(first) - self._count(second) >= least else None
+
+    def _synsets(self, verb: str) -> set[int]:
+        return set(self._wordnet.sense_numbers(verb, "v")[0])
+
+    def _count(self, verb: str) -> int:
+        return sum(self._wordnet.sense_numbers(verb, "v")[1])
+
+    def _stems(self, verb: str) -> tuple[str, ...]:
+        made_of = self._split(verb)
+        if made_of is not None:
+            return tuple(made_of[0] + stem for stem in self._stems(made_of[1]))
+        return find_stems(verb, self._listed.get(verb, ()))
+
+    def _third(self, verb: str) -> tuple[str, ...]:
+        if verb in _THIRD:
+            return (_THIRD[verb],)
+        return spell_third(verb, self._stems(verb))
+
+    def _gerund(self, verb: str) -> tuple[str, ...]:
+        return spell_gerund(verb, self._stems(verb))
+
+    def _of(self, verb: str) -> tuple[Paradigm, ...]:
+        """Return the paradigms of a verb, the usual one first; empty if it cannot be told."""
+        listed = read_paradigms().get(verb)
+        if listed is not None:
+            return listed
+        made_of = read_compounds().get(verb) or self._split(verb)
+        if made_of is not None:
+            prefix, base = made_of
+            return tuple(row.prefixed(prefix) for row in self._of(base))
+        irregular = [form for form in self._listed.get(verb, ()) if _is_irregular(form, verb)]
+        for start in range(1, len(verb) - 1) if irregular else ():
+            prefix, base = verb[:start], verb[start:]
+            rows = tuple(row.prefixed(prefix) for row in read_paradigms().get(base, ()))
+            if any(not {row.past, *row.participles}.isdisjoint(irregular) for row in rows):
+                return rows
+        if len(irregular) == 1:
+            return (Paradigm(past=irregular[0], participles=(irregular[0],)),)
+        if verb not in self._verbs and not is_stress_known(verb):
+            return ()
+        pasts = spell_past(verb, self._stems(verb))
+        return tuple(Paradigm(past=past, participles=(past,)) for past in pasts)
+
+    def _split(self, verb: str) -> tuple[str, str] | None:
+        """Return prefix and verb of what WordNet does not have, but a known verb is part of."""
+        if verb in self._verbs or self._listed.get(verb):
+            return None
+        for prefix in _PREFIXES:
+            for start in (f"{prefix}-", prefix):
+                base = verb.removeprefix(start)
+                if base != verb and base in self._verbs:
+                    return start, base
+        return None
+
+
+def _is_irregular(form: str, verb: str) -> bool:
+    """Tell whether a listed form is a past or participle that no rule of spelling makes."""
+    if form.endswith(("ing", "s")) or form in _RESPELT:
+        return False
+    return not (form.endswith("ed") and len(form) > len(verb))
