@@ -150,8 +150,8 @@ py::tuple replace_tagged(const text::TaggedTable& table, const std::vector<py::o
     return py::make_tuple(parts, bool_array(std::move(result.changed)), result.n_changed);
 }
 
-py::tuple insert_phrase(const py::object& source, const std::string& phrase,
-                        bool before_first_mark, bool with_edits, std::optional<int> n_threads) {
+py::tuple insert_phrase(const py::object& source, const std::string& phrase, bool before_first_mark,
+                        bool with_edits, std::optional<int> n_threads) {
     const BorrowedStrings borrowed(source);
     text::SubstitutionOptions options;
     options.with_edits = with_edits;
@@ -169,8 +169,8 @@ text::Misspelling make_misspelling(const py::object& letters, const py::object& 
                                    const py::object& known, const py::object& listed,
                                    const std::array<std::uint64_t, 2>& key, std::int64_t n_words,
                                    bool swaps, bool with_neighbours,
-                                   const std::optional<bool>& only_listed,
-                                   std::int64_t min_letters, bool between_blanks) {
+                                   const std::optional<bool>& only_listed, std::int64_t min_letters,
+                                   bool between_blanks) {
     text::NoiseOptions options;
     options.n_words = n_words;
     options.swaps = swaps;
@@ -265,8 +265,8 @@ void register_text(py::module_& module) {
              py::arg("with_edits") = false, py::arg("n_threads") = py::none());
 
     text_module.def("insert_phrase", &insert_phrase, py::arg("strings"), py::kw_only(),
-                    py::arg("phrase"), py::arg("before_first_mark"),
-                    py::arg("with_edits") = false, py::arg("n_threads") = py::none());
+                    py::arg("phrase"), py::arg("before_first_mark"), py::arg("with_edits") = false,
+                    py::arg("n_threads") = py::none());
 
     text_module.def("apply_edits", &apply_edits, py::arg("strings"), py::arg("row"),
                     py::arg("start"), py::arg("end"), py::arg("expected"), py::arg("pieces"));

@@ -37,8 +37,16 @@ NoiseOptions noise_options(std::int64_t n_words) {
 }  // namespace
 
 TEST_CASE("a phrase goes before the marks that end a text") {
-    const Strings texts{"A dog runs.", "Is it so?! ", "no mark",     "It is in the U.S.", "Well .",
-                        "\"I am.\"",   "...",         "\u4F60\u3002", "",                  " \n"};
+    const Strings texts{"A dog runs.",
+                        "Is it so?! ",
+                        "no mark",
+                        "It is in the U.S.",
+                        "Well .",
+                        "\"I am.\"",
+                        "...",
+                        "\u4F60\u3002",
+                        "",
+                        " \n"};
     CHECK(inserted(texts, InsertionPlace::before_final_mark) ==
           std::vector<std::string>{"A dog runs and so on.", "Is it so and so on?! ",
                                    "no mark and so on", "It is in the U.S. and so on.",
@@ -55,7 +63,8 @@ TEST_CASE("as published, a phrase goes before the first mark, and the rest is dr
 
 TEST_CASE("threads put a phrase where one puts it") {
     std::vector<std::string> rows;
-    for (int i = 0; i < 3000; ++i) rows.push_back(std::to_string(i) + std::string(i % 40, 'x') + ".");
+    for (int i = 0; i < 3000; ++i)
+        rows.push_back(std::to_string(i) + std::string(i % 40, 'x') + ".");
     const Strings texts(rows);
     const auto one = inserted(texts, InsertionPlace::before_final_mark);
     CHECK(inserted(texts, InsertionPlace::before_final_mark, 3) == one);

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from reference.substitution import split_words
 
 ENDINGS = ("s", "es", "d", "ed", "ing", "r", "er", "st", "est", "ly")
+
+
+Drawn = TypeVar("Drawn")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +41,25 @@ class Draws:
 
     def below(self, n: int) -> int:
         if not self.words:
-            address = 0xCBF29CE484222325
-            for byte in self.text.encode():
-                address = (address ^ byte) * 0x100000001B3 % 2**64
+            data = self.text.encode()
+            address = 0xCBF29CE484222325 ^ len(data)
+            for at in range(0, len(data), 8):
+                word = int.from_bytes(data[at : at + 8], "little")
+                address = (address ^ word) * 0x9E3779B97F4A7C15 % 2**64
+                address ^= address >> 32
             source = np.random.Philox(
                 key=np.array(self.key, np.uint64), counter=np.array([0, address, 0, 0], np.uint64)
             )
             self.words = [int(word) for word in source.random_raw(1000)]
         return self.words.pop(0) * n >> 64
+
+    def take(self, pool: list[Drawn]) -> Drawn:
+        """Take one out; the last one moves to its place."""
+        place = self.below(len(pool))
+        drawn = pool[place]
+        pool[place] = pool[-1]
+        pool.pop()
+        return drawn
 
 
 def _pieces(text: str) -> list[str]:
@@ -98,36 +114,52 @@ def misspell(text: str, how: Noise) -> str:
     """Misspell words of a text."""
     pieces = re.split(r"(\s+)", text) if how.between_blanks else _pieces(text)
     draws = Draws(text, how.key)
-    pool = [i for i, piece in enumerate(pieces) if piece.strip() and _is_eligible(piece, how)]
+    pool = [i for i, piece in enumerate(pieces) if _is_word(piece, how)]
     n_done = 0
     while pool and n_done < how.n_words:
-        place = draws.below(len(pool))
-        chosen = pool[place]
-        pool[place] = pool[-1]
-        pool.pop()
+        chosen = draws.take(pool)
         word = pieces[chosen]
-        swaps, keys = [], []
-        for i, char in enumerate(word):
-            alone = [c.isalpha() and word[j + 1 : j + 2] != "\u0301" for j, c in enumerate(word)]
-            if not alone[i]:
-                continue
-            if how.keys:
-                keys += [
-                    word[:i] + _as_case_of(char, letter) + word[i + 1 :]
-                    for letter in how.neighbours.get(_lower(char), "")
-                ]
-            if how.swaps and i + 1 < len(word) and alone[i + 1]:
-                other = word[i + 1]
-                if _lower(char) != _lower(other):
-                    pair = _as_case_of(char, other) + _as_case_of(other, char)
-                    swaps.append(word[:i] + pair + word[i + 2 :])
-        swaps = [spelling for spelling in swaps if not _is_known(spelling, how.known)]
-        keys = [spelling for spelling in keys if not _is_known(spelling, how.known)]
-        if not swaps and not keys:
+        if not _is_eligible(word, how):
             continue
-        options = swaps or keys
-        if swaps and keys and draws.below(2) == 1:
-            options = keys
-        pieces[chosen] = options[draws.below(len(options))]
-        n_done += 1
+        ways = [_swaps(word)] if how.swaps else []
+        if how.keys:
+            ways.append(_keys(word, how.neighbours))
+        if len(ways) == 2 and draws.below(2) == 1:
+            ways.reverse()
+        for spellings in ways:
+            spelling = None
+            while spellings and spelling is None:
+                drawn = draws.take(spellings)
+                spelling = None if _is_known(drawn, how.known) else drawn
+            if spelling is not None:
+                pieces[chosen] = spelling
+                n_done += 1
+                break
     return "".join(pieces)
+
+
+def _is_word(piece: str, how: Noise) -> bool:
+    if how.between_blanks:
+        return bool(piece.strip())
+    return piece[:1].isalnum() or piece[:1] == "_"
+
+
+def _stands_alone(word: str, i: int) -> bool:
+    return word[i : i + 1].isalpha() and word[i + 1 : i + 2] != "\u0301"
+
+
+def _swaps(word: str) -> list[str]:
+    found = []
+    for i, (a, b) in enumerate(itertools.pairwise(word)):
+        if _stands_alone(word, i) and _stands_alone(word, i + 1) and _lower(a) != _lower(b):
+            found.append(word[:i] + _as_case_of(a, b) + _as_case_of(b, a) + word[i + 2 :])
+    return found
+
+
+def _keys(word: str, neighbours: dict[str, str]) -> list[str]:
+    return [
+        word[:i] + _as_case_of(char, letter) + word[i + 1 :]
+        for i, char in enumerate(word)
+        if _stands_alone(word, i)
+        for letter in neighbours.get(_lower(char), "")
+    ]

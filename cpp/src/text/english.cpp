@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 
 #include "ascii.hpp"
@@ -56,6 +57,21 @@ bool is_all_capitals(std::string_view piece) {
     const auto n_upper = std::count_if(piece.begin(), piece.end(), is_upper);
     return n_upper >= 2 && std::none_of(piece.begin(), piece.end(), is_lower);
 }
+
+// Up to four letters, the last one first.
+constexpr std::uint32_t packed(std::string_view word) {
+    std::uint32_t all = 0;
+    for (std::size_t i = word.size(); i > 0; --i) {
+        all = (all << 8) | static_cast<unsigned char>(word[i - 1]);
+    }
+    return all;
+}
+
+constexpr std::array kAbbreviations{packed("ave"),  packed("blvd"), packed("capt"), packed("corp"),
+                                    packed("dept"), packed("dr"),   packed("est"),  packed("etc"),
+                                    packed("gov"),  packed("inc"),  packed("jr"),   packed("lt"),
+                                    packed("ltd"),  packed("mr"),   packed("mrs"),  packed("ms"),
+                                    packed("prof"), packed("sgt"),  packed("sr"),   packed("vs")};
 
 class English final : public Language {
   public:
@@ -114,20 +130,24 @@ class English final : public Language {
 
     // U.S, p.m, e.g; and words that are hardly ever written out.
     bool abbreviates(std::string_view text) const override {
-        std::size_t begin = text.size();
-        while (begin > 0 && (is_letter(text[begin - 1]) || text[begin - 1] == '.')) --begin;
-        const std::string_view word = text.substr(begin);
-        if (word.empty() || !is_letter(word.back())) return false;
-        if (word.size() > 2 && word[word.size() - 2] == '.') return true;
-        constexpr std::array kWords{
-            std::string_view("ave"),  std::string_view("blvd"), std::string_view("capt"),
-            std::string_view("corp"), std::string_view("dept"), std::string_view("dr"),
-            std::string_view("est"),  std::string_view("etc"),  std::string_view("gov"),
-            std::string_view("inc"),  std::string_view("jr"),   std::string_view("lt"),
-            std::string_view("ltd"),  std::string_view("mr"),   std::string_view("mrs"),
-            std::string_view("ms"),   std::string_view("prof"), std::string_view("sgt"),
-            std::string_view("sr"),   std::string_view("vs")};
-        return std::ranges::find(kWords, folded(word)) != kWords.end();
+        const std::size_t size = text.size();
+        const auto from_end = [&](std::size_t i) { return text[size - 1 - i]; };
+        if (size == 0 || !is_letter(from_end(0))) return false;
+        if (size > 2 && from_end(1) == '.' && (is_letter(from_end(2)) || from_end(2) == '.')) {
+            return true;
+        }
+        // Asked for every text: the listed words fit four bytes, and nothing is allocated.
+        std::uint32_t word = 0;
+        std::size_t n_letters = 0;
+        for (; n_letters < size && is_letter(from_end(n_letters)); ++n_letters) {
+            if (n_letters == 4) return false;
+            word = (word << 8) | static_cast<unsigned char>(ascii_lower(from_end(n_letters)));
+        }
+        if (n_letters < size && from_end(n_letters) == '.') return false;
+        // Without a branch: which word it is cannot be foretold.
+        bool is_listed = false;
+        for (const std::uint32_t abbreviation : kAbbreviations) is_listed |= abbreviation == word;
+        return is_listed;
     }
 };
 

@@ -1,13 +1,13 @@
 #include "ietest/text/insertion.hpp"
 
 #include <array>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "blanks.hpp"
 #include "chunks.hpp"
+#include "writer.hpp"
 
 namespace ietest::text {
 namespace {
@@ -45,19 +45,49 @@ class Inserter {
         if (insertion.place == InsertionPlace::before_final_mark) piece_ = " ";
         piece_ += insertion.phrase;
         piece_with_stop_ = piece_ + ".";
-        for (const char mark : {'.', '!', '?'}) ends_[static_cast<unsigned char>(mark)] = true;
+        n_piece_ = piece_.size();
+        for (std::string* piece : {&piece_, &piece_with_stop_}) piece->append(kSlack, '\0');
+        for (std::size_t c = 0; c < kinds_.size(); ++c) {
+            const auto code = static_cast<std::uint32_t>(c);
+            kinds_[c] = c >= 0x80             ? Kind::beyond_ascii
+                        : is_blank(code)      ? Kind::blank
+                        : is_final_mark(code) ? Kind::mark
+                                              : Kind::other;
+        }
     }
+
+    // So many bytes may be read behind a piece.
+    static constexpr std::size_t kSlack = 32;
 
     std::optional<Spot> find(std::string_view text) const {
         return insertion_->place == InsertionPlace::before_final_mark ? before_final_mark(text)
                                                                       : before_first_mark(text);
     }
     std::string_view piece(const Spot& spot) const {
-        return spot.after_abbreviation ? piece_with_stop_ : piece_;
+        return spot.after_abbreviation ? std::string_view(piece_with_stop_).substr(0, n_piece_ + 1)
+                                       : std::string_view(piece_).substr(0, n_piece_);
     }
 
   private:
+    enum class Kind : std::uint8_t { other, blank, mark, beyond_ascii };
+    Kind kind_of(char c) const { return kinds_[static_cast<unsigned char>(c)]; }
+
     std::optional<Spot> before_final_mark(std::string_view text) const {
+        std::size_t end = text.size();
+        while (end > 0 && kind_of(text[end - 1]) == Kind::blank) --end;
+        std::size_t marks = end;
+        while (marks > 0 && kind_of(text[marks - 1]) == Kind::mark) --marks;
+        std::size_t at = marks;
+        while (at > 0 && kind_of(text[at - 1]) == Kind::blank) --at;
+        for (const std::size_t edge : {end, marks, at}) {
+            if (edge > 0 && kind_of(text[edge - 1]) == Kind::beyond_ascii) {
+                return before_final_mark_by_code_points(text);
+            }
+        }
+        return spot_at(text, at, marks, end);
+    }
+
+    std::optional<Spot> before_final_mark_by_code_points(std::string_view text) const {
         const std::size_t end = begin_of_blanks(text, 0, text.size());
         std::size_t marks = end;
         while (marks > 0) {
@@ -65,7 +95,11 @@ class Inserter {
             if (!is_final_mark(code_point_at(text, begin).value)) break;
             marks = begin;
         }
-        const std::size_t at = begin_of_blanks(text, 0, marks);
+        return spot_at(text, begin_of_blanks(text, 0, marks), marks, end);
+    }
+
+    std::optional<Spot> spot_at(std::string_view text, std::size_t at, std::size_t marks,
+                                std::size_t end) const {
         if (at == 0) return std::nullopt;
         const bool one_stop = end - marks == 1 && text[marks] == '.';
         if (one_stop && at == marks && insertion_->language->abbreviates(text.substr(0, at))) {
@@ -76,7 +110,7 @@ class Inserter {
 
     Spot before_first_mark(std::string_view text) const {
         std::size_t at = 0;
-        while (at < text.size() && !ends_[static_cast<unsigned char>(text[at])]) ++at;
+        while (at < text.size() && kind_of(text[at]) != Kind::mark) ++at;
         std::size_t end = at;
         if (end < text.size()) {
             ++end;
@@ -86,9 +120,10 @@ class Inserter {
     }
 
     const Insertion* insertion_;
+    std::size_t n_piece_;
     std::string piece_;
     std::string piece_with_stop_;
-    std::array<bool, 256> ends_{};
+    std::array<Kind, 256> kinds_{};
 };
 
 std::int64_t grown_by(const std::optional<Spot>& spot, std::string_view text,
@@ -96,11 +131,6 @@ std::int64_t grown_by(const std::optional<Spot>& spot, std::string_view text,
     if (!spot.has_value()) return 0;
     return static_cast<std::int64_t>(inserter.piece(*spot).size()) -
            static_cast<std::int64_t>(text.size() - spot->end);
-}
-
-char* put(char* out, std::string_view piece) {
-    if (!piece.empty()) std::memcpy(out, piece.data(), piece.size());
-    return out + piece.size();
 }
 
 void add_edits(std::int64_t row, const Spot& spot, std::string_view text, const Inserter& inserter,
@@ -140,22 +170,23 @@ Substituted insert_phrase(const StringColumn& column, const Insertion& insertion
     parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
         const auto number = static_cast<std::size_t>(rows.begin / chunk_rows);
         char* const data = result.strings.data();
-        char* out = data + begins[number];
+        Writer writer(data + begins[number], data + begins[number + 1],
+                      column.data + column.begin_of(n_rows));
         auto* changed = result.changed.as<std::uint8_t>();
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             const std::string_view text = column[i];
             const auto spot = column.is_valid(i) ? inserter.find(text) : std::nullopt;
             if (spot.has_value()) {
-                out = put(out, text.substr(0, spot->at));
-                out = put(out, inserter.piece(*spot));
-                out = put(out, text.substr(spot->at, spot->end - spot->at));
+                writer.put_source(text.data(), spot->at);
+                writer.put_padded<Inserter::kSlack>(inserter.piece(*spot));
+                writer.put_source(text.data() + spot->at, spot->end - spot->at);
                 if (options.with_edits) add_edits(i, *spot, text, inserter, edits[number]);
             } else {
-                out = put(out, text);
+                writer.put_source(text.data(), text.size());
             }
             changed[i] = spot.has_value() ? 1 : 0;
             n_changed[number] += changed[i];
-            result.strings.set_offset(i + 1, out - data);
+            result.strings.set_offset(i + 1, writer.out() - data);
         }
     });
     for (const std::int64_t n : n_changed) result.n_changed += n;

@@ -2,214 +2,96 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "blanks.hpp"
-#include "char_classes.hpp"
 #include "chunks.hpp"
 #include "ietest/text/utf8.hpp"
-#include "ietest/text/word_boundaries.hpp"
+#include "misspeller.hpp"
+#include "writer.hpp"
 
 namespace ietest::text {
 namespace {
-
-// Case of ASCII and Latin-1; other letters have none here.
-constexpr bool is_latin_upper(std::uint32_t code) {
-    return (code >= 'A' && code <= 'Z') || (code >= 0xC0 && code <= 0xDE && code != 0xD7);
-}
-constexpr bool is_latin_lower(std::uint32_t code) {
-    return (code >= 'a' && code <= 'z') || (code >= 0xE0 && code <= 0xFE && code != 0xF7);
-}
-constexpr std::uint32_t lower(std::uint32_t code) {
-    return is_latin_upper(code) ? code + 0x20 : code;
-}
-// The letter in the case that another has.
-constexpr std::uint32_t as_case_of(std::uint32_t model, std::uint32_t letter) {
-    if (is_latin_upper(model) && is_latin_lower(letter)) return letter - 0x20;
-    if (is_latin_lower(model)) return lower(letter);
-    return letter;
-}
-
-void append_utf8(std::string& text, std::uint32_t code) {
-    const auto byte = [&](std::uint32_t value) { text += static_cast<char>(value); };
-    if (code < 0x80) {
-        byte(code);
-    } else if (code < 0x800) {
-        byte(0xC0 | (code >> 6));
-        byte(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        byte(0xE0 | (code >> 12));
-        byte(0x80 | ((code >> 6) & 0x3F));
-        byte(0x80 | (code & 0x3F));
-    } else {
-        byte(0xF0 | (code >> 18));
-        byte(0x80 | ((code >> 12) & 0x3F));
-        byte(0x80 | ((code >> 6) & 0x3F));
-        byte(0x80 | (code & 0x3F));
-    }
-}
-
-// A whole number below n, n being far below 2^64.
-std::size_t draw_below(random::WordStream& words, std::size_t n) {
-    return static_cast<std::size_t>(random::high_word(words.next(), n));
-}
-
-struct WordSpan {
-    std::size_t begin;
-    std::size_t end;
-};
-struct Letter {
-    std::uint32_t code;
-    std::size_t begin;  // in the text
-    std::size_t end;
-    CharClass char_class;
-};
-// A way to misspell a word: the characters from first to last of it become others.
-struct Change {
-    std::int8_t rule;
-    std::size_t first;
-    std::array<std::uint32_t, 2> codes;
-    std::size_t n_codes;
-};
-struct Misspelt {
-    WordSpan word;
-    std::string spelling;
-    std::int8_t rule;
-};
-
-// Misspells one text after the other.
-class Misspeller {
-  public:
-    explicit Misspeller(const Misspelling& how) : how_(&how) {}
-
-    // In the order of the text; valid until the next call.
-    const std::vector<Misspelt>& misspell(std::string_view text) {
-        found_.clear();
-        find_words(text);
-        random::WordStream words(how_->options().key, address_of(text), 0);
-        while (!words_.empty() && std::ssize(found_) < how_->options().n_words) {
-            const std::size_t place = draw_below(words, words_.size());
-            const WordSpan word = words_[place];
-            words_[place] = words_.back();
-            words_.pop_back();
-            find_changes(text, word);
-            const std::vector<Change>* changes = &swaps_;
-            if (swaps_.empty() || (!neighbours_.empty() && draw_below(words, 2) == 1)) {
-                changes = &neighbours_;
-            }
-            if (changes->empty()) continue;
-            const Change& chosen = (*changes)[draw_below(words, changes->size())];
-            found_.push_back({word, spell(text, word, chosen), chosen.rule});
-        }
-        std::ranges::sort(found_, {}, [](const Misspelt& one) { return one.word.begin; });
-        return found_;
-    }
-
-  private:
-    void find_words(std::string_view text) {
-        words_.clear();
-        const bool between_blanks = how_->options().between_blanks;
-        for (std::size_t at = 0; at < text.size();) {
-            std::size_t end;
-            bool is_word;
-            if (between_blanks) {
-                at = end_of_blanks(text, at);
-                end = at;
-                while (end < text.size()) {
-                    const CodePoint code = code_point_at(text, end);
-                    if (is_blank(code.value)) break;
-                    end += code.n_bytes;
-                }
-                is_word = end > at;
-            } else {
-                const Segment segment = next_segment(text, at);
-                end = segment.end;
-                is_word = segment.is_word;
-            }
-            if (is_word && is_eligible(text.substr(at, end - at))) words_.push_back({at, end});
-            at = end;
-        }
-    }
-
-    bool is_eligible(std::string_view word) const {
-        const NoiseOptions& options = how_->options();
-        std::int64_t n_letters = 0;
-        for (std::size_t at = 0; at < word.size();) {
-            const CodePoint code = code_point_at(word, at);
-            const CharClass kind = class_of(code.value);
-            const bool is_number = kind == CharClass::digit || kind == CharClass::underscore;
-            if (is_number && !options.between_blanks) return false;
-            n_letters += options.between_blanks || kind == CharClass::letter ? 1 : 0;
-            at += code.n_bytes;
-        }
-        if (n_letters < options.min_letters) return false;
-        return options.words == WordChoice::all ||
-               how_->is_listed(word) == (options.words == WordChoice::listed);
-    }
-
-    void find_changes(std::string_view text, WordSpan word) {
-        chars_.clear();
-        for (std::size_t at = word.begin; at < word.end;) {
-            const CodePoint code = code_point_at(text, at);
-            chars_.push_back({code.value, at, at + code.n_bytes, class_of(code.value)});
-            at += code.n_bytes;
-        }
-        swaps_.clear();
-        neighbours_.clear();
-        for (std::size_t i = 0; i < chars_.size(); ++i) {
-            if (!stands_alone(i)) continue;
-            if (how_->options().neighbours) add_neighbours(text, word, i);
-            if (how_->options().swaps && i + 1 < chars_.size() && stands_alone(i + 1)) {
-                add_swap(text, word, i);
-            }
-        }
-    }
-    // A letter without an accent of its own behind it.
-    bool stands_alone(std::size_t i) const {
-        return chars_[i].char_class == CharClass::letter &&
-               (i + 1 == chars_.size() || chars_[i + 1].char_class != CharClass::extends);
-    }
-    void add_neighbours(std::string_view text, WordSpan word, std::size_t i) {
-        for (const char32_t letter : how_->neighbours_of(lower(chars_[i].code))) {
-            add(text, word, {kNeighbourRule, i, {as_case_of(chars_[i].code, letter), 0}, 1},
-                neighbours_);
-        }
-    }
-    void add_swap(std::string_view text, WordSpan word, std::size_t i) {
-        const std::uint32_t a = chars_[i].code;
-        const std::uint32_t b = chars_[i + 1].code;
-        if (lower(a) == lower(b)) return;
-        add(text, word, {kSwapRule, i, {as_case_of(a, b), as_case_of(b, a)}, 2}, swaps_);
-    }
-    void add(std::string_view text, WordSpan word, const Change& change, std::vector<Change>& changes) {
-        if (!how_->is_known(spell(text, word, change))) changes.push_back(change);
-    }
-
-    std::string spell(std::string_view text, WordSpan word, const Change& change) const {
-        const std::size_t first = chars_[change.first].begin;
-        const std::size_t last = chars_[change.first + change.n_codes - 1].end;
-        std::string spelling(text.substr(word.begin, first - word.begin));
-        for (std::size_t i = 0; i < change.n_codes; ++i) append_utf8(spelling, change.codes[i]);
-        spelling += text.substr(last, word.end - last);
-        return spelling;
-    }
-
-    const Misspelling* how_;
-    std::vector<WordSpan> words_;
-    std::vector<Letter> chars_;
-    std::vector<Change> swaps_;
-    std::vector<Change> neighbours_;
-    std::vector<Misspelt> found_;
-};
 
 void fill(KeyIndex& index, const StringColumn& words) {
     for (std::int64_t i = 0; i < words.length; ++i) {
         if (words.is_valid(i) && !words[i].empty()) index.entry(0, words[i]).value = 1;
     }
     index.build_filter();
+}
+
+// What becomes of a chunk.
+struct ChunkNoise {
+    std::vector<Misspelt> words;
+    std::vector<char> spellings;  // and kSpellingSlack bytes
+    std::int64_t n_bytes_out = 0;
+
+    std::string_view spelling(const Misspelt& word) const {
+        return {spellings.data() + word.spelling, word.n_bytes};
+    }
+};
+
+ChunkNoise find_noise(const StringColumn& column, Range rows, Misspeller& misspeller) {
+    const std::int64_t base = column.begin_of(rows.begin);
+    const std::int64_t n_bytes = column.begin_of(rows.end) - base;
+    if (n_bytes > std::int64_t{0xFFFFFF00}) throw std::length_error("a text of over 4 GB");
+    std::vector<std::uint32_t> row_begins(static_cast<std::size_t>(rows.end - rows.begin + 1));
+    for (std::int64_t i = rows.begin; i <= rows.end; ++i) {
+        row_begins[static_cast<std::size_t>(i - rows.begin)] =
+            static_cast<std::uint32_t>(column.begin_of(i) - base);
+    }
+    ChunkNoise chunk;
+    chunk.n_bytes_out = n_bytes;
+    if (n_bytes == 0) return chunk;
+    misspeller.begin({column.data + base, static_cast<std::size_t>(n_bytes)}, row_begins);
+    for (std::size_t i = 0; i + 1 < row_begins.size(); ++i) {
+        if (!column.is_valid(rows.begin + static_cast<std::int64_t>(i))) continue;
+        misspeller.misspell(row_begins[i], row_begins[i + 1], chunk.words, chunk.spellings);
+    }
+    chunk.spellings.resize(chunk.spellings.size() + kSpellingSlack);
+    for (const Misspelt& word : chunk.words) {
+        chunk.n_bytes_out += std::int64_t{word.n_bytes} - (word.end - word.begin);
+    }
+    return chunk;
+}
+
+// Writes the new text of a chunk: what stands between two words goes over in one piece.
+void write_text(std::string_view text, const ChunkNoise& chunk, Writer writer) {
+    std::size_t copied = 0;
+    for (const Misspelt& word : chunk.words) {
+        writer.put_source(text.data() + copied, word.begin - copied);
+        writer.put_padded<kSpellingSlack>(chunk.spelling(word));
+        copied = word.end;
+    }
+    writer.put_source(text.data() + copied, text.size() - copied);
+}
+
+// Sets where the new texts of some rows end and whether they changed; gives how many did.
+std::int64_t end_rows(const StringColumn& column, Range rows, const ChunkNoise& chunk,
+                      std::int64_t out_begin, const SubstitutionOptions& options,
+                      Substituted& result, EditList* edits) {
+    const std::int64_t base = column.begin_of(rows.begin);
+    std::int64_t grown = out_begin - base;
+    std::int64_t n_changed = 0;
+    auto word = chunk.words.begin();
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        const std::int64_t row_begin = column.begin_of(i) - base;
+        const std::int64_t row_end = column.begin_of(i + 1) - base;
+        std::uint8_t is_changed = 0;
+        for (; word != chunk.words.end() && word->begin < row_end; ++word) {
+            is_changed = 1;
+            grown += std::int64_t{word->n_bytes} - (word->end - word->begin);
+            if (!options.with_edits) continue;
+            edits->add(i, word->begin - row_begin, word->end - row_begin,
+                       {column.data + base + word->begin, word->end - word->begin},
+                       chunk.spelling(*word), static_cast<Rule>(word->rule));
+        }
+        result.changed.as<std::uint8_t>()[i] = is_changed;
+        result.strings.set_offset(i + 1, base + row_end + grown);
+        n_changed += is_changed;
+    }
+    return n_changed;
 }
 
 }  // namespace
@@ -226,13 +108,17 @@ Misspelling::Misspelling(const StringColumn& letters, const StringColumn& neighb
         if (letter.empty() || code_point_at(letter, 0).n_bytes != letter.size()) {
             throw std::invalid_argument("letter " + std::to_string(i) + " is not one letter");
         }
-        std::u32string& beside = neighbours_[code_point_at(letter, 0).value];
+        const std::uint32_t code = code_point_at(letter, 0).value;
+        std::u32string& beside =
+            code < latin_neighbours_.size() ? latin_neighbours_[code] : other_neighbours_[code];
         const std::string_view all = neighbours[i];
         for (std::size_t at = 0; at < all.size();) {
-            const CodePoint code = code_point_at(all, at);
-            if (code.value == kIllFormed) throw std::invalid_argument("a neighbour is ill-formed");
-            beside += static_cast<char32_t>(code.value);
-            at += code.n_bytes;
+            const CodePoint neighbour = code_point_at(all, at);
+            if (neighbour.value == kIllFormed) {
+                throw std::invalid_argument("a neighbour is ill-formed");
+            }
+            beside += static_cast<char32_t>(neighbour.value);
+            at += neighbour.n_bytes;
         }
     }
     fill(known_, known);
@@ -241,70 +127,93 @@ Misspelling::Misspelling(const StringColumn& letters, const StringColumn& neighb
 
 const std::u32string& Misspelling::neighbours_of(std::uint32_t letter) const {
     static const std::u32string none;
-    const auto found = neighbours_.find(letter);
-    return found == neighbours_.end() ? none : found->second;
+    if (letter < latin_neighbours_.size()) return latin_neighbours_[letter];
+    const auto found = other_neighbours_.find(letter);
+    return found == other_neighbours_.end() ? none : found->second;
 }
 
 bool Misspelling::is_listed(std::string_view word) const {
     return listed_.find(word) != nullptr;
 }
 
-bool Misspelling::is_known(std::string_view word) const {
+bool Misspelling::is_known_padded(std::string_view word) const {
     if (known_.size() == 0) return false;
-    if (known_.find(word) != nullptr) return true;
-    constexpr std::array kEndings{
-        std::string_view("s"),  std::string_view("es"),  std::string_view("d"),
-        std::string_view("ed"), std::string_view("ing"), std::string_view("r"),
-        std::string_view("er"), std::string_view("st"),  std::string_view("est"),
-        std::string_view("ly")};
+    // Few misspelt words come through the filter, which stays in the cache; the table does not.
+    const auto has = [&](std::size_t size) {
+        const Probe probe = known_.probe_wide(word.data(), size);
+        return known_.may_hold(probe) && known_.find(probe, word.data()) != nullptr;
+    };
+    if (has(word.size())) return true;
+    constexpr std::array kEndings{std::string_view("s"),   std::string_view("es"),
+                                  std::string_view("d"),   std::string_view("ed"),
+                                  std::string_view("ing"), std::string_view("r"),
+                                  std::string_view("er"),  std::string_view("st"),
+                                  std::string_view("est"), std::string_view("ly")};
+    const char last = word.back();
+    if (last != 's' && last != 'd' && last != 'g' && last != 'r' && last != 't' && last != 'y') {
+        return false;
+    }
     return std::ranges::any_of(kEndings, [&](std::string_view ending) {
         return word.size() > ending.size() && word.ends_with(ending) &&
-               known_.find(word.substr(0, word.size() - ending.size())) != nullptr;
+               has(word.size() - ending.size());
     });
 }
 
 std::uint64_t address_of(std::string_view text) {
-    std::uint64_t hash = 0xCBF29CE484222325ULL;
-    for (const char c : text) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+    std::uint64_t hash = 0xCBF29CE484222325ULL ^ text.size();
+    const auto add = [&](std::uint64_t bytes) {
+        hash = (hash ^ bytes) * 0x9E3779B97F4A7C15ULL;
+        hash ^= hash >> 32;
+    };
+    std::size_t at = 0;
+    for (; at + 8 <= text.size(); at += 8) add(load8(text.data() + at));
+    if (at == text.size()) return hash;
+    std::uint64_t rest = 0;
+    for (std::size_t i = text.size(); i > at; --i) {
+        rest = (rest << 8) | static_cast<unsigned char>(text[i - 1]);
     }
+    add(rest);
     return hash;
 }
 
 Substituted misspell(const StringColumn& column, const Misspelling& misspelling,
                      const SubstitutionOptions& options, const Execution& execution) {
+    const std::int64_t n_rows = column.length;
     const std::int64_t chunk_rows = rows_per_chunk(column);
-    const std::int64_t n_chunks = column.length == 0 ? 0 : (column.length - 1) / chunk_rows + 1;
-    std::vector<ChunkTexts> chunks(static_cast<std::size_t>(n_chunks));
+    const std::int64_t n_chunks = n_rows == 0 ? 0 : (n_rows - 1) / chunk_rows + 1;
+    std::vector<ChunkNoise> chunks(static_cast<std::size_t>(n_chunks));
     Pool<Misspeller> misspellers;
-    parallel_chunks(column.length, chunk_rows, execution, [&](Range rows) {
-        ChunkTexts& chunk = chunks[static_cast<std::size_t>(rows.begin / chunk_rows)];
-        const auto misspeller =
-            misspellers.take([&] { return std::make_unique<Misspeller>(misspelling); });
-        const auto put = [&chunk](std::string_view piece) {
-            chunk.text.insert(chunk.text.end(), piece.begin(), piece.end());
-        };
-        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-            const std::string_view text = column[i];
-            std::size_t done = 0;
-            if (column.is_valid(i)) {
-                for (const Misspelt& each : misspeller->misspell(text)) {
-                    const auto [begin, end] = each.word;
-                    put(text.substr(done, begin - done));
-                    put(each.spelling);
-                    done = end;
-                    if (!options.with_edits) continue;
-                    chunk.edits.add(i, static_cast<std::int64_t>(begin),
-                                    static_cast<std::int64_t>(end), text.substr(begin, end - begin),
-                                    each.spelling, static_cast<Rule>(each.rule));
-                }
-            }
-            put(text.substr(done));
-            chunk.row_ends.push_back(static_cast<std::int64_t>(chunk.text.size()));
-            chunk.changed.push_back(done > 0 ? 1 : 0);
-        }
+    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
+        const auto misspeller = misspellers.take(
+            [&] { return std::make_unique<Misspeller>(misspelling, options.instruction_set); });
+        chunks[static_cast<std::size_t>(rows.begin / chunk_rows)] =
+            find_noise(column, rows, *misspeller.operator->());
     });
-    return assemble(column, chunk_rows, std::move(chunks), options, execution);
+
+    std::vector<std::int64_t> out_begins(chunks.size() + 1, 0);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        out_begins[i + 1] = out_begins[i] + chunks[i].n_bytes_out;
+    }
+    Substituted result;
+    result.strings = OwnedStrings(column, out_begins.back(), options.offset_limit);
+    result.changed = Buffer(n_rows);
+    std::vector<std::int64_t> n_changed(chunks.size(), 0);
+    std::vector<EditList> edits(options.with_edits ? chunks.size() : 0);
+    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
+        const auto number = static_cast<std::size_t>(rows.begin / chunk_rows);
+        const ChunkNoise chunk = std::move(chunks[number]);
+        const std::int64_t base = column.begin_of(rows.begin);
+        const auto n_bytes = static_cast<std::size_t>(column.begin_of(rows.end) - base);
+        char* out = result.strings.data();
+        write_text({column.data + base, n_bytes}, chunk,
+                   Writer(out + out_begins[number], out + out_begins[number + 1],
+                          column.data + column.begin_of(n_rows)));
+        n_changed[number] = end_rows(column, rows, chunk, out_begins[number], options, result,
+                                     options.with_edits ? &edits[number] : nullptr);
+    });
+    for (const std::int64_t n : n_changed) result.n_changed += n;
+    if (options.with_edits) result.edits = joined(std::move(edits));
+    return result;
 }
 
 }  // namespace ietest::text

@@ -1,54 +1,12 @@
-#include <cstring>
 #include <stdexcept>
 
 #include "chunks.hpp"
 #include "ietest/text/substitution.hpp"
 #include "word_matches.hpp"
+#include "writer.hpp"
 
 namespace ietest::text {
 namespace {
-
-// Copies short pieces in steps of some bytes, overrunning both ends where there is room for it.
-class Writer {
-  public:
-    Writer(char* out, char* out_end, const char* source_end)
-        : out_(out), out_end_(out_end), source_end_(source_end) {}
-
-    void put_source(const char* from, std::size_t size) {
-        constexpr std::size_t kStep = 64;
-        if (source_end_ - from >= static_cast<std::ptrdiff_t>(size + kStep)) {
-            put<kStep>(from, size);
-        } else {
-            put_exactly(from, size);
-        }
-    }
-    // A value of the table, behind which there is room to read.
-    void put_value(std::string_view value) {
-        put<SubstitutionTable::kValueSlack>(value.data(), value.size());
-    }
-
-  private:
-    template <std::size_t step>
-    void put(const char* from, std::size_t size) {
-        if (out_end_ - out_ < static_cast<std::ptrdiff_t>(size + step)) {
-            put_exactly(from, size);
-            return;
-        }
-        std::memcpy(out_, from, step);  // nearly always enough
-        for (std::size_t at = step; at < size; at += step) {
-            std::memcpy(out_ + at, from + at, step);
-        }
-        out_ += size;
-    }
-    void put_exactly(const char* from, std::size_t size) {
-        if (size > 0) std::memcpy(out_, from, size);
-        out_ += size;
-    }
-
-    char* out_;
-    char* out_end_;
-    const char* source_end_;
-};
 
 // Writes the new text of a chunk.
 void write_text(std::string_view text, std::span<const Match> matches,
@@ -56,7 +14,8 @@ void write_text(std::string_view text, std::span<const Match> matches,
     std::size_t copied = 0;
     for (const Match& match : matches) {
         writer.put_source(text.data() + copied, match.begin - copied);
-        writer.put_value(table.value(match.value));
+        // Behind a value of the table there is room to read.
+        writer.put_padded<SubstitutionTable::kValueSlack>(table.value(match.value));
         copied = match.end;
     }
     writer.put_source(text.data() + copied, text.size() - copied);

@@ -45,7 +45,7 @@ RULES = ("adjacent-swap", "neighbouring-key")
 on the keyboard."""
 
 # Counted up when the same options begin to give other texts.
-_SCHEME = 1
+_SCHEME = 2
 
 
 def find_neighbours(keyboard: str) -> dict[str, str]:

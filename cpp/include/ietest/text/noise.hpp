@@ -1,8 +1,10 @@
 // Misspelling words: two letters swapped, or a letter's neighbour on the keyboard in its place.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "ietest/parallel.hpp"
@@ -44,18 +46,21 @@ class Misspelling {
     const NoiseOptions& options() const { return options_; }
     // The letters beside a lower-case letter; none: empty.
     const std::u32string& neighbours_of(std::uint32_t letter) const;
-    // Both in any case.
-    bool is_known(std::string_view word) const;
+    // In any case; at least 8 bytes must be readable at word.data().
+    bool is_known_padded(std::string_view word) const;
+    // In any case.
     bool is_listed(std::string_view word) const;
 
   private:
     NoiseOptions options_;
-    std::unordered_map<std::uint32_t, std::u32string> neighbours_;
+    std::array<std::u32string, 256> latin_neighbours_;
+    std::unordered_map<std::uint32_t, std::u32string> other_neighbours_;
     KeyIndex known_{true};
     KeyIndex listed_{true};
 };
 
-// The hash (FNV-1a) that a text's random numbers are addressed by.
+// The hash that a text's random numbers are addressed by: its length, then its bytes in words of
+// eight, the first byte the lowest, the last word filled with zeros.
 std::uint64_t address_of(std::string_view text);
 
 Substituted misspell(const StringColumn& column, const Misspelling& misspelling,
