@@ -147,18 +147,17 @@ class _Tree:
             self.relations[inner] = outer
 
     def _flatten_coordinations(self, tokens: range) -> None:
+        for token in tokens:
+            if self.relations[token] == "cc":
+                members = [
+                    each
+                    for each in self._children(self.heads[token], tokens)
+                    if self.relations[each] == "conj" and each > token
+                ]
+                if members:
+                    self.heads[token] = members[0]
         for token in tokens:  # heads first: members stand behind the one they hang on
             if self.relations[token] == "conj":
                 first = self.heads[token]
                 if self.relations[first] == "conj" and first < token:
                     self.heads[token] = self.heads[first]
-        for token in tokens:
-            if self.relations[token] == "cc":
-                head = self.heads[token]
-                members = [
-                    each
-                    for each in self._children(head, tokens)
-                    if self.relations[each] == "conj" and each > token
-                ]
-                if members:
-                    self.heads[token] = members[0]

@@ -15,7 +15,7 @@ from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, Trans
 from ietest_fast.transform.noun_phrases import write_noun_phrase
 from ietest_fast.transform.syntactic import Rewritten, SyntacticTransformation
 from ietest_fast.transform.verb_groups import check_agreement, write_active, write_passive
-from ietest_fast.transform.voice_rules import check_active, check_parts
+from ietest_fast.transform.voice_rules import check_active, check_agent, check_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,6 +133,7 @@ class Voice(SyntacticTransformation):
         clause: Clause,
         is_back: bool,
     ) -> Iterator[str]:
+        check_agent(sentence, clause)
         check_parts(sentence, clause, self.wordnet)
         check_agreement(sentence, clause.group, clause.subject.person, self.verbs)
         between, after = (_write_after(sentence, words) for words in (clause.between, clause.after))
@@ -142,7 +143,11 @@ class Voice(SyntacticTransformation):
         group = write_active(sentence, clause.group, clause.other.person, self.verbs)
         what = self._write(sentence, clause.subject, "object")
         begin = f"{self._write_subject(sentence, clause)} {_with_particle(sentence, clause, group)}"
-        yield f"{begin} {what}{between}{after}{_write_end(sentence, clause)}"
+        end = _write_end(sentence, clause)
+        yield f"{begin} {what}{between}{after}{end}"
+        if is_back and clause.particle is not None:  # "picked the ball up"
+            begin = f"{self._write_subject(sentence, clause)} {group}"
+            yield f"{begin} {what} {sentence.words[clause.particle]}{between}{after}{end}"
 
     def _write_subject(self, sentence: Sentence, clause: Clause) -> str:
         """Return what stands before the new subject, and the subject, with the old capital."""

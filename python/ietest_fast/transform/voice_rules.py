@@ -65,6 +65,11 @@ _WORN = frozenset(
 _OF_SOMEBODY = frozenset({"in", "with", "without"})
 # What they say, they say of the object.
 _OF_OBJECT = frozenset("about as concerning of regarding than".split())  # noqa: SIM905
+_NO_AGENTS = frozenset(
+    "accident air bike boat bus car chance default definition design email fax foot force hand "  # noqa: SIM905
+    "land law mail means midnight mistake name nature night noon phone plane post rail rights "
+    "road sea ship sunset surprise tomorrow train truck virtue".split()
+)
 # Relations of words behind a noun that surely belong to it.
 _BEHIND_NOUN = frozenset(
     "case cc compound conj det fixed flat goeswith nmod:poss nummod punct".split()  # noqa: SIM905
@@ -102,6 +107,18 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
         raise Doubt("verb and noun are one expression")
     if not MEASURES.isdisjoint(nouns_of(wordnet, noun)):
         raise Doubt("the object is a measure")
+
+
+def check_agent(sentence: Sentence, clause: Clause) -> None:
+    """Stop if what *by* introduces is no agent: *by hand*, *by noon*.
+
+    Raises
+    ------
+    Doubt
+        If it is none.
+    """
+    if len(clause.other.span) == 1 and sentence.lower[clause.other.head] in _NO_AGENTS:
+        raise Doubt("a way or a time, and no agent")
 
 
 def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
