@@ -29,7 +29,7 @@ _TIMES = frozenset(
 )
 # What is said with them may change with the order of the words.
 _LIMITING = frozenset(
-    "alone always each ever every hardly herself himself itself never no nor often only rarely "  # noqa: SIM905
+    "alone always any each ever every hardly herself himself itself never no nor often only rarely "  # noqa: SIM905
     "seldom sometimes themselves together usually without".split()
 )
 # What may follow on an object: a preposition, an adverb, a conjunction, a comma, a time.
@@ -126,7 +126,11 @@ def _read_verb(sentence: Sentence) -> int:
     """Return the verb of a plain statement on which nothing unknown hangs."""
     if len(sentence.roots) != 1 or not sentence.tags[sentence.roots[0]].startswith("VB"):
         raise Doubt("no verb is the root")
-    is_odd = not _ODD.isdisjoint(sentence.words) or sentence.text.isupper()
+    is_quoted = any(
+        word in {"'", "’", "‘"} and tag != "POS"
+        for word, tag in zip(sentence.words, sentence.tags, strict=True)
+    )
+    is_odd = is_quoted or not _ODD.isdisjoint(sentence.words) or sentence.text.isupper()
     if is_odd or any(space not in {"", " "} for space in sentence.spaces):
         raise Doubt("unusual marks, capitals or spaces")
     verb = sentence.roots[0]
@@ -204,6 +208,8 @@ def _assemble(
 def _check_verbs(sentence: Sentence, verb: int, words: range) -> None:
     """Stop if a verb without a subject of its own stands there: its subject may change."""
     for i in words:
+        if sentence.tags[i] in {"WDT", "WP"} and sentence.words[i - 1] == ",":
+            raise Doubt("a relative clause behind a comma")
         if not sentence.tags[i].startswith("VB") or sentence.relations[i] in _AUXILIARY:
             continue
         above = i

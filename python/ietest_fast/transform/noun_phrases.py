@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ietest_fast.transform.doubt import Doubt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ietest_fast.lexicon.wordnet import PartOfSpeech, WordNet
     from ietest_fast.transform.trees import Sentence
 
 Person = Literal["i", "we", "you", "singular", "plural"]
@@ -169,9 +168,7 @@ def _read_number(sentence: Sentence, head: int) -> Person:
     return "plural" if tag in {"NNS", "NNPS"} else "singular"
 
 
-def write_noun_phrase(
-    sentence: Sentence, phrase: NounPhrase, case: str, is_word: Callable[[str], bool]
-) -> str:
+def write_noun_phrase(sentence: Sentence, phrase: NounPhrase, case: str, wordnet: WordNet) -> str:
     """Return a noun phrase as it stands within a sentence, as ``"subject"`` or ``"object"``.
 
     Parameters
@@ -180,22 +177,32 @@ def write_noun_phrase(
         Where it stands now.
     case
         Of a pronoun.
-    is_word
-        Tells whether a word in small letters is one; what is none is taken for a name.
+    wordnet
+        Tells words from names; what it does not have is taken for a name.
     """
     text = sentence.write(phrase.span)
     if phrase.is_pronoun:
         forms = _AS_SUBJECT if case == "subject" else _AS_OBJECT
         word = text.lower()
         return forms.get(word, "I" if word == "i" else word)
-    return uncapitalise(sentence, text, is_word) if phrase.span.start == 0 else text
+    return uncapitalise(sentence, text, wordnet) if phrase.span.start == 0 else text
 
 
-def uncapitalise(sentence: Sentence, text: str, is_word: Callable[[str], bool]) -> str:
+def uncapitalise(sentence: Sentence, text: str, wordnet: WordNet) -> str:
     """Return a text that stands at the begin of a sentence with the first letter made small."""
     first = sentence.words[0]
     is_name = sentence.tags[0] in {"NNP", "NNPS"}
     if is_name or first == "I" or first[1:] != first[1:].lower():
         return text
-    is_known = sentence.tags[0] in _FUNCTION_TAGS or is_word(first.lower())
+    is_known = sentence.tags[0] in _FUNCTION_TAGS or _is_common(first.lower(), wordnet)
     return text[0].lower() + text[1:] if is_known else text
+
+
+def _is_common(word: str, wordnet: WordNet) -> bool:
+    """Tell whether a word, or a base form of it, is written with a small letter in WordNet."""
+    parts: tuple[PartOfSpeech, ...] = ("n", "a", "v", "r")
+    for part in parts:
+        for base in {word, *wordnet.base_forms(word, part)}:
+            if any(base in sense.lemmas for sense in wordnet.senses(base, part)):
+                return True
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING
 
 from ietest_fast.transform.doubt import Doubt
@@ -29,6 +30,8 @@ _NOT_ALONE = frozenset(
     "ex fake false former future last late main mere next old only other own potential "
     "present previous real same sheer so-called sole such true utter very".split()
 )
+# Adjectives that say of what kind something is; of nothing one says that it is budgetary.
+_OF_A_KIND = re.compile(r"(?:al|ary|ic|ive|..ed|en)$|^(?:several|many|few)$")
 _RELATIVES = frozenset({"that", "who", "which"})
 _OWN = frozenset("her his its their my your our".split())  # noqa: SIM905
 _PAIR_WORDS = frozenset("both either neither respectively then between".split())  # noqa: SIM905
@@ -84,13 +87,10 @@ def swap_copula(sentence: Sentence, wordnet: WordNet) -> str:
     if any(sentence.lower[i] in _OWN for i in (*first.span, *predicate.span)):
         raise Doubt("a possessive may refer to the other one")
 
-    def is_word(word: str) -> bool:
-        return word in wordnet or bool(wordnet.base_forms(word, "n"))
-
-    begin = write_noun_phrase(sentence, predicate, "subject", is_word)
+    begin = write_noun_phrase(sentence, predicate, "subject", wordnet)
     if sentence.words[0][0].isupper():
         begin = begin[0].upper() + begin[1:]
-    what = write_noun_phrase(sentence, first, "object", is_word)
+    what = write_noun_phrase(sentence, first, "object", wordnet)
     tail = "".join(sentence.spaces[i] + sentence.words[i] for i in range(end, len(sentence)))
     return f"{begin} {sentence.words[verb]} {what}{tail}"
 
@@ -137,6 +137,8 @@ def swap_adjectives(sentence: Sentence, wordnet: WordNet) -> str:  # noqa: ARG00
         if sentence.lower[noun + 1] not in _RELATIVES or sentence.lower[noun + 2] not in _BE:
             continue
         before = [i for i in sentence.children(noun, "amod") if sentence.tags[i] in _ADJECTIVES]
+        if any(_OF_A_KIND.search(sentence.lower[i]) for i in (clause, *before)):
+            continue
         words = {sentence.lower[clause], *(sentence.lower[i] for i in before)}
         if before != [noun - 1] or not _NOT_ALONE.isdisjoint(words):
             continue
@@ -287,17 +289,20 @@ def _check_around(sentence: Sentence, left: range, right: range, wordnet: WordNe
             raise Doubt("a name or a compound of both")
         if tag in _FINITE and not is_subject:
             raise Doubt("the second may be the subject of another clause")
+        if before >= 0 and {sentence.tags[before], tag} == {"IN"}:
+            raise Doubt("what stands before and behind may belong to one of both")
     noun = sentence.lower[right.stop - 1]
+    if len(noun) < 2:
+        raise Doubt("an abbreviation")
     if len(right) == 1 and sentence.tags[right.start] == "NN" and wordnet.base_forms(noun, "v"):
         raise Doubt("the second may be a verb")
     head = sentence.heads[left.stop - 1]
     numbers = {sentence.tags[member.stop - 1] in {"NNS", "NNPS"} for member in (left, right)}
     if len(numbers) == 2 and sentence.children(head, "expl"):
         raise Doubt("the verb agrees with the first")
+    if len(numbers) == 2 and before >= 0 and sentence.lower[before] == "of":
+        raise Doubt("the second may stand beside the noun before")
 
 
 def _small(sentence: Sentence, words: range, wordnet: WordNet) -> str:
-    def is_word(word: str) -> bool:
-        return word in wordnet or bool(wordnet.base_forms(word, "n"))
-
-    return uncapitalise(sentence, sentence.write(words), is_word)
+    return uncapitalise(sentence, sentence.write(words), wordnet)

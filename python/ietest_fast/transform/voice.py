@@ -118,7 +118,8 @@ class Voice(SyntacticTransformation):
         begin = f"{self._write_subject(sentence, clause)} {_with_particle(sentence, clause, group)}"
         agent = f" by {self._write(sentence, clause.subject, 'object')}"
         after, end = _write_after(sentence, clause.after), _write_end(sentence, clause)
-        if not after or not clause.subject.is_long:
+        is_adverb = len(clause.after) == 1 and sentence.tags[clause.after.start] == "RB"
+        if not after or not (clause.subject.is_long or is_adverb):
             yield f"{begin}{agent}{after}{end}"
         refers = any(
             sentence.tags[i].startswith("PRP") or sentence.relations[i].startswith("nsubj")
@@ -158,10 +159,7 @@ class Voice(SyntacticTransformation):
         return f"{sentence.write(range(start))} {text}"
 
     def _write(self, sentence: Sentence, phrase: NounPhrase, case: str) -> str:
-        return write_noun_phrase(sentence, phrase, case, self._is_word)
-
-    def _is_word(self, word: str) -> bool:
-        return word in self.wordnet or bool(self.wordnet.base_forms(word, "n"))
+        return write_noun_phrase(sentence, phrase, case, self.wordnet)
 
 
 def _with_particle(sentence: Sentence, clause: Clause, group: str) -> str:

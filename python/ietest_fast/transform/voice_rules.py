@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 # States, measures and ways to move, which have no passive, or an odd one.
 NO_PASSIVE = frozenset(
-    "arise await be become believe belong comprise concern contain cost do equal escape exceed "  # noqa: SIM905
-    "face feel fit get guess happen have hope include involve jog know lack last let like love "
-    "marry mean mind miss need occur owe possess prefer remain resemble roam run say seem sound "
-    "stand stroll suffer suit survive swim think travel undergo walk wander want weigh wish".split()
+    "arise ask await be become believe belong comprise concern contain cost deserve do "  # noqa: SIM905
+    "equal escape exceed face feel fit get go guess happen have hope include involve jog "
+    "know lack last let like love marry mean mind miss need occur owe possess prefer "
+    "remain resemble roam run say seem sound stand stroll suffer suit survive swim think "
+    "travel undergo walk wander want weigh wish".split()
 )
 # With a particle these say where somebody goes: "ride up the street".
 _MOTION = frozenset(
@@ -42,13 +43,14 @@ _IDIOMS = {
         "run": "errands",
         "set": "fire foot sail",
         "shake": "hands head",
+        "turn": "back corner head heads page tables",
         "take": "advantage bath bite bow break breaks care dip drink jog look nap note notice part "
         "place rest ride seat shower sip step steps stroll swim time trip turn turns walk",
     }.items()
 }
 # How far, how long, how much.
 MEASURES = frozenset(
-    "afternoon cent century day decade degree dollar euro foot gallon gram hour inch "  # noqa: SIM905
+    "% afternoon cent century day decade degree dollar euro foot gallon gram hour inch "  # noqa: SIM905
     "kilogram kilometer kilometre lap lb liter litre meter metre mile minute month "
     "morning night ounce percent pound second step time ton week yard year".split()
 )
@@ -61,6 +63,11 @@ _WORN = frozenset(
     "pink ponytail purple red robe sandal scarf shirt shoe shorts skirt smile sneaker "
     "suit sunglasses sweater sweatshirt swimsuit swimwear tank tattoo tie top trunks tutu "
     "uniform vest wetsuit white yellow".split()
+)
+# "spreads wings": whose, if nothing says so?
+_OF_A_BODY = frozenset(
+    "arm eye face finger fist foot hand head hip knee leg mouth paw shoulder tail thumb tongue "  # noqa: SIM905
+    "tooth wing".split()
 )
 _OF_SOMEBODY = frozenset({"in", "with", "without"})
 # What they say, they say of the object.
@@ -76,6 +83,9 @@ _BEHIND_NOUN = frozenset(
 )
 _OWN = frozenset("her his its their".split())  # noqa: SIM905
 _NOBODY = frozenset({"it", "you"})
+
+
+_ADVERB_TAGS = frozenset({"RB", "RP", "RBR", "RBS"})
 
 
 def nouns_of(wordnet: WordNet, word: str) -> set[str]:
@@ -105,8 +115,17 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
         raise Doubt("the object may be a clause")
     if noun in _IDIOMS.get(lemma, ()):
         raise Doubt("verb and noun are one expression")
-    if not MEASURES.isdisjoint(nouns_of(wordnet, noun)):
+    nouns = nouns_of(wordnet, noun)
+    if not MEASURES.isdisjoint(nouns):
         raise Doubt("the object is a measure")
+    is_bare = len(clause.other.span) == 1
+    if is_bare and not _OF_A_BODY.isdisjoint(nouns):
+        raise Doubt("part of somebody's body")
+    if sentence.tags[clause.other.span.start] in _ADVERB_TAGS:
+        raise Doubt("the object begins with an adverb")
+    start = clause.subject.span.start
+    if len(clause.subject.span) == 1 and start == 0 and sentence.tags[0] == "NN":
+        raise Doubt("the subject may be a name")
 
 
 def check_agent(sentence: Sentence, clause: Clause) -> None:
