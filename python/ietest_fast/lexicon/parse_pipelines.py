@@ -14,6 +14,7 @@ from ietest_fast.lexicon.clearnlp import CLEARNLP_MARKS, to_universal
 from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
 from ietest_fast.lexicon.pipelines import (
     TEXTS_PER_BATCH,
+    WordVectors,
     describe_files,
     find_folder,
     hash_pipeline,
@@ -25,10 +26,12 @@ from ietest_fast.lexicon.token_parses import PENN, RELATIONS, TokenParses
 from ietest_fast.lexicon.token_table import offsets_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import numpy.typing as npt
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 PACKAGED_PARSER = RESOURCES / "parser"
 
@@ -43,8 +46,6 @@ _NEEDLESS = frozenset(
 )
 _PARSERS = frozenset({"parser", "beam_parser"})
 _KNOWN = _NEEDLESS | _PARSERS | {"tok2vec", "tagger", "attribute_ruler"}
-_PENN_CODES = {name: code for code, name in enumerate(PENN)}
-_RELATION_CODES = {name: code for code, name in enumerate(RELATIONS)}
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 
 
@@ -67,6 +68,7 @@ class ParsePipeline:
         self.folder = folder
         self.nlp, factories = load_spacy(name, folder, needless=_NEEDLESS, known=_KNOWN)
         self._is_clearnlp = _check(self.nlp, name, factories)
+        self._fast = _fast_path(self.nlp)
         self._is_parsing = threading.Lock()
 
     @staticmethod
@@ -102,41 +104,99 @@ class ParsePipeline:
             return self._parse(texts)
 
     def _parse(self, texts: list[str]) -> TokenParses:
-        from spacy.attrs import DEP, HEAD, IDX, IS_SPACE, LENGTH, TAG
+        from spacy.attrs import IDX, IS_SPACE, LENGTH
 
-        docs = (tokenise(self.nlp, text) for text in texts)
-        columns = [
-            doc.to_array([IDX, LENGTH, TAG, HEAD, DEP, IS_SPACE])
-            for doc in self.nlp.pipe(docs, batch_size=TEXTS_PER_BATCH)
-        ]
+        docs = [tokenise(self.nlp, text) for text in texts]
+        annotate = _annotate_with_pipe if self._fast is None else self._fast
+        tags, head, relations = annotate(self.nlp, docs)
+        columns = [doc.to_array([IDX, LENGTH, IS_SPACE]) for doc in docs]
         offsets = offsets_of([len(column) for column in columns])
         table = np.concatenate(columns)
         start = table[:, 0].astype(np.int32)
         end = start + table[:, 1].astype(np.int32)
         to_bytes(texts, offsets, start, end)
-        names = self.nlp.vocab.strings
-        tag_names = [names[code] for code in table[:, 2].tolist()]
-        tag_names = [_BRACKETS.get(name, name) for name in tag_names]
-        # spaCy writes a head as the distance to it, in an unsigned type.
-        head = table[:, 3].astype(np.int64).astype(np.int32)
-        relations = [names[code] for code in table[:, 4].tolist()]
         if self._is_clearnlp:
-            encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-            words = [
-                encoded[text][start[i] : end[i]].decode("utf-8", "surrogatepass")
-                for text in range(len(texts))
-                for i in range(offsets[text], offsets[text + 1])
-            ]
-            head, relations = to_universal(offsets, words, tag_names, head, relations)
-        tags = np.array([_PENN_CODES.get(name, 0) for name in tag_names], np.uint8)
-        relation = np.array([_code_of(name) for name in relations], np.uint8)
+            words = [token.text for doc in docs for token in doc]
+            head, relations = to_universal(offsets, words, tags, head, relations)
+        tag = np.array([_code_of_tag(name) for name in tags], np.uint8)
+        relation = np.array([_code_of_relation(name) for name in relations], np.uint8)
         # A particle, which UD calls compound:prt.
-        is_particle = (tags == _PENN_CODES["RP"]) & (relation == _RELATION_CODES["compound"])
-        relation[is_particle] = _RELATION_CODES["compound:prt"]
+        is_particle = (tag == PENN.index("RP")) & (relation == RELATIONS.index("compound"))
+        relation[is_particle] = RELATIONS.index("compound:prt")
         found = TokenParses(
-            offsets=offsets, start=start, end=end, tag=tags, head=head, relation=relation
+            offsets=offsets, start=start, end=end, tag=tag, head=head, relation=relation
         )
-        return drop_spaces(found, table[:, 5] != 0)
+        return drop_spaces(found, table[:, 2] != 0)
+
+
+Annotated = tuple[list[str], "npt.NDArray[np.int32]", list[str]]
+"""Of all tokens: Penn tags, distances to heads, relations."""
+
+
+def _annotate_with_pipe(nlp: Language, docs: list[Doc]) -> Annotated:
+    """Run whatever the pipeline consists of."""
+    from spacy.attrs import TAG
+
+    docs[:] = nlp.pipe(docs, batch_size=TEXTS_PER_BATCH)
+    names = nlp.vocab.strings
+    codes = np.concatenate([doc.to_array([TAG]).ravel() for doc in docs])
+    head, relations = _read_trees(nlp, docs)
+    return [names[code] for code in codes.tolist()], head, relations
+
+
+def _read_trees(nlp: Language, docs: list[Doc]) -> tuple[npt.NDArray[np.int32], list[str]]:
+    from spacy.attrs import DEP, HEAD
+
+    table = np.concatenate([doc.to_array([HEAD, DEP]) for doc in docs])
+    # spaCy writes a head as the distance to it, in an unsigned type.
+    head = table[:, 0].astype(np.int64).astype(np.int32)
+    names = nlp.vocab.strings
+    return head, [names[code] for code in table[:, 1].tolist()]
+
+
+def _fast_path(nlp: Language) -> Callable[[Language, list[Doc]], Annotated] | None:
+    """Return a function that annotates as the pipeline does, if it is built like the packaged one.
+
+    A tagger and a parser that listen to one hash embedding with a window encoder: each distinct
+    word of a chunk is embedded once, and tags are read off the scores.
+    """
+    if nlp.pipe_names != ["tok2vec", "tagger", "parser"]:
+        return None
+    tok2vec, tagger, parser = (_part(nlp, name) for name in nlp.pipe_names)
+    words = WordVectors.of(tok2vec.model)
+    try:
+        listener, softmax = tagger.model.layers
+    except ValueError:
+        return None
+    if words is None or listener.name != "tok2vec-listener":
+        return None
+    if not softmax.name.endswith("(softmax)"):
+        return None
+
+    def annotate(nlp: Language, docs: list[Doc]) -> Annotated:
+        columns = [doc.to_array(words.attributes) for doc in docs]
+        offsets = offsets_of([len(column) for column in columns])
+        tags: list[str] = []
+        at = 0
+        for _, encoded in words.encode(np.concatenate(columns), offsets):
+            batch = docs[at : at + len(encoded)]
+            at += len(encoded)
+            # Both listen to this.
+            for doc, vectors in zip(batch, encoded, strict=True):
+                doc.tensor = vectors  # type: ignore[assignment]
+            scores = np.concatenate(softmax.predict(encoded))
+            tags += [tagger.labels[label] for label in scores.argmax(axis=1).tolist()]
+            filled = [doc for doc in batch if len(doc)]
+            if filled:
+                parser.set_annotations(filled, parser.predict(filled))
+        head, relations = _read_trees(nlp, docs)
+        return tags, head, relations
+
+    return annotate
+
+
+def _part(nlp: Language, name: str) -> Any:
+    return nlp.get_pipe(name)
 
 
 def drop_spaces(parses: TokenParses, is_space: npt.NDArray[np.bool_]) -> TokenParses:
@@ -185,10 +245,19 @@ def _check(nlp: Language, name: str, factories: dict[str, str]) -> bool:
 
 
 @functools.cache
-def _code_of(name: str) -> int:
+def _code_of_tag(name: str) -> int:
+    name = _BRACKETS.get(name, name)
+    return PENN.index(name) if name in PENN else 0
+
+
+@functools.cache
+def _code_of_relation(name: str) -> int:
     """Return the code of a relation, or of the relation that it is a subtype of."""
     name = "root" if name == "ROOT" else name
-    return _RELATION_CODES.get(name, _RELATION_CODES.get(name.partition(":")[0], 0))
+    for known in (name, name.partition(":")[0]):
+        if known in RELATIONS:
+            return RELATIONS.index(known)
+    return 0
 
 
 @functools.lru_cache(maxsize=1)

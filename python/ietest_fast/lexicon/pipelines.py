@@ -20,7 +20,7 @@ from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.lexicon.token_tags import NOUN, PLURAL, SINGULAR, UPOS, TokenTags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spacy.language import Language
     from spacy.tokens import Doc
@@ -322,6 +322,59 @@ def _lookups(nlp: Language) -> tuple[npt.NDArray[np.uint8], Callable[[int], int]
     return pos_of_symbol, number_of_morph
 
 
+class WordVectors:
+    """The vectors of tokens by a hash embedding and a window encoder, each word embedded once.
+
+    Attributes
+    ----------
+    attributes
+        Of spaCy, by which a word is embedded.
+    """
+
+    def __init__(self, attributes: list[int | str], hashes: Any, mix: Any, encoder: Any) -> None:
+        self.attributes = attributes
+        self._hashes = hashes
+        self._mix = mix
+        self._encoder = encoder
+        odd = np.random.default_rng(0).integers(0, 2**63, len(attributes), dtype=np.uint64)
+        self._odd = odd * np.uint64(2) + np.uint64(1)
+
+    @classmethod
+    def of(cls, tok2vec: Any) -> WordVectors | None:
+        """Take a spaCy model to pieces; None if it is built otherwise."""
+        try:
+            embed, encoder = tok2vec.layers
+            extract, _, hashes, mix, _ = embed.layers
+            attributes = list(extract.attrs["columns"])
+        except (ValueError, KeyError):
+            return None
+        if extract.name != "extract_features":
+            return None
+        return cls(attributes, hashes, mix, encoder)
+
+    def encode(
+        self, features: npt.NDArray[np.uint64], offsets: npt.NDArray[np.int64]
+    ) -> Iterator[tuple[slice, list[npt.NDArray[np.float32]]]]:
+        """Yield tokens of some texts, and their vectors text by text.
+
+        Parameters
+        ----------
+        features
+            uint64 (n_tokens, n_attributes).
+        offsets
+            int64 (n_texts + 1,): where the tokens of each text begin, and the end.
+        """
+        # Distinct words by a 64-bit mix of their (already hashed) attributes.
+        keys = (features * self._odd).sum(axis=1, dtype=np.uint64)
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        words = self._mix.predict(self._hashes.predict(np.ascontiguousarray(features[first])))
+        for i in range(0, len(offsets) - 1, TEXTS_PER_BATCH):
+            ends = offsets[i : i + TEXTS_PER_BATCH + 1]
+            batch = slice(int(ends[0]), int(ends[-1]))
+            vectors = np.split(words[which[batch]], ends[1:-1] - ends[0])
+            yield batch, self._encoder.predict(vectors)
+
+
 def _fast_path(nlp: Language) -> Callable[[list[str]], TokenTags] | None:
     """Give a function that tags as the pipeline does, if it is built like the packaged one.
 
@@ -332,40 +385,27 @@ def _fast_path(nlp: Language) -> Callable[[list[str]], TokenTags] | None:
     if nlp.pipe_names != ["morphologizer"]:
         return None
     morphologizer: Any = nlp.get_pipe("morphologizer")
-    model = morphologizer.model
     try:
-        tok2vec, softmax = model.layers
-        embed, encode = tok2vec.layers
-        extract, _, hashes, mix, _ = embed.layers
-        attributes = list(extract.attrs["columns"])
-    except (ValueError, KeyError):
+        tok2vec, softmax = morphologizer.model.layers
+    except ValueError:
         return None
-    if extract.name != "extract_features" or not softmax.name.endswith("(softmax)"):
+    words = WordVectors.of(tok2vec)
+    if words is None or not softmax.name.endswith("(softmax)"):
         return None
 
     from spacy.attrs import IDX, IS_SPACE, LENGTH
 
     label_pos, label_number = _labels(morphologizer.labels)
-    draw = np.random.default_rng(0)
-    odd = draw.integers(0, 2**63, len(attributes), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
     def tag(texts: list[str]) -> TokenTags:
-        wanted = [*attributes, IDX, LENGTH, IS_SPACE]
+        wanted = [*words.attributes, IDX, LENGTH, IS_SPACE]
         columns = [tokenise(nlp, text).to_array(wanted) for text in texts]
         offsets = offsets_of([len(column) for column in columns])
         table = np.concatenate(columns)
-        features = table[:, : len(attributes)]
-        # Distinct words by a 64-bit mix of their (already hashed) attributes.
-        keys = (features * odd).sum(axis=1, dtype=np.uint64)
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        words = mix.predict(hashes.predict(np.ascontiguousarray(features[first])))
         label = np.empty(len(table), np.int64)
-        for i in range(0, len(texts), TEXTS_PER_BATCH):
-            ends = offsets[i : i + TEXTS_PER_BATCH + 1]
-            batch = slice(ends[0], ends[-1])
-            vectors = np.split(words[which[batch]], ends[1:-1] - ends[0])
-            scores = softmax.predict(encode.predict(vectors))
-            label[batch] = np.concatenate(scores).argmax(axis=1)
+        vectors = words.encode(table[:, : len(words.attributes)], offsets)
+        for batch, encoded in vectors:
+            label[batch] = np.concatenate(softmax.predict(encoded)).argmax(axis=1)
         pos = label_pos[label]
         number = label_number[label]
         is_space = table[:, -1] != 0

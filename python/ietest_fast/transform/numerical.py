@@ -36,16 +36,24 @@ _BOUND_WORDS = frozenset(
     "a an the this that these those every each all both first last next other another only exactly "  # noqa: SIM905
     "just than least most over under above below about around approximately roughly nearly almost "
     "up between from to another some same top half after before in within "
-    "ranked of past additional extra further few fit bad good".split()
+    "ranked of past additional extra further few fit bad good "
+    "my your his her its our their actual".split()
 )
 # ... or that is a name and no quantity.
 _NAMING_WORDS = frozenset(
-    "age aged number no page chapter room grade level route highway interstate type version flight "  # noqa: SIM905
-    "channel section title part volume act article apollo world war form line step figure table "
+    "age aged appendix article box chapter chapters exhibit figure figures item number no page "  # noqa: SIM905
+    "pages paragraph phase room schedule sections stage table grade level route highway interstate type "
+    "version flight "
+    "channel section title part volume act apollo world war form line step "
     "january february march april may june july august september october november december".split()
 )
 _YEAR_WORDS = frozenset(
     "in of since by until from before after during circa year summer winter spring fall".split()  # noqa: SIM905
+)
+# "a 20 year old", "a 12 mile run": with a singular, what the number says is part of a name.
+_SINGULAR_UNITS = frozenset(
+    "acre day degree dollar foot hour inch kilometer kilometre man meter metre mile minute month "  # noqa: SIM905
+    "ounce page pound room second story ton week year".split()
 )
 _HOURS = frozenset("am pm a.m p.m o'clock bc ad bce ce".split())  # noqa: SIM905
 # Where a quantity is asked for, supposed or denied, nothing follows from it.
@@ -63,6 +71,10 @@ _PLACE = re.compile(
     r"month|year|inning|quarter|round|lap|hole|row|seat|chapter|page)\b",
     re.IGNORECASE,
 )
+# "sections 2701 and 2702"
+_IN_A_ROW = re.compile(r"\d\s*(?:,|and|or|to|through|-)\s*$")
+# Who says three hundred years ago does not count the years.
+_AGO = re.compile(r"(?:\s+\w+){1,2}\s+ago\b", re.IGNORECASE)
 # A sentence that comes to an end: questions of an exam often do not.
 _WHOLE = re.compile(r"[^_:;,\s][.!][\"')]*\s*$")
 # "54 km (33 miles)": one of the two decides what the other is.
@@ -112,11 +124,14 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
     The quantity counts or measures something: a percent or currency sign, or a content word stands
     beside it; and nothing before it compares or names it.
     """
-    if quantity.is_ordinal or quantity.value in {0, 1}:
-        return False
     before = re.search(r"([\w'.]+)\W*$", text[: quantity.outer_start])
     word = before[1].lower().strip(".") if before else ""
-    # "Windows 95", "Cave 31"
+    is_no_count = quantity.is_ordinal or quantity.value in {0, 1}
+    is_in_a_row = _IN_A_ROW.search(text[: quantity.outer_start])
+    if is_no_count or is_in_a_row or _AGO.match(text[quantity.end :]):
+        return False
+    # "Windows 95", "Cave 31", "the girl's two dogs"
+    word = "his" if word.endswith(("'s", "s'")) else word
     is_named = before is not None and before[1][0].isupper() and word not in FUNCTION_WORDS
     if is_named or word in _BOUND_WORDS or word in _NAMING_WORDS:
         return False
@@ -128,14 +143,18 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
         and 1500 <= quantity.value <= 2100
         and "," not in text[quantity.start : quantity.end]
     )
-    if is_year and (word in _YEAR_WORDS or not word):
-        return False
     behind = re.match(r"\s+([A-Za-z][\w'.]*)", after)
-    if behind is None:
+    if behind is None or (is_year and (word in _YEAR_WORDS or not word)):
         return False
     unit = behind[1].lower().rstrip(".")
-    is_name = behind[1][0].isupper()  # "86 Queensway"
+    # "86 Queensway", "20 year old"
+    is_name = behind[1][0].isupper() or (quantity.value > 1 and unit in _SINGULAR_UNITS)
     return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)
+
+
+def is_round(quantity: Quantity) -> bool:
+    """Say whether a quantity is so round that there may be a few more or less."""
+    return quantity.value >= 100 and quantity.value % 10 == 0
 
 
 def names_a_place(text: str, quantity: Quantity) -> bool:
@@ -212,8 +231,9 @@ def careful_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]
     changeable = [each for each in quantities if each in compared or names_a_place(sentence, each)]
     if not changeable:
         return
-    if compared and draws.below(2) == 1:
-        chosen = compared[draws.below(len(compared))]
+    counted = [each for each in compared if not is_round(each)]
+    if counted and draws.below(2) == 1:
+        chosen = counted[draws.below(len(counted))]
         prefix = (_LESS, _MORE)[draws.below(2)]
         yield sentence, put_quantity(sentence, chosen, chosen.value, prefix), "contradiction"
         return

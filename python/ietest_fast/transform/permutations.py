@@ -34,6 +34,8 @@ _NOT_ALONE = frozenset(
 _OF_A_KIND = re.compile(r"(?:al|ary|ic|ive|..ed|en)$|^(?:several|many|few)$")
 _RELATIVES = frozenset({"that", "who", "which"})
 _OWN = frozenset("her his its their my your our".split())  # noqa: SIM905
+_OTHERS = frozenset("another else other others rest same".split())  # noqa: SIM905
+_PLURAL_VERBS = frozenset("are were have do".split())  # noqa: SIM905
 _PAIR_WORDS = frozenset("both either neither respectively then between".split())  # noqa: SIM905
 # Expressions whose order is fixed.
 _FIXED_PAIRS = (
@@ -112,6 +114,8 @@ def _check_identity(sentence: Sentence, first: NounPhrase, second: NounPhrase) -
             raise Doubt("not both are definite")
         if is_name and begins != "the" and sentence.children(phrase.head, "det", "nmod"):
             raise Doubt("a name with something else")
+    if not _OTHERS.isdisjoint(sentence.lower[i] for i in (*first.span, *second.span)):
+        raise Doubt("one refers to the other")
     if first.person != second.person:
         raise Doubt("one is singular, one plural")
     is_plural = sentence.lower[first.span.stop] in {"are", "were"}
@@ -119,7 +123,7 @@ def _check_identity(sentence: Sentence, first: NounPhrase, second: NounPhrase) -
         raise Doubt("subject and verb do not agree")
 
 
-def swap_adjectives(sentence: Sentence, wordnet: WordNet) -> str:  # noqa: ARG001 - as the others
+def swap_adjectives(sentence: Sentence, wordnet: WordNet) -> str:
     """Return *a large ball that is red* for *a red ball that is large*.
 
     Raises
@@ -137,6 +141,8 @@ def swap_adjectives(sentence: Sentence, wordnet: WordNet) -> str:  # noqa: ARG00
         if sentence.lower[noun + 1] not in _RELATIVES or sentence.lower[noun + 2] not in _BE:
             continue
         before = [i for i in sentence.children(noun, "amod") if sentence.tags[i] in _ADJECTIVES]
+        if not all(wordnet.senses(sentence.lower[i], "a") for i in (clause, *before)):
+            continue
         if any(_OF_A_KIND.search(sentence.lower[i]) for i in (clause, *before)):
             continue
         words = {sentence.lower[clause], *(sentence.lower[i] for i in before)}
@@ -199,6 +205,8 @@ def _exchange(sentence: Sentence, first: int, second: int, wordnet: WordNet) -> 
         raise Doubt("part of something else")
     if sentence.children(second, "conj"):
         raise Doubt("more than two")
+    if sentence.words[conjunction] != sentence.lower[conjunction]:
+        raise Doubt("a name")
     if not set(tags) <= NOUN_TAGS or (tags[0] in _NAMES) != (tags[1] in _NAMES):
         raise Doubt("no two nouns, or a name and a noun")
     left, right = _member(sentence, first), _member(sentence, second)
@@ -261,6 +269,8 @@ def _check_members(sentence: Sentence, left: range, right: range, wordnet: WordN
     bases = [nouns_of(wordnet, noun) for noun in nouns]
     if not MEASURES.isdisjoint(bases[0] | bases[1]):
         raise Doubt("a measure")
+    if not _OTHERS.isdisjoint(sentence.lower[i] for i in (*left, *right)):
+        raise Doubt("one refers to the other")
     if nouns[0] == nouns[1]:
         raise Doubt("the same noun twice")
     for one in bases[0]:
@@ -275,18 +285,22 @@ def _check_around(sentence: Sentence, left: range, right: range, wordnet: WordNe
     """Stop if what stands before or behind shows that the two are not what they look like."""
     is_name = sentence.tags[left.stop - 1] in _NAMES
     before, after = left.start - 1, right.stop
-    if (
-        is_name
-        and before >= 0
-        and (sentence.tags[before] in _NAMES or sentence.lower[before] in {"of", "the", "&"})
-    ):
-        raise Doubt("a name of several words")
     is_subject = sentence.relations[left.stop - 1].startswith("nsubj")
+    # "Johnson and Johnson" is one, "Kal and Thorn were" are two.
+    are_two = is_subject and after < len(sentence) and sentence.lower[after] in _PLURAL_VERBS
+    is_place = before >= 0 and sentence.lower[before] in {"in", "across", "throughout"}
+    if is_name and not (are_two or is_place):
+        raise Doubt("a name of several words")
+    is_of_one = sentence.relations[left.stop - 1] == "nmod" and before >= 0
+    if is_of_one and sentence.lower[before] not in {"of", "between", "among", "with"}:
+        raise Doubt("the second may stand beside the noun before")
     if after < len(sentence):
         tag = sentence.tags[after]
         # "Dewey and Finn LLP", "Johnson and Johnson's"
         if (is_name and tag in _NAMES) or tag == "POS" or sentence.relations[after] == "compound":
             raise Doubt("a name or a compound of both")
+        if tag in {"VBG", "VBN"}:
+            raise Doubt("what follows may belong to the second")
         if tag in _FINITE and not is_subject:
             raise Doubt("the second may be the subject of another clause")
         if before >= 0 and {sentence.tags[before], tag} == {"IN"}:

@@ -208,7 +208,7 @@ _TEMPLATES = {
     "and": ('It is true that "', '" and that "'),
 }
 _KEPT: dict[str, tuple[str, ...]] = {
-    "implies": ("entailment", "neutral", "not_entailment", "not-entailment", "non-entailment"),
+    "implies": ("entailment",),
     "and": ("contradiction", "neutral"),
 }
 
@@ -217,9 +217,10 @@ _KEPT: dict[str, tuple[str, ...]] = {
 class Internalisation(BaseTransformation):
     """Put a pair into one text, the new hypothesis, behind a premise that is always true.
 
-    P entails H just if "P implies that H" is true whatever else is; P and H contradict each other
-    just if "P and H" is false whatever else is. A neutral pair is neutral in both wordings. So
-    ``"implies"`` leaves contradictions as they are, and ``"and"`` entailments.
+    If P entails H, then "P implies that H" is true whatever else is. If P and H contradict each
+    other, then "P and H" is false whatever else is; if they are neutral, both may be true. So
+    ``"implies"`` is for entailments, and ``"and"`` for the other two labels. (Readers take "P
+    implies that H" of a neutral pair for false, as a claim that one follows from the other.)
 
     Parameters
     ----------
@@ -328,7 +329,7 @@ class InternalisationOptions(PhiOptions):
     """What putting a pair into one text can be told."""
 
     connective: Literal["implies", "and"] = Field(
-        "implies", description="implies leaves contradictions as they are, and: entailments"
+        "implies", description="implies takes entailments, and: contradictions and neutral pairs"
     )
     premise: str = Field(
         "True is true.", description="what stands in the place of the premise; may be empty"

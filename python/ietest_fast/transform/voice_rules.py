@@ -20,6 +20,15 @@ NO_PASSIVE = frozenset(
     "remain resemble roam run say seem sound stand stroll suffer suit survive swim think "
     "travel undergo walk wander want weigh wish".split()
 )
+# Verbs without an object, beside which a noun or adjective may look like one: "sat motionless".
+INTRANSITIVE = frozenset(
+    "arrive crouch die dine exist fall kneel laugh lay lie live nap pose sit sleep slouch smile "  # noqa: SIM905
+    "squat wait wink work yawn".split()
+)
+# "convinced my wife that he ...": the clause belongs to the verb.
+_TELLING = frozenset(
+    "advise assure convince inform persuade promise remind show teach tell warn write".split()  # noqa: SIM905
+)
 # With a particle these say where somebody goes: "ride up the street".
 _MOTION = frozenset(
     "bike climb come crawl cycle dance drive drop fall fly go hike hop jump leap look move ride "  # noqa: SIM905
@@ -39,7 +48,7 @@ _IDIOMS = {
         "lose": "control time weight",
         "make": "eye face faces friends fun love mistake mistakes money noise sense way",
         "pay": "attention heed tribute visit",
-        "play": "part role",
+        "play": "catch doll dolls house part role tag",
         "run": "errands",
         "set": "fire foot sail",
         "shake": "hands head",
@@ -82,6 +91,7 @@ _BEHIND_NOUN = frozenset(
     "case cc compound conj det fixed flat goeswith nmod:poss nummod punct".split()  # noqa: SIM905
 )
 _OWN = frozenset("her his its their".split())  # noqa: SIM905
+_THEY = frozenset({"he", "she", "they"})
 _NOBODY = frozenset({"it", "you"})
 
 
@@ -105,10 +115,14 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
         raise Doubt("something stands between verb and object")
     if clause.subject.is_pronoun and sentence.lower[clause.subject.head] in _NOBODY:
         raise Doubt("nobody is the subject")
-    if lemma is None or lemma in NO_PASSIVE:
+    if lemma is None or lemma in NO_PASSIVE or lemma in INTRANSITIVE:
         raise Doubt("the verb has no passive")
     if clause.particle is not None and lemma in _MOTION:
         raise Doubt("the verb says where somebody goes")
+    if lemma in _TELLING and any(
+        sentence.relations[i].startswith("acl") for i in clause.other.span
+    ):
+        raise Doubt("the clause behind the object may be what is told")
     noun = sentence.lower[clause.other.head]
     is_verb_too = len(clause.other.span) > 1 and wordnet.base_forms(noun, "v")
     if lemma in _OF_SENSES and is_verb_too:  # "watched the river flow"
@@ -152,6 +166,10 @@ def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
         if any(sentence.tags[i] == "PRP$" and sentence.lower[i] in _OWN for i in phrase.span):
             raise Doubt("a possessive may refer to another part")
     check_whole(sentence, clause.other, wordnet)
+    named = {sentence.lower[phrase.head] for phrase in (clause.subject, clause.other)}
+    for i in clause.after:
+        if sentence.lower[i] in _THEY - named:
+            raise Doubt("a pronoun may refer to another part")
     for i in (*clause.between, *clause.after):
         if sentence.relations[i] != "case":
             continue
