@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "ietest/text/insertion.hpp"
-#include "ietest/text/noise.hpp"
 #include "strings.hpp"
 
 using namespace ietest;
@@ -27,13 +26,6 @@ std::vector<std::string> inserted(const Strings& texts, InsertionPlace place, in
     return rows_of(made.strings.view());
 }
 
-NoiseOptions noise_options(std::int64_t n_words) {
-    NoiseOptions options;
-    options.n_words = n_words;
-    options.key = {1, 2};
-    return options;
-}
-
 }  // namespace
 
 TEST_CASE("a phrase goes before the marks that end a text") {
@@ -54,6 +46,15 @@ TEST_CASE("a phrase goes before the marks that end a text") {
                                    "\u4F60 and so on\u3002", "", " \n"});
 }
 
+TEST_CASE("a phrase goes behind the full stop of an abbreviation") {
+    const Strings texts{"etc.",   "Ask DR.", "fetch.", "fetc.",
+                        "x.inc.", "5 p.m.",  "a..b.",  "\u00E9tc."};
+    CHECK(inserted(texts, InsertionPlace::before_final_mark) ==
+          std::vector<std::string>{"etc. and so on.", "Ask DR. and so on.", "fetch and so on.",
+                                   "fetc and so on.", "x.inc and so on.", "5 p.m. and so on.",
+                                   "a..b. and so on.", "\u00E9tc and so on."});
+}
+
 TEST_CASE("as published, a phrase goes before the first mark, and the rest is dropped") {
     const Strings texts{"Mr. Smith runs. Fast.", "no mark", "", "a?  b"};
     CHECK(inserted(texts, InsertionPlace::before_first_mark) ==
@@ -69,43 +70,4 @@ TEST_CASE("threads put a phrase where one puts it") {
     const auto one = inserted(texts, InsertionPlace::before_final_mark);
     CHECK(inserted(texts, InsertionPlace::before_final_mark, 3) == one);
     CHECK(inserted(texts, InsertionPlace::before_final_mark, 7) == one);
-}
-
-TEST_CASE("words are misspelt, and never into another word") {
-    const Strings letters{"a", "b", "\u00FC"};
-    const Strings neighbours{"s", "vn", "p"};
-    const Strings known{"ba", "AV"};
-    const Strings listed{"the"};
-    const Strings none{};
-    // "ab": swapped it is known, as are "av" and "sb" with an ending; only "an" is left.
-    const Strings known_too{"ba", "AV", "sb"};
-    const Misspelling strict(letters.view(), neighbours.view(), known_too.view(), none.view(),
-                             noise_options(1));
-    const Strings texts{"Ab", "1b", "", "...", "\u00DC!"};
-    const Substituted made = misspell(texts.view(), strict, with_edits(), {1});
-    CHECK(rows_of(made.strings.view()) ==
-          std::vector<std::string>{"An", "1b", "", "...", "\u00DC!"});
-    CHECK(made.n_changed == 1);
-
-    NoiseOptions only = noise_options(9);
-    only.words = WordChoice::listed;
-    only.neighbours = false;
-    const Misspelling function_words(letters.view(), neighbours.view(), none.view(), listed.view(),
-                                     only);
-    const Strings more{"The cat and the dog"};
-    const auto changed = rows_of(misspell(more.view(), function_words, {}, {1}).strings.view());
-    CHECK(changed[0].substr(3, 9) == " cat and ");
-    CHECK(changed[0].substr(15) == " dog");
-    CHECK(changed[0].substr(0, 3) != "The");
-
-    std::vector<std::string> rows;
-    for (int i = 0; i < 2000; ++i) rows.push_back("a cab, bad and " + std::string(i % 9, 'b'));
-    const Strings many(rows);
-    const Misspelling any(letters.view(), neighbours.view(), known.view(), none.view(),
-                          noise_options(2));
-    const auto one = rows_of(misspell(many.view(), any, {}, {1}).strings.view());
-    CHECK(rows_of(misspell(many.view(), any, {}, {7}).strings.view()) == one);
-    CHECK(one[0] == one[9]);
-    CHECK_THROWS_AS(Misspelling(letters.view(), none.view(), none.view(), none.view(), only),
-                    std::invalid_argument);
 }

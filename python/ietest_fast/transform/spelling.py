@@ -187,7 +187,10 @@ class Spelling(BaseTransformation):
             self._misspelling.misspell, with_edits=with_edits, n_threads=n_threads
         )
         columns = choose_columns(self.columns, text_columns, default="last")
-        return transform_each(kernel, table, columns, with_edits=with_edits, rules=RULES)
+        # Every edit makes another word of its word.
+        return transform_each(
+            kernel, table, columns, with_edits=with_edits, rules=RULES, edits_may_cancel=False
+        )
 
 
 def _strings(words: Iterable[str]) -> pa.Array:

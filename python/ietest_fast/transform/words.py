@@ -222,8 +222,12 @@ def transform_each(
     *,
     with_edits: bool,
     rules: Sequence[str],
+    edits_may_cancel: bool = True,
 ) -> Transformed:
-    """Run a kernel of the core on each chunk of each text column."""
+    """Run a kernel of the core on each chunk of each text column.
+
+    If `edits_may_cancel` is false, a row with an edit has changed, and its texts are not compared.
+    """
     touched = np.zeros(table.num_rows, np.bool_)
     texts: dict[str, list[pa.Array]] = {}
     edits: list[pa.Table] = []
@@ -240,6 +244,6 @@ def transform_each(
     new = replace_columns(table, texts)
     return Transformed(
         table=new,
-        changed=find_changed(table, new, text_columns, touched),
+        changed=find_changed(table, new, text_columns, touched) if edits_may_cancel else touched,
         edits=pa.concat_tables([EDIT_SCHEMA.empty_table(), *edits]) if with_edits else None,
     )
