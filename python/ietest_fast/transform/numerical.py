@@ -42,8 +42,8 @@ _BOUND_WORDS = frozenset(
 # ... or that is a name and no quantity.
 _NAMING_WORDS = frozenset(
     "age aged appendix article box chapter chapters exhibit figure figures item number no page "  # noqa: SIM905
-    "pages paragraph phase room schedule sections stage table grade level route highway interstate type "
-    "version flight "
+    "pages paragraph phase room schedule sections stage table grade level route highway "
+    "interstate type version flight "
     "channel section title part volume act apollo world war form line step "
     "january february march april may june july august september october november december".split()
 )
