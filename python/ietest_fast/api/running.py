@@ -77,7 +77,7 @@ class InvarianceResult(Result):
         from ietest_fast.evaluation import ORIGINAL
         from ietest_fast.experiment.artefacts import reading
         from ietest_fast.experiment.cells import read_predictions
-        from ietest_fast.experiment.store import CELLS
+        from ietest_fast.experiment.claim import CELLS
 
         parts = []
         for cell in condition.cells:

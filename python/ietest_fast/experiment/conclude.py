@@ -9,6 +9,7 @@ import numpy as np
 
 import ietest_fast
 from ietest_fast.experiment.cells import match
+from ietest_fast.experiment.conclude_evaluations import judge_evaluations, record_evaluated
 from ietest_fast.experiment.identity import bootstrap_seed, canonical_json, identify
 from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.results import write_results
@@ -63,7 +64,9 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.cells import CellRecord
     from ietest_fast.experiment.config import RunConfig
     from ietest_fast.experiment.data import Splits, TransformedSplits
-    from ietest_fast.experiment.plan import Plan, PlannedModel, PlannedPhi
+    from ietest_fast.experiment.eval_texts import FurtherTest
+    from ietest_fast.experiment.phis import PlannedPhi
+    from ietest_fast.experiment.plan import Plan, PlannedModel
     from ietest_fast.experiment.search import Search, Searches
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
@@ -93,7 +96,7 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
     StoreError
         If a matched sample has changed since it was written.
     """
-    judge = _Judge(plan, work, store)
+    judge = Judge(plan, work, store)
     conditions = tuple(
         judge.judge(model, phi) for model in plan.models for phi in plan.transformations
     )
@@ -109,12 +112,14 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
             models=tuple(_record_model(own, work.searches[own.key]) for own in plan.models),
             conditions=conditions,
             across=tuple(judge.judge_across(conditions)) if len(plan.transformations) > 1 else (),
+            evaluated=record_evaluated(plan, work),
+            evaluations=tuple(judge_evaluations(judge, plan, work, store)),
         ),
         store.folder,
     )
 
 
-class _Judge:
+class Judge:
     """Tests cells, and decides over them.
 
     Parameters
@@ -135,17 +140,17 @@ class _Judge:
         matched = {
             rho: [
                 (record, match(self._read(record), phi.key))
-                for record in self._records(model, phi, rho)
+                for record in self.records(model, phi, rho)
             ]
             for rho in config.rho
         }
-        rhos = [self._judge_rho(model, phi, rho, matched[rho]) for rho in config.rho]
+        rhos = [self.judge_rho(model, phi, rho, matched[rho]) for rho in config.rho]
         cells = [cell for rho in rhos for cell in rho.cells]
         return ConditionResult.of(
             rhos,
             model=model.key,
             transformation=phi.key,
-            signature=self._sign(model, phi, cells, config.rho),
+            signature=self.sign(model, phi, cells, config.rho),
             p_adjusted=self._adjust_over_rho(
                 [[table for _, table in matched[rho]] for rho in config.rho]
             ),
@@ -161,13 +166,26 @@ class _Judge:
                 cochran = self._test_versions(model) if rho == 0 else []
                 yield AcrossTransformations.of(own, rho=rho, cochran=cochran)
 
-    def _judge_rho(
+    def judge_rho(
         self,
         model: PlannedModel,
         phi: PlannedPhi,
         rho: float,
         matched: Sequence[tuple[CellRecord, pa.Table]],
+        *,
+        trained: PlannedPhi | None = None,
     ) -> RhoResult:
+        """Test the classifiers of one rho.
+
+        Parameters
+        ----------
+        model, phi, rho
+            Which; `phi` is the transformation of the test set.
+        matched
+            By m: the cell, and its matched sample.
+        trained
+            The transformation of the training data, if that is another one.
+        """
         config = self._config
         cells = [self._test_cell(record, table, phi) for record, table in matched]
         independent = self._plan.clusters is None
@@ -179,10 +197,11 @@ class _Judge:
             sensitivity=_find_sensitivity(config, cells) if independent else None,
             detectable_difference=_find_detectable(config, cells) if independent else None,
             **self._test_algorithm([table for _, table in matched], rho),
-            signature=self._sign(model, phi, cells, [rho]),
+            signature=self.sign(model, phi, cells, [rho], trained=trained),
         )
 
-    def _records(self, model: PlannedModel, phi: PlannedPhi, rho: float) -> list[CellRecord]:
+    def records(self, model: PlannedModel, phi: PlannedPhi, rho: float) -> list[CellRecord]:
+        """Return the cells of one rho, by m; `phi` is the transformation of the training data."""
         return [
             self._work.cells[model.key, Resample.of(phi.key, rho=rho, m=m)]
             for m in range(self._config.n_classifiers)
@@ -261,7 +280,7 @@ class _Judge:
                 continue  # is tested in any case
             values: Any = self._plan.strata.get(name)
             if name == EDITS:
-                values = self._work.texts[phi.key].n_edits
+                values = self._texts(phi).n_edits
             yield stratified_test(
                 matched["original"].to_numpy(),
                 matched["transformed"].to_numpy(),
@@ -344,7 +363,7 @@ class _Judge:
         if self._plan.clusters is not None:
             return []
         found = []
-        for record in self._records(model, phis[0], 0.0):
+        for record in self.records(model, phis[0], 0.0):
             predictions = self._read(record)
             tables = [match(predictions, phi.key) for phi in phis]
             columns = {
@@ -372,14 +391,17 @@ class _Judge:
             )
         return found
 
-    def _sign(
+    def sign(
         self,
         model: PlannedModel,
         phi: PlannedPhi,
         cells: Sequence[CellResult],
         rho: Sequence[float],
+        *,
+        trained: PlannedPhi | None = None,
     ) -> str:
-        config, texts = self._config, self._work.texts[phi.key]
+        """Sign the tests of some cells; arguments as those of :meth:`judge_rho`."""
+        config, texts = self._config, self._texts(phi)
         return sign(
             n=cells[0].n,
             discordant=[cell.counts.k for cell in cells],
@@ -398,7 +420,13 @@ class _Judge:
             model_fingerprint=identify(model.settings),
             backend=model.model.backend.split()[0],
             seed=config.seed,
+            mode=None if config.mode == "replace" else config.mode,
+            trained=None if trained is None else self._texts(trained),
         )
+
+    def _texts(self, phi: PlannedPhi) -> TransformedSplits | FurtherTest:
+        found: TransformedSplits | FurtherTest | None = self._work.texts.get(phi.key)
+        return self._work.further[phi.key] if found is None else found
 
 
 def _sample(matched: pa.Table) -> MatchedSample:
