@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import sqlite3
+import tomllib
 from contextlib import closing
 
 import numpy as np
 import pyarrow.compute as pc
 import pytest
+from rich.console import Console
 
+import ietest_fast as ie
 from ietest_fast.errors import ConfigError, InputError, StoreError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment import DataGeneratingProcess, check_config
@@ -21,6 +25,11 @@ from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
+from ietest_fast.report import gather, print_summary
+from ietest_fast.report.further_tests import further_tables
+from ietest_fast.report.provenance import to_toml
+from ietest_fast.report.runs import finished_runs
+from ietest_fast.report.tables import MeanSd, PValue
 from ietest_fast.stats import PairedCounts, holm, paired_test
 from ietest_fast.transform import Transformed, plan
 from toys import QUICK, Swap, read_matched, toy_splits
@@ -422,3 +431,78 @@ def test_keys_say_what_is_not_as_usual(tmp_path):
     # One that is given as an object has its name, numbered where that is taken.
     _, found = plan_phis([Swap()], [Swap(old="waits"), Swap(old="stands")])
     assert [each.key for each in found] == ["swap#2", "swap#3"]
+
+
+def test_the_summary_shows_every_test_set_at_every_rho(finished):
+    console = Console(file=io.StringIO(), width=120, color_system=None, force_terminal=False)
+    print_summary(finished, console)
+    text = console.file.getvalue().partition("The same classifiers on further test sets:")[2]
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    names = ["original", "negation (trained on)", *(each.key for each in finished.evaluated)]
+    (condition,) = finished.conditions
+    for name in names:
+        assert any(line.startswith(f"{name} 240 0 ") for line in lines), name
+    first, last = condition.rhos
+    assert f"original 240 0 {_shown(first.accuracy_original)}" in lines
+    assert any(line.startswith(f"1 {_shown(last.accuracy_transformed)} ") for line in lines)
+    for each in finished.evaluations:
+        for own in each.rhos:
+            said = f"{own.rho:g} {_shown(own.accuracy)} "
+            assert any(said in line for line in lines)
+            assert any(line.endswith("reject" if own.reject else "not rejected") for line in lines)
+    assert "beside the originals" in text
+    assert "by Holm's rule for 3 test sets" in text
+
+
+def _shown(spread):
+    return f"{100 * spread.mean:.2f} ± {100 * spread.sd:.2f}"
+
+
+def test_a_report_has_the_table_of_the_paper_and_the_tests(finished, plain):
+    tables = {table.name: table for table in gather(finished_runs(finished)).tables}
+    table = tables["further-tests"]
+    assert [column.name for column in table.columns] == ["test set", "rows", "ρ = 0", "ρ = 1"]
+    assert [row[0] for row in table.rows] == [
+        "original",
+        "negation (trained on)",
+        *(each.key for each in finished.evaluated),
+    ]
+    own = finished.evaluations[1].rhos[1]
+    assert table.rows[3][3] == MeanSd(own.accuracy.mean, own.accuracy.sd)
+    tests = tables["further-tests-compared"]
+    assert len(tests.rows) == 6
+    assert tests.rows[3][2:] == (
+        "negation:tautology=sleeps",
+        1.0,
+        MeanSd(own.accuracy.mean, own.accuracy.sd),
+        MeanSd(own.test.delta.mean, own.test.delta.sd),
+        PValue(own.p_holm, 0.05),
+        own.reject,
+        str(own.verdict),
+    )
+    assert not further_tables(finished_runs(plain))
+
+
+def test_the_command_that_runs_it_again_names_them(finished):
+    toml = to_toml(finished, finished.only)
+    found = tomllib.loads(toml)
+    assert found["mode"] == "augment"
+    assert found["eval_phi"] == [each.key for each in finished.evaluated]
+
+
+def test_python_takes_them_too(finished, tmp_path):
+    splits = toy_splits()
+    result = ie.run(
+        **dict(splits.items()),
+        params=QUICK,
+        phi="negation",
+        eval_phi=[OTHER, Swap()],
+        mode="augment",
+        rho=[0, 1],
+        n_classifiers=2,
+        n_jobs=1,
+        out=tmp_path,
+    ).results
+    assert [each.key for each in result.evaluated] == [finished.evaluated[0].key, "swap"]
+    for ours, theirs in zip(result.evaluations[0].rhos, finished.evaluations[0].rhos, strict=True):
+        assert ours.n_correct == theirs.n_correct

@@ -48,7 +48,8 @@ def format_p(p: float, *, threshold: float | None = None) -> str:
     return text
 
 
-def _percent(spread: Spread) -> str:
+def percent(spread: Spread) -> str:
+    """Write the mean and standard deviation of shares in percent."""
     if spread.mean is None:
         return _UNDEFINED
     sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
@@ -81,8 +82,8 @@ def make_table(condition: ConditionResult) -> Table:
     for rho in condition.rhos:
         table.add_row(
             f"{rho.rho:g}",
-            _percent(rho.accuracy_original),
-            _percent(rho.accuracy_transformed),
+            percent(rho.accuracy_original),
+            percent(rho.accuracy_transformed),
             _t(rho.t),
             format_p(rho.p_min, threshold=rho.threshold),
             *[_power(rho)] * has_power,
@@ -117,9 +118,9 @@ def make_reworded_table(condition: ConditionResult) -> Table | None:
             shares = (f"{100 * own.noise_floor:.2f}", f"{100 * own.excess:+.2f}")
         table.add_row(
             f"{rho.rho:g}",
-            _signed(rho.reworded_delta),
+            signed_points(rho.reworded_delta),
             format_p(over.p_adjusted[place], threshold=over.alpha),
-            _percent(rho.flip_rate),
+            percent(rho.flip_rate),
             *shares,
             "" if churn is None else _format_churn_p(churn[place], threshold=over.alpha),
             str(condition.verdicts[place]),
@@ -229,7 +230,8 @@ def _points(interval: tuple[float, float]) -> str:
     return f"{100 * interval[0]:+.2f} to {100 * interval[1]:+.2f}"
 
 
-def _signed(spread: Spread) -> str:
+def signed_points(spread: Spread) -> str:
+    """Write the mean and standard deviation of differences of shares in percentage points."""
     if spread.mean is None:
         return _UNDEFINED
     sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
@@ -468,6 +470,12 @@ def print_summary(result: RunResult, console: Console) -> None:
             say(["", "Over all texts, each ρ by itself, as in the paper:"])
         console.print(make_table(condition))
         say(summary_lines(result, condition))
+        if result.evaluations:
+            from ietest_fast.report.further_tests import further_lines, make_further_table
+
+            say(["", "The same classifiers on further test sets:"])
+            console.print(make_further_table(result, condition))
+            say(further_lines(result, condition))
     for model in dict.fromkeys(each.model for each in result.across):
         across = [each for each in result.across if each.model == model]
         console.print()

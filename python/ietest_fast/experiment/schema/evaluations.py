@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue, computed_field, model_validator
 
 from ietest_fast.experiment.schema.conditions import RhoResult
 from ietest_fast.experiment.schema.parts import Count, Level, Part, Share, Spread, Text, adjust
+from ietest_fast.stats import Verdict  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +113,22 @@ class EvaluatedRho(Part):
         At the level alpha over the further test sets of a model at one rho.
         """
         return None if self.p_holm is None else self.p_holm < self.alpha
+
+    @computed_field
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is shown on this test set at this rho; None if untested.
+
+        Equal accuracy is rejected as :attr:`reject` says; everything else is as at a single rho.
+        """
+        if self.test is None:
+            return None
+        churn, label_p = self.test.churn, self.test.label_p
+        return self.test.judge(
+            differs=bool(self.reject),
+            churned=churn is not None and churn.p_value < self.alpha,
+            uneven=label_p is not None and label_p < self.alpha,
+        )
 
 
 class EvaluationResult(Part):
