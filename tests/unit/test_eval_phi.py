@@ -239,6 +239,27 @@ def _n_started(folder):
         return database.execute(query).fetchone()[0]
 
 
+@pytest.mark.parametrize("voters", [1, 3])
+def test_kept_classifiers_answer_what_is_added_later(tmp_path, voters):
+    model = {"name": "toys:Restores", "params": QUICK, "n_voters": voters}
+    whole = _run(tmp_path / "whole", model=model, eval_phi=[OTHER, WORDS])
+    _run(tmp_path / "late", model=model, keep_models=True)
+    first = _run(tmp_path / "late", model=model, eval_phi=WORDS)
+    assert [each.evaluation for each in first.evaluations] == ["negation:tautology=sleeps"]
+    late = _run(tmp_path / "late", model=model, eval_phi=[OTHER, WORDS])
+    assert late.to_dict() == whole.to_dict()
+    assert _files(tmp_path / "late", "evaluations") == _files(tmp_path / "whole", "evaluations")
+    assert _n_started(tmp_path / "late") == 4
+    # One that is not there any more is noticed before any of the others answers.
+    kept = sorted((tmp_path / "late" / "models").iterdir())
+    assert len(kept) == 4 * voters
+    shutil.rmtree(kept[-1])
+    before = _files(tmp_path / "late", "evaluations")
+    with pytest.raises(InputError, match=r"rho=1, m=1, negation.*its classifier was not kept"):
+        _run(tmp_path / "late", model=model, eval_phi=[OTHER, WORDS, "word-overlap"])
+    assert _files(tmp_path / "late", "evaluations") == before
+
+
 @pytest.mark.parametrize("stage", ["before the cell", "before the row of the answers"])
 def test_a_killed_run_goes_on_with_the_same_results(finished, tmp_path, stage):
     """What a kill leaves: answers without their cell, or without their row."""

@@ -32,6 +32,7 @@ _STAGES = {
     "transform": "transforming",
     "encode": "encoding",
     "search": "searching",
+    "evaluate": "evaluating",
     "train": "training",
     "test": "testing",
 }

@@ -43,8 +43,8 @@ def run(
         The run's folder. If a run of the same work has begun there, what is finished is kept; other
         levels, margins and methods are other conclusions from it.
     progress
-        Told of stages: ``"read"``, ``"transform"``, ``"encode"``, ``"search"``, ``"train"`` and
-        ``"test"``.
+        Told of stages: ``"read"``, ``"transform"``, ``"encode"``, ``"search"``, ``"evaluate"`` (if
+        kept classifiers have more to answer), ``"train"`` and ``"test"``.
     splits, transformation, evaluations
         Take the place of what `config` says about data, transformations and those in ``eval_phi``,
         for corpora and transformations that are at hand as objects.

@@ -332,10 +332,7 @@ class RunStore:
             As ``evaluations.write_evaluation`` makes them; a cell is not finished without them.
         """
         for data in evaluations:
-            own = describe_evaluation("", data)
-            name = f"{own.identity}.parquet"
-            write_bytes(self.folder / EVALUATIONS / name, data)
-            self._add_evaluation(replace(own, artefact=name))
+            self.finish_evaluation(data)
         identity = describe_cell("", artefact).identity
         path = self.folder / CELLS / f"{identity}.parquet"
         write_bytes(path, artefact)
@@ -392,6 +389,13 @@ class RunStore:
             )
         with reading(path):
             return read_predictions(path, cell)
+
+    def finish_evaluation(self, data: bytes) -> None:
+        """Write a cell's answers to a further test set, and then their row."""
+        own = describe_evaluation("", data)
+        name = f"{own.identity}.parquet"
+        write_bytes(self.folder / EVALUATIONS / name, data)
+        self._add_evaluation(replace(own, artefact=name))
 
     def _add_evaluation(self, own: EvaluationRecord) -> None:
         # A cell that a kill cut short is done again, and so are its answers.
@@ -464,7 +468,7 @@ class RunStore:
 
     def keep_model(self, name: str, files: Mapping[str, bytes]) -> None:
         """Keep a classifier: the contents of its files by path, in a folder below ``models``."""
-        folder = self.folder / MODELS / name
+        folder = self.model_folder(name)
         if folder.exists():  # of a run that was killed before the cell was finished
             shutil.rmtree(folder)
 
@@ -477,7 +481,11 @@ class RunStore:
 
     def has_model(self, name: str) -> bool:
         """Tell whether a classifier has been kept."""
-        return (self.folder / MODELS / name).is_dir()
+        return self.model_folder(name).is_dir()
+
+    def model_folder(self, name: str) -> Path:
+        """Return where a classifier is kept, or would be."""
+        return self.folder / MODELS / name
 
 
 def _checksum(*values: Any) -> str:

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, cast
 
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.data import TRANSFORMED, TransformedSplits, transform_splits
-from ietest_fast.experiment.encoded import FurtherTexts, check_encoded, save_encoded
+from ietest_fast.experiment.encoded import (
+    FurtherTexts,
+    check_encoded,
+    load_encoded,
+    save_encoded,
+)
 from ietest_fast.experiment.eval_texts import FurtherTest, transform_test
 from ietest_fast.experiment.executors import make_executor
+from ietest_fast.experiment.kept import answer_again
 from ietest_fast.experiment.search import Search, Searches, Trial
 from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, answers_name
 from ietest_fast.models import SplitTexts
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.cells import CellRecord
+    from ietest_fast.experiment.encoded import EncodedTexts
     from ietest_fast.experiment.evaluations import EvaluationRecord
     from ietest_fast.experiment.executors import Executor, Outcome
     from ietest_fast.experiment.plan import Plan, PlannedModel
@@ -73,7 +80,8 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
     store
         The run's folder, opened with the plan's ``work_settings``.
     tell
-        Told how far a stage is: ``"transform"``, ``"encode"``, ``"search"``, ``"train"``.
+        Told how far a stage is: ``"transform"``, ``"encode"``, ``"search"``, ``"evaluate"``,
+        ``"train"``.
 
     Raises
     ------
@@ -313,7 +321,7 @@ class _Crew:
         if plan.config.keep_models:
             self._check_kept(tasks.values())
         if plan.evaluations:
-            self._check_answered(tasks.values())
+            self._answer_kept(tasks.values())
 
         def record(outcome: Outcome) -> None:
             answer = outcome.answer
@@ -358,20 +366,54 @@ class _Crew:
                     path=self._store.folder,
                 )
 
-    def _check_answered(self, tasks: Iterable[CellTask]) -> None:
-        """Make sure that what is finished has answered all further test sets."""
+    def _answer_kept(self, tasks: Iterable[CellTask]) -> None:
+        """Let kept classifiers of finished cells answer the test sets that they have not yet.
+
+        Raises
+        ------
+        InputError
+            If one is not kept, before any answers.
+        """
         done, answered = self._store.cells(), self._store.evaluations()
-        for task in tasks:
-            if task.identity not in done:
-                continue
-            lacking = [key for key, own in task.evaluations.items() if own not in answered]
-            if lacking:
-                raise InputError(
-                    f"eval_phi: the {task.describe()} was finished without answering {lacking[0]}, "
-                    "and its classifier is not there any more; leave that out, or begin in another "
-                    "folder, where all is trained anew",
-                    path=self._store.folder,
-                )
+        lacking = {
+            task.identity: (task, keys)
+            for task in tasks
+            if task.identity in done
+            and (keys := [key for key, own in task.evaluations.items() if own not in answered])
+        }
+        for task, keys in lacking.values():
+            self._need_kept(task, keys[0])
+        loaded: dict[str, EncodedTexts] = {}
+        for n_done, (task, keys) in enumerate(lacking.values()):
+            self._tell("evaluate", n_done, len(lacking))
+            own = self._model_of(task)
+            if own.key not in loaded:
+                encoded = self._store.folder / "encoded" / own.encoding[:16]
+                loaded = {own.key: load_encoded(encoded, own.model)}
+            names = self._driver.folders(task)
+            for data in answer_again(
+                self._plan,
+                own.model,
+                task,
+                folders=[self._store.model_folder(name) for name in names],
+                further={key: loaded[own.key].further[key] for key in keys},
+            ):
+                self._store.finish_evaluation(data)
+        if lacking:
+            self._tell("evaluate", len(lacking), len(lacking))
+
+    def _need_kept(self, task: CellTask, key: str) -> None:
+        restores = self._model_of(task).model.capabilities.restores
+        if not restores or not all(map(self._store.has_model, self._driver.folders(task))):
+            raise InputError(
+                f"eval_phi: the {task.describe()} was finished without answering {key}, and its "
+                "classifier was not kept; leave this transformation out, or begin in another "
+                "folder, where all is trained anew",
+                path=self._store.folder,
+            )
+
+    def _model_of(self, task: CellTask) -> PlannedModel:
+        return next(each for each in self._plan.models if each.key == task.model)
 
 
 def _conclude_search(model: PlannedModel, done: Mapping[str, Trial]) -> Searches:
