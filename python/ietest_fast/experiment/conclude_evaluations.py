@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ietest_fast.experiment.cells import CellRecord
-    from ietest_fast.experiment.conclude import Judge
     from ietest_fast.experiment.evaluations import Answered
+    from ietest_fast.experiment.judge import Judge
     from ietest_fast.experiment.phis import PlannedPhi
     from ietest_fast.experiment.plan import Plan, PlannedModel
     from ietest_fast.experiment.schema import RhoResult

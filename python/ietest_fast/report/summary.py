@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ietest_fast.report.further_tests import further_lines, make_further_table
+from ietest_fast.report.shown import UNDEFINED, format_p, percent, say_count, signed_points
 from ietest_fast.report.verdict import say_condition
 from ietest_fast.stats.crossed import FEW_CLASSIFIERS
 from ietest_fast.stats.matched import format_t
@@ -28,37 +30,10 @@ if TYPE_CHECKING:
 # With fewer classifiers the tails of what the next one does are not known.
 _CLASSIFIERS_FOR_TAILS = 10
 
-# A mean of infinities of both signs.
-_UNDEFINED = "undefined"
-
-
-def format_p(p: float, *, threshold: float | None = None) -> str:
-    """Write a p-value for people: three digits, or a power of ten where it is tiny.
-
-    With a threshold there are as many digits as it takes to see on which side of it p lies.
-    """
-    if p == 0:
-        return "<1e-300"  # smaller than a double can be, but no p-value is 0
-    if p < 0.001:
-        return f"{p:.1e}"
-    for digits in range(3, 17):
-        text = f"{p:.{digits}f}"
-        if threshold is None or (float(text) < threshold) == (p < threshold):
-            break
-    return text
-
-
-def percent(spread: Spread) -> str:
-    """Write the mean and standard deviation of shares in percent."""
-    if spread.mean is None:
-        return _UNDEFINED
-    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
-    return f"{100 * spread.mean:.2f}{sd}"
-
 
 def _t(spread: Spread) -> str:
     if spread.mean is None:
-        return _UNDEFINED
+        return UNDEFINED
     sd = "" if spread.sd is None else f" ± {spread.sd:.2f}"
     return f"{format_t(spread.mean)}{sd}"
 
@@ -230,14 +205,6 @@ def _points(interval: tuple[float, float]) -> str:
     return f"{100 * interval[0]:+.2f} to {100 * interval[1]:+.2f}"
 
 
-def signed_points(spread: Spread) -> str:
-    """Write the mean and standard deviation of differences of shares in percentage points."""
-    if spread.mean is None:
-        return _UNDEFINED
-    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
-    return f"{100 * spread.mean:+.2f}{sd}"
-
-
 def _power(rho: RhoResult) -> str:
     return "" if rho.sensitivity is None else f"{rho.sensitivity.power:.2f}"
 
@@ -302,11 +269,6 @@ def _label_lines(condition: ConditionResult) -> list[str]:
     return [
         f"The proportion of losses to gains is shown to depend on the gold label at ρ = {where}."
     ]
-
-
-def say_count(n: int, noun: str) -> str:
-    """Write a number of things, such as ``1 test`` and ``2 tests``."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def _the_level(rho: RhoResult) -> str:
@@ -471,8 +433,6 @@ def print_summary(result: RunResult, console: Console) -> None:
         console.print(make_table(condition))
         say(summary_lines(result, condition))
         if result.evaluations:
-            from ietest_fast.report.further_tests import further_lines, make_further_table
-
             say(["", "The same classifiers on further test sets:"])
             console.print(make_further_table(result, condition))
             say(further_lines(result, condition))
