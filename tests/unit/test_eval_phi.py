@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
-import shutil
-import sqlite3
 import tomllib
-from contextlib import closing
 
 import numpy as np
 import pyarrow.compute as pc
 import pytest
-from rich.console import Console
 
 import ietest_fast as ie
-from ietest_fast.errors import ConfigError, InputError, StoreError
+from further_runs import CONFIG, OTHER, WORDS, read_files, run_further
+from ietest_fast.errors import StoreError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment import DataGeneratingProcess, check_config
 from ietest_fast.experiment.identity import training_seed
@@ -25,49 +21,22 @@ from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
-from ietest_fast.report import gather, print_summary
-from ietest_fast.report.further_tests import further_tables
 from ietest_fast.report.provenance import to_toml
-from ietest_fast.report.runs import finished_runs
-from ietest_fast.report.tables import MeanSd, PValue
 from ietest_fast.stats import PairedCounts, holm, paired_test
 from ietest_fast.transform import Transformed, plan
 from toys import QUICK, Swap, read_matched, toy_splits
 
-OTHER = "negation:tautology='green is not red'"
-WORDS = "negation:tautology=sleeps"
-CONFIG = {
-    "data": {"demo": True, "name": "toys"},
-    "model": {"params": QUICK},
-    "phi": "negation",
-    "mode": "augment",
-    "rho": [0, 1],
-    "n_classifiers": 2,
-    "n_jobs": 1,
-}
-
-
-def _run(folder, *, splits=None, **changes):
-    return run(
-        check_config({**CONFIG, **changes}),
-        folder,
-        splits=toy_splits() if splits is None else splits,
-        transformation=changes.pop("transformation", None),
-    )
-
-
-def _files(folder, name="cells"):
-    return {path.name: path.read_bytes() for path in (folder / name).glob("*.parquet")}
-
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    return _run(tmp_path_factory.mktemp("plain") / "out")
+    return run_further(tmp_path_factory.mktemp("plain") / "out")
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    return _run(tmp_path_factory.mktemp("run") / "out", eval_phi=[OTHER, WORDS, "word-overlap"])
+    return run_further(
+        tmp_path_factory.mktemp("run") / "out", eval_phi=[OTHER, WORDS, "word-overlap"]
+    )
 
 
 def _transformed(phi, table):
@@ -180,7 +149,7 @@ def test_a_run_without_it_is_what_it_was(plain, finished):
         assert list(own.settings["evaluations"]) == ["negation:tautology=green is not red"]
         assert work_settings(own.settings) == bound
     # Cells, their answers and the texts are the same, byte for byte, with it and without.
-    assert _files(plain.folder) == _files(finished.folder)
+    assert read_files(plain.folder) == read_files(finished.folder)
     assert plain.evaluations == plain.evaluated == ()
     assert not (plain.folder / "evaluations").exists()
     assert plain.identity != finished.identity
@@ -188,7 +157,7 @@ def test_a_run_without_it_is_what_it_was(plain, finished):
 
 
 def test_results_of_before_there_were_further_test_sets_are_read_as_they_are(tmp_path):
-    result = _run(tmp_path, mode="replace", rho=[0])
+    result = run_further(tmp_path, mode="replace", rho=[0])
     written = json.loads((tmp_path / "results.json").read_text())
     for name in ("evaluated", "evaluations"):
         assert written.pop(name) == []
@@ -202,9 +171,9 @@ def test_results_of_before_there_were_further_test_sets_are_read_as_they_are(tmp
 
 
 def test_processes_make_no_difference(finished, tmp_path):
-    other = _run(tmp_path, eval_phi=[OTHER, WORDS, "word-overlap"], n_jobs=2)
+    other = run_further(tmp_path, eval_phi=[OTHER, WORDS, "word-overlap"], n_jobs=2)
     assert other.to_dict() == finished.to_dict()
-    assert _files(tmp_path, "evaluations") == _files(finished.folder, "evaluations")
+    assert read_files(tmp_path, "evaluations") == read_files(finished.folder, "evaluations")
     assert read_results(tmp_path).to_dict() == finished.to_dict()
 
 
@@ -215,82 +184,6 @@ def test_answers_are_tables_of_predictions(finished):
     assert table.versions == ("negation:tautology=green is not red",)
     assert table.groups == ({"model": "bow-xgb", "m": 1, "rho": 1.0},)
     assert int(table.correct.sum()) == own.n_correct[1]
-
-
-def test_running_again_trains_nothing_and_leaving_it_out_is_another_conclusion(plain, tmp_path):
-    shutil.copytree(plain.folder, tmp_path / "run")
-    with pytest.raises(InputError, match=r"eval_phi: the cell rho=0, m=0 of bow-xgb was finished"):
-        _run(tmp_path / "run", eval_phi=[OTHER])
-    first = _run(tmp_path / "new", eval_phi=[OTHER, "word-overlap"])
-    before = (tmp_path / "new" / "results.json").read_bytes()
-    started = _n_started(tmp_path / "new")
-    fewer = _run(tmp_path / "new", eval_phi=["word-overlap"])
-    assert [each.evaluation for each in fewer.evaluations] == ["word-overlap"]
-    assert fewer.evaluations[0].rhos[0].n_correct == first.evaluations[1].rhos[0].n_correct
-    assert _run(tmp_path / "new").to_dict() == plain.to_dict()
-    _run(tmp_path / "new", eval_phi=[OTHER, "word-overlap"])
-    assert (tmp_path / "new" / "results.json").read_bytes() == before
-    assert _n_started(tmp_path / "new") == started == 4
-
-
-def _n_started(folder):
-    with closing(sqlite3.connect(folder / "run.sqlite")) as database:
-        query = "SELECT count(*) FROM executions WHERE event = 'started' AND kind = 'cell'"
-        return database.execute(query).fetchone()[0]
-
-
-@pytest.mark.parametrize("voters", [1, 3])
-def test_kept_classifiers_answer_what_is_added_later(tmp_path, voters):
-    model = {"name": "toys:Restores", "params": QUICK, "n_voters": voters}
-    whole = _run(tmp_path / "whole", model=model, eval_phi=[OTHER, WORDS])
-    _run(tmp_path / "late", model=model, keep_models=True)
-    first = _run(tmp_path / "late", model=model, eval_phi=WORDS)
-    assert [each.evaluation for each in first.evaluations] == ["negation:tautology=sleeps"]
-    late = _run(tmp_path / "late", model=model, eval_phi=[OTHER, WORDS])
-    assert late.to_dict() == whole.to_dict()
-    assert _files(tmp_path / "late", "evaluations") == _files(tmp_path / "whole", "evaluations")
-    assert _n_started(tmp_path / "late") == 4
-    # One that is not there any more is noticed before any of the others answers.
-    kept = sorted((tmp_path / "late" / "models").iterdir())
-    assert len(kept) == 4 * voters
-    shutil.rmtree(kept[-1])
-    before = _files(tmp_path / "late", "evaluations")
-    with pytest.raises(InputError, match=r"rho=1, m=1, negation.*its classifier was not kept"):
-        _run(tmp_path / "late", model=model, eval_phi=[OTHER, WORDS, "word-overlap"])
-    assert _files(tmp_path / "late", "evaluations") == before
-
-
-@pytest.mark.parametrize("stage", ["before the cell", "before the row of the answers"])
-def test_a_killed_run_goes_on_with_the_same_results(finished, tmp_path, stage):
-    """What a kill leaves: answers without their cell, or without their row."""
-    folder = tmp_path / "run"
-    shutil.copytree(finished.folder, folder)
-    (folder / "results.json").unlink()
-    lost = finished.conditions[0].rhos[1].cells[0].identity
-    answers = finished.evaluations[1].rhos[1].identities[0]
-    with closing(sqlite3.connect(folder / "run.sqlite")) as database:
-        if stage == "before the cell":
-            database.execute("DELETE FROM cells WHERE identity = ?", (lost,))
-            (folder / "cells" / f"{lost}.parquet").unlink()
-        database.execute("DELETE FROM evaluations WHERE identity = ?", (answers,))
-        database.commit()
-    started = _n_started(folder)
-    again = _run(folder, eval_phi=[OTHER, WORDS, "word-overlap"])
-    assert again.to_dict() == finished.to_dict()
-    assert _files(folder, "evaluations") == _files(finished.folder, "evaluations")
-    assert _n_started(folder) - started == (stage == "before the cell")
-
-
-def test_damaged_answers_are_noticed(finished, tmp_path):
-    shutil.copytree(finished.folder, tmp_path / "run")
-    path = next((tmp_path / "run" / "evaluations").glob("*.parquet"))
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-20] + b"x" + whole[-19:])
-    with pytest.raises(StoreError, match=path.name):
-        _run(tmp_path / "run", eval_phi=[OTHER, WORDS, "word-overlap"])
-    path.unlink()
-    with pytest.raises(StoreError, match="are gone"):
-        _run(tmp_path / "run", eval_phi=[OTHER, WORDS, "word-overlap"])
 
 
 @pytest.mark.parametrize(
@@ -361,7 +254,7 @@ def test_a_transformation_may_set_labels_and_add_rows(plain, tmp_path, voters):
     assert int(table.correct.sum()) == own[0].n_correct[0]
     assert read_results(tmp_path).to_dict() == result.to_dict()
     if voters == 1:
-        assert _files(tmp_path) == _files(plain.folder)
+        assert read_files(tmp_path) == read_files(plain.folder)
     # "Really" is in no training text, so the bag of words sees the test row itself.
     cell = result.conditions[0].rhos[0].cells[0]
     matched = read_matched(tmp_path, cell.identity, "negation")
@@ -369,7 +262,7 @@ def test_a_transformation_may_set_labels_and_add_rows(plain, tmp_path, voters):
 
 
 def test_it_comes_to_the_same_for_several_models_and_transformations(plain, tmp_path):
-    result = _run(
+    result = run_further(
         tmp_path,
         phi=["negation", "length-mismatch"],
         model=[{"params": QUICK}, {"name": "bow-rf", "params": _forest()}],
@@ -387,48 +280,6 @@ def _forest():
     from ietest_fast.models import load_model
 
     return next(iter(load_model("bow-rf").presets.values())) | {"n_estimators": 5}
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ("no-such-thing", "eval_phi: .*no-such-thing"),
-        (["word-overlap", "no-such-thing"], r"eval_phi\.1: .*no-such-thing"),
-        ("negation:tautologie=x", "tautologie"),
-        ([], "names no transformation"),
-        ([3], r"eval_phi\.0: must be a name"),
-    ],
-)
-def test_what_cannot_be_read_is_said_with_its_key(given, said):
-    with pytest.raises(ConfigError, match=said):
-        check_config({**CONFIG, "eval_phi": given})
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["word-overlap", "word-overlap:times=1"], "eval_phi: .*'word-overlap' is there twice"),
-        (
-            "negation",
-            "eval_phi: 'negation', with the same options, is a transformation of this run",
-        ),
-        ("numerical", "numerical makes no other text of any of the 240 test rows"),
-    ],
-)
-def test_what_tells_nothing_is_refused_before_anything_is_trained(tmp_path, given, said):
-    with pytest.raises(InputError, match=said):
-        _run(tmp_path, eval_phi=given)
-    assert not list(tmp_path.glob("cells/*"))
-
-
-def test_a_model_that_does_not_see_the_change_is_named(tmp_path):
-    said = "eval_phi: length-mismatch, for the model bow-xgb: .*nothing to test"
-    with pytest.raises(InputError, match=said):
-        _run(
-            tmp_path,
-            model={"params": QUICK, "input": "hypothesis"},
-            eval_phi="length-mismatch",
-        )
 
 
 def test_keys_say_what_is_not_as_usual(tmp_path):
@@ -452,56 +303,6 @@ def test_keys_say_what_is_not_as_usual(tmp_path):
     # One that is given as an object has its name, numbered where that is taken.
     _, found = plan_phis([Swap()], [Swap(old="waits"), Swap(old="stands")])
     assert [each.key for each in found] == ["swap#2", "swap#3"]
-
-
-def test_the_summary_shows_every_test_set_at_every_rho(finished):
-    console = Console(file=io.StringIO(), width=120, color_system=None, force_terminal=False)
-    print_summary(finished, console)
-    text = console.file.getvalue().partition("The same classifiers on further test sets:")[2]
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    names = ["original", "negation (trained on)", *(each.key for each in finished.evaluated)]
-    (condition,) = finished.conditions
-    for name in names:
-        assert any(line.startswith(f"{name} 240 0 ") for line in lines), name
-    first, last = condition.rhos
-    assert f"original 240 0 {_shown(first.accuracy_original)}" in lines
-    assert any(line.startswith(f"1 {_shown(last.accuracy_transformed)} ") for line in lines)
-    for each in finished.evaluations:
-        for own in each.rhos:
-            said = f"{own.rho:g} {_shown(own.accuracy)} "
-            assert any(said in line for line in lines)
-            assert any(line.endswith("reject" if own.reject else "not rejected") for line in lines)
-    assert "beside the originals" in text
-    assert "by Holm's rule for 3 test sets" in text
-
-
-def _shown(spread):
-    return f"{100 * spread.mean:.2f} ± {100 * spread.sd:.2f}"
-
-
-def test_a_report_has_the_table_of_the_paper_and_the_tests(finished, plain):
-    tables = {table.name: table for table in gather(finished_runs(finished)).tables}
-    table = tables["further-tests"]
-    assert [column.name for column in table.columns] == ["test set", "rows", "ρ = 0", "ρ = 1"]
-    assert [row[0] for row in table.rows] == [
-        "original",
-        "negation (trained on)",
-        *(each.key for each in finished.evaluated),
-    ]
-    own = finished.evaluations[1].rhos[1]
-    assert table.rows[3][3] == MeanSd(own.accuracy.mean, own.accuracy.sd)
-    tests = tables["further-tests-compared"]
-    assert len(tests.rows) == 6
-    assert tests.rows[3][2:] == (
-        "negation:tautology=sleeps",
-        1.0,
-        MeanSd(own.accuracy.mean, own.accuracy.sd),
-        MeanSd(own.test.delta.mean, own.test.delta.sd),
-        PValue(own.p_holm, 0.05),
-        own.reject,
-        str(own.verdict),
-    )
-    assert not further_tables(finished_runs(plain))
 
 
 def test_the_command_that_runs_it_again_names_them(finished):
