@@ -328,3 +328,22 @@ def test_python_takes_them_too(finished, tmp_path):
     assert [each.key for each in result.evaluated] == [finished.evaluated[0].key, "swap"]
     for ours, theirs in zip(result.evaluations[0].rhos, finished.evaluations[0].rhos, strict=True):
         assert ours.n_correct == theirs.n_correct
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"correction": "maxt", "n_resamples": 200, "strata": ["edits"]},
+        {"data": CONFIG["data"] | {"cluster": "premise"}, "n_resamples": 200},
+    ],
+)
+def test_they_are_tested_as_the_run_is(tmp_path, changes):
+    result = run_further(tmp_path, eval_phi=[OTHER, "word-overlap"], **changes)
+    for each in result.evaluations:
+        for own, base in zip(each.rhos, result.conditions[0].rhos, strict=True):
+            assert own.test.correction == base.correction
+            clustered = [cell.clustered is not None for cell in own.test.cells]
+            assert clustered == ["data" in changes] * 2
+            names = [found.name for found in own.test.cells[0].reworded.strata]
+            assert names == ["label", *changes.get("strata", [])]
+    assert read_results(tmp_path).to_dict() == result.to_dict()

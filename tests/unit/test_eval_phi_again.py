@@ -15,6 +15,7 @@ import pytest
 
 from further_runs import OTHER, WORDS, read_files, run_further
 from ietest_fast.errors import InputError, StoreError
+from ietest_fast.experiment.votes import Probabilities
 from toys import QUICK
 
 
@@ -171,3 +172,25 @@ def test_damaged_answers_are_noticed(finished, tmp_path):
     path.unlink()
     with pytest.raises(StoreError, match="are gone"):
         run_further(tmp_path / "run", eval_phi=[OTHER, WORDS, "word-overlap"])
+
+
+@pytest.mark.parametrize("named_then", [WORDS, OTHER])
+def test_voters_of_an_unfinished_cell_are_asked_again_for_what_they_have_not_answered(
+    tmp_path, named_then
+):
+    """The first of two voters has answered WORDS when the second fails."""
+    permit = tmp_path / "permit"
+    model = {"name": "toys:Keeps", "params": QUICK | {"subsample": 0.5}, "n_voters": 2}
+    settings = {"model": model | {"options": {"permit": str(permit)}}, "rho": [1]}
+    with pytest.raises(RuntimeError, match="second training"):
+        run_further(tmp_path / "run", **settings, n_classifiers=1, eval_phi=WORDS)
+    (answers,) = (tmp_path / "run/unfinished").glob("*.npz")
+    (kept,) = Probabilities.from_bytes(answers.read_bytes()).further.values()
+    assert kept.shape == (240, 3)
+    permit.touch()
+    late = run_further(tmp_path / "run", **settings, n_classifiers=1, eval_phi=named_then)
+    whole = run_further(tmp_path / "whole", **settings, n_classifiers=1, eval_phi=named_then)
+    assert late.to_dict() == whole.to_dict()
+    assert read_files(tmp_path / "run", "evaluations") == read_files(
+        tmp_path / "whole", "evaluations"
+    )
