@@ -19,7 +19,7 @@ from ietest_fast.experiment.phis import plan_phis
 from ietest_fast.experiment.plan import make_plan, work_settings
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
-from ietest_fast.models import SplitTexts
+from ietest_fast.models import SplitTexts, load_model
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
 from ietest_fast.report.provenance import to_toml
 from ietest_fast.stats import PairedCounts, holm, paired_test
@@ -277,8 +277,6 @@ def test_it_comes_to_the_same_for_several_models_and_transformations(plain, tmp_
 
 
 def _forest():
-    from ietest_fast.models import load_model
-
     return next(iter(load_model("bow-rf").presets.values())) | {"n_estimators": 5}
 
 
@@ -347,3 +345,26 @@ def test_they_are_tested_as_the_run_is(tmp_path, changes):
             names = [found.name for found in own.test.cells[0].reworded.strata]
             assert names == ["label", *changes.get("strata", [])]
     assert read_results(tmp_path).to_dict() == result.to_dict()
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    ("name", "has_vectors"),
+    [("align", False), *((name, given) for name in ("cbow", "bilstm") for given in (False, True))],
+)
+def test_no_model_lets_further_texts_change_its_cells(tmp_path, name, has_vectors):
+    """Nor do words that only these texts have, and the file of vectors."""
+    params = dict(next(iter(load_model(name).presets.values())))
+    params |= {key: 8 for key in ("embedding_size", "hidden_size") if key in params}
+    model = {"name": name, "params": params | ({"epochs": 1} if "epochs" in params else {})}
+    if has_vectors:
+        words = ["boy", "girl", "sleeps", "and", "green", "is", "not", "red", "false", "true"]
+        rows = np.random.default_rng(0).normal(size=(len(words), 8)).round(3)
+        lines = [" ".join([word, *map(str, row)]) for word, row in zip(words, rows, strict=True)]
+        (tmp_path / "vectors.txt").write_text("\n".join(lines) + "\n")
+        model["options"] = {"vectors": str(tmp_path / "vectors.txt")}
+        model["params"].pop("embedding_size", None)
+    run_further(tmp_path / "plain", model=model, n_classifiers=1)
+    further = run_further(tmp_path / "further", model=model, n_classifiers=1, eval_phi=OTHER)
+    assert read_files(tmp_path / "further") == read_files(tmp_path / "plain")
+    assert len(further.evaluations[0].rhos) == 2
