@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pickle
 import signal
 import time
 import zlib
@@ -237,6 +238,19 @@ class Keeps(BagOfWordsXGBoost):
         return _Kept(super().fit(*args, **kwargs))
 
 
+class Restores(BagOfWordsXGBoost):
+    """Its classifiers can be kept, and had again."""
+
+    capabilities = Capabilities(saves=True, restores=True)
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        return _Pickled(super().fit(*args, **kwargs))
+
+    def restore(self, folder: Path, *, params: Any, n_threads: int = 1) -> Any:
+        assert params == QUICK
+        return pickle.loads((folder / "classifier").read_bytes())
+
+
 class Resumes(BagOfWordsXGBoost):
     """Says that its trainings can be taken up again, and is too quick to be asked."""
 
@@ -279,3 +293,12 @@ class _Kept:
 
     def save(self, folder: Path, *, label_names: Any) -> None:
         (folder / "labels.txt").write_text(" ".join(label_names))
+
+
+class _Pickled(_Kept):
+    def __init__(self, classifier: Any) -> None:
+        super().__init__(classifier)
+        self._classifier = classifier
+
+    def save(self, folder: Path, *, label_names: Any) -> None:
+        (folder / "classifier").write_bytes(pickle.dumps(self._classifier))

@@ -82,6 +82,7 @@ def test_every_key_has_an_option():
             example = {"demo_sizes": "30,20,10", "phi": "syn.careful", "method": "exact"}
             example |= {"alpha": ".4", "margin": ".1", "flip_margin": ".1"}
             example |= {"correction": "holm", "pos": "noun", "sense_check": "."}
+            example |= {"mode": "augment", "eval_phi": "negation"}
             pair = "a=1" if option.multiple else "1"
             arguments.append(example.get(option.name, pair))
     given = _keys_of(_options(*arguments))
@@ -317,3 +318,40 @@ def test_the_models_are_listed():
     lines = done.output.splitlines()
     assert [line.split()[0] for line in lines[:-1]] == list(model_names())
     assert all(len(line.split()) > 3 for line in lines)
+
+
+def test_classifiers_are_evaluated_on_further_test_sets(ietest, tmp_path):
+    """Table 5 of Naik et al. (2018) from one command."""
+    arguments = ["run", "--demo", "--demo-sizes", "300,60,90", "--rho", "0,1", "-M", "2", *PARAMS]
+    arguments += ["--phi", "negation", "--mode", "augment"]
+    further = ["--eval-phi", "negation:tautology=green is not red", "--eval-phi", "word-overlap"]
+    out, _ = ietest(*arguments, *further, "--out", "a")
+    below = out.partition("The same classifiers on further test sets:")[2]
+    for name in ("original", "negation (trained on)", "word-overlap"):
+        assert f" {name} " in below
+    (tmp_path / "run.toml").write_text(
+        'phi = "negation"\nmode = "augment"\nrho = [0, 1]\nn_classifiers = 2\n'
+        'eval_phi = [{ name = "negation", tautology = "green is not red" }, "word-overlap"]\n'
+        "[data.demo]\nn_train = 300\nn_valid = 60\nn_test = 90\n"
+    )
+    as_json, _ = ietest("run", "run.toml", *PARAMS, "--out", "b", "--json")
+    written = (tmp_path / "a" / "results.json").read_bytes()
+    assert json.loads(as_json) == json.loads(written)
+    assert (tmp_path / "b" / "results.json").read_bytes() == written
+    # Options take the place of the file's.
+    fewer, _ = ietest("run", "run.toml", *PARAMS, *further[2:], "--out", "b", "--json")
+    assert [each["key"] for each in json.loads(fewer)["evaluated"]] == ["word-overlap"]
+    for wrong, status, said in (
+        ("no-such-thing", 1, "no-such-thing"),
+        ("negation:tautologie=x", 1, "tautologie"),
+        ("negation", 1, "is a transformation of this run already"),
+    ):
+        _, err = ietest(*arguments, "--eval-phi", wrong, "--out", "c", status=status)
+        assert said in err
+    _, err = ietest(*arguments, *further, *further[2:], "--out", "c", status=1)
+    assert "'word-overlap' is there twice" in err
+    # What is finished has not answered the other test set.
+    (tmp_path / "d").mkdir()
+    ietest(*arguments, "--out", "d")
+    _, err = ietest(*arguments, *further, "--out", "d", status=1)
+    assert "was finished without answering negation:tautology=green is not red" in err

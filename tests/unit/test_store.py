@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment import store as store_module
+from ietest_fast.experiment import claim
 from ietest_fast.experiment.cells import CellRecord, make_predictions, match, write_cell
 from ietest_fast.experiment.search import Trial
 from ietest_fast.experiment.store import RunStore
@@ -121,7 +121,7 @@ def test_other_settings_are_refused_and_named(tmp_path):
 
 def test_a_folder_of_another_format_is_refused(tmp_path):
     _open(tmp_path).close()
-    database = sqlite3.connect(tmp_path / store_module.DATABASE)
+    database = sqlite3.connect(tmp_path / claim.DATABASE)
     database.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
     database.commit()
     database.close()
@@ -130,10 +130,10 @@ def test_a_folder_of_another_format_is_refused(tmp_path):
 
 
 def test_a_damaged_database_is_named(tmp_path):
-    (tmp_path / store_module.DATABASE).write_bytes(b"not a database" * 100)
+    (tmp_path / claim.DATABASE).write_bytes(b"not a database" * 100)
     with pytest.raises(StoreError, match=r"run\.sqlite: cannot be used"):
         RunStore.open(tmp_path, SETTINGS)
-    assert [path.name for path in tmp_path.iterdir()] == [store_module.DATABASE]
+    assert [path.name for path in tmp_path.iterdir()] == [claim.DATABASE]
 
 
 def test_a_file_in_the_way_is_named(tmp_path):
@@ -212,19 +212,19 @@ def test_a_folder_of_something_else_is_refused_and_left_as_it_is(tmp_path, name)
 
 @pytest.mark.parametrize("mode", ["DELETE", "WAL"])
 def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path, mode):
-    path = tmp_path / store_module.DATABASE
+    path = tmp_path / claim.DATABASE
     with sqlite3.connect(path) as theirs:
         theirs.execute(f"PRAGMA journal_mode={mode}")
         theirs.execute("CREATE TABLE marathons (year INTEGER)")
     theirs.close()
     before = path.read_bytes()
     # A run's lock may be there of an earlier attempt.
-    for found in ([path], [path.with_name(store_module.RUN_LOCK), path]):
+    for found in ([path], [path.with_name(claim.RUN_LOCK), path]):
         with pytest.raises(StoreError, match="no database of a run"):
             RunStore.open(tmp_path, SETTINGS)
         assert sorted(tmp_path.iterdir()) == found
         assert path.read_bytes() == before
-        path.with_name(store_module.RUN_LOCK).touch()
+        path.with_name(claim.RUN_LOCK).touch()
 
 
 def test_a_missing_artefact_is_named(tmp_path):
@@ -248,7 +248,7 @@ def test_a_database_that_cannot_be_written_is_named(tmp_path):
 
 def test_a_database_that_is_damaged_where_it_is_written_is_named(tmp_path):
     _open(tmp_path).close()
-    path = tmp_path / store_module.DATABASE
+    path = tmp_path / claim.DATABASE
     with sqlite3.connect(path) as database:
         ((size,),) = database.execute("PRAGMA page_size")
         named = "SELECT rootpage FROM sqlite_master WHERE name = 'executions'"

@@ -77,7 +77,7 @@ class InvarianceResult(Result):
         from ietest_fast.evaluation import ORIGINAL
         from ietest_fast.experiment.artefacts import reading
         from ietest_fast.experiment.cells import read_predictions
-        from ietest_fast.experiment.store import CELLS
+        from ietest_fast.experiment.claim import CELLS
 
         parts = []
         for cell in condition.cells:
@@ -219,7 +219,9 @@ def run(
     test: Any,
     model: Any = "bow-xgb",
     phi: Any = None,
+    eval_phi: Any = None,
     rho: float | str | Sequence[float] | None = None,
+    mode: str | None = None,
     n_classifiers: int | None = None,
     out: str | Path | None = None,
     text_columns: str | Sequence[str] | None = None,
@@ -264,8 +266,14 @@ def run(
     phi
         How texts are rephrased: one transformation, or a list of them, each as for
         ``ie.transform``. None for ``"syn.careful"``.
+    eval_phi
+        Further transformations of the test set, one or a list as `phi`: the same classifiers are
+        evaluated under each, and trained on none. ``results.evaluations`` has what they did.
     rho
         Probabilities that an observation is rephrased, such as ``[0, 0.5, 1]`` or ``"0:1:0.1"``.
+    mode
+        ``"replace"`` or ``"augment"``: whether rephrased texts stand in the place of their
+        originals, or beside them.
     n_classifiers
         M, the number of classifiers for each rho.
     out
@@ -323,6 +331,7 @@ keep_models
             data=DataConfig.in_memory(name=data_name, cluster=clusters),
             model=[_configure(each, inputs, _without_none(**own)) for each in several],
             rho=list(rho) if isinstance(rho, Sequence) and not isinstance(rho, str) else rho,
+            mode=mode,
             n_classifiers=n_classifiers,
             alpha=alpha,
             correction=correction,
@@ -340,10 +349,18 @@ keep_models
     phis = None
     if phi is not None:
         phis = list(phi) if isinstance(phi, list | tuple) else [phi]
+    further = None
+    if eval_phi is not None:
+        further = list(eval_phi) if isinstance(eval_phi, list | tuple) else [eval_phi]
     folder = Path(tempfile.mkdtemp(prefix="ietest-fast-")) if out is None else Path(out)
     try:
         results = run_experiment(
-            config, folder, splits=splits, transformation=phis, progress=progress
+            config,
+            folder,
+            splits=splits,
+            transformation=phis,
+            evaluations=further,
+            progress=progress,
         )
     except BaseException:
         if out is None:

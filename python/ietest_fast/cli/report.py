@@ -116,9 +116,9 @@ def command(
     from ietest_fast.report.evaluations import find_predictions, read_evaluation
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
+    from ietest_fast.report.shown import say_count
     from ietest_fast.report.soundness import read_marked
     from ietest_fast.report.sources import read_runs
-    from ietest_fast.report.summary import say_count
 
     predictions = [path for path in runs if path.is_file() and find_predictions(path)]
     others = [path for path in runs if path not in predictions]

@@ -32,6 +32,7 @@ _STAGES = {
     "transform": "transforming",
     "encode": "encoding",
     "search": "searching",
+    "evaluate": "evaluating",
     "train": "training",
     "test": "testing",
 }
@@ -164,6 +165,13 @@ def _progress_bar() -> Iterator[Progress]:
     "[default: syn.careful]",
 )
 @word_options
+@click.option(
+    "--eval-phi",
+    multiple=True,
+    metavar="NAME[:OPTION=VALUE,...]",
+    help="Further transformation of the test set: the same classifiers are evaluated on it, and "
+    "trained on none of it; repeat it for several.",
+)
 @click.option(
     "--model",
     multiple=True,
@@ -394,6 +402,13 @@ def _phi(options: dict[str, Any]) -> list[Any] | None:
     return list(choose_phis(options["phi"], options))
 
 
+def _eval_phi(options: dict[str, Any]) -> list[Any] | None:
+    """Read ``--eval-phi``; files that it names lie in the working folder."""
+    from ietest_fast.transform.phi import parse_phi
+
+    return [parse_phi(text, folder=Path.cwd()) for text in options["eval_phi"]] or None
+
+
 def _models(options: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
     """Read what is said of models; what is said beside their names holds for each."""
     search = options["search"]
@@ -437,6 +452,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "name": options["data_name"],
             },
             "phi": _phi(options),
+            "eval_phi": _eval_phi(options),
             "model": _models(options),
             **{
                 name: options[name]

@@ -312,14 +312,14 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     if edits is not None:
         columns[EDITS] = pa.array(edits)
     if len(np.unique(source_row)) < len(source_row):
-        columns["copy"] = pa.array(_number_copies(source_row))
+        columns["copy"] = pa.array(number_copies(source_row))
     columns |= {text: texts[text] for text in corpus.text_columns}
     for kept in keep_columns:  # which may be a text, or what names the items
         columns.setdefault(kept, corpus.table[kept].take(rows))
     return pa.table(columns).filter(pa.array(gold >= 0))
 
 
-def _number_copies(source_row: NDArray[np.int64]) -> NDArray[np.int32]:
+def number_copies(source_row: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return numbers of the rows that come from the same row, from 0."""
     order = np.argsort(source_row, kind="stable")
     ordered = source_row[order]

@@ -123,7 +123,7 @@ def transform_corpus(
                 f"the transformation {name!r} does not keep labels and sets none, so nobody knows "
                 "the right answers to what it writes"
             )
-        labels = _encode(found.labels, corpus, name)
+        labels = encode_labels(found.labels, corpus, name)
     return Version(
         name=name,
         identity=f"{name}@{fingerprint[:4]}",
@@ -140,7 +140,25 @@ def transform_corpus(
     )
 
 
-def _encode(labels: pa.Array | pa.ChunkedArray, corpus: Corpus, name: str) -> NDArray[np.int8]:
+def encode_labels(
+    labels: pa.Array | pa.ChunkedArray, corpus: Corpus, name: str
+) -> NDArray[np.int8]:
+    """Return labels that a transformation has set as indices, int8, shape (n,); -1 for none.
+
+    Parameters
+    ----------
+    labels
+        Names of labels; null where nobody knows.
+    corpus
+        Whose labels they are.
+    name
+        Of the transformation, for the message.
+
+    Raises
+    ------
+    InputError
+        If the corpus does not have one of them.
+    """
     values = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
     codes = pc.index_in(values, value_set=pa.array(corpus.label_names, values.type))
     unknown = pc.and_(codes.is_null(), values.is_valid())

@@ -299,6 +299,9 @@ class RunConfig(Section):
         (:func:`ietest_fast.transform.parse_phi`); one, or a list of them.
     phi
         Another way to say the same, usual for strings.
+    eval_phi
+        Further transformations, named as those of `phi`: every classifier is also evaluated on the
+        test set under each of them, and trained on none.
     rho
         Probabilities of transformation.
     mode
@@ -340,6 +343,7 @@ class RunConfig(Section):
     data: DataConfig
     transformation: Phis = None
     phi: Phis = None
+    eval_phi: Phis = None
     model: Models = Field(default_factory=lambda: (ModelConfig(),))
     rho: Rho = _DEMO_RHO
     mode: Mode = "replace"
@@ -405,6 +409,11 @@ class RunConfig(Section):
         """
         named: tuple[PhiChoice, ...] | None = self.transformation or self.phi
         return (choose_phi({}),) if named is None else named
+
+    @property
+    def eval_phis(self) -> tuple[PhiChoice, ...]:
+        """Further transformations of the test set, in order."""
+        return cast("tuple[PhiChoice, ...]", self.eval_phi or ())
 
     @property
     def models(self) -> tuple[ModelConfig, ...]:

@@ -405,11 +405,15 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
         test_edits=summary["test_edits"],
         n_test_reworded=summary["n_test_reworded"],
         warnings=tuple(summary["warnings"]),
-        n_edits=_count_edits(kept / "test.edits.parquet", splits.test),
+        n_edits=count_row_edits(kept / "test.edits.parquet", splits.test),
     )
 
 
-def _count_edits(path: Path, test: Corpus) -> NDArray[np.int64] | None:
+def count_row_edits(path: Path, test: Corpus) -> NDArray[np.int64] | None:
+    """Count the edits of each test row, but those that reword nothing, shape (n,).
+
+    None if there is no file of edits.
+    """
     import pyarrow.parquet as pq
 
     from ietest_fast.transform.edits import count_by_row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,28 @@ if TYPE_CHECKING:
 _MAP_FROM_BYTES = 1 << 16
 
 _NAMES = "versions.json"
+_FURTHER = "further.json"
+_SPLITS = ("train", "valid", "test")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FurtherTexts:
+    """A further test set, which is only evaluated.
+
+    Attributes
+    ----------
+    split
+        Its texts, as the version ``"original"``, and its labels.
+    source_row
+        int64, shape (n,): the row of the test set that each row comes from.
+    changed
+        Which texts differ from those of that row, in the columns that the model sees, bool, shape
+        (n,).
+    """
+
+    split: EncodedSplit
+    source_row: NDArray[np.int64]
+    changed: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,16 +60,22 @@ class EncodedTexts:
     changed
         By version: which test texts the transformation changed, in the columns that the model sees,
         bool, shape (n_test,).
+    further
+        Further test sets, by key of their transformation.
     """
 
     train: EncodedSplit
     valid: EncodedSplit
     test: EncodedSplit
     changed: Mapping[str, NDArray[np.bool_]]
+    further: Mapping[str, FurtherTexts] = field(default_factory=dict)
 
 
 def save_encoded(
-    path: Path, splits: Mapping[str, EncodedSplit], changed: Mapping[str, NDArray[np.bool_]]
+    path: Path,
+    splits: Mapping[str, EncodedSplit],
+    changed: Mapping[str, NDArray[np.bool_]],
+    further: Mapping[str, FurtherTexts] | None = None,
 ) -> None:
     """Write encoded splits, and a checksum of each file.
 
@@ -57,22 +85,25 @@ def save_encoded(
         A folder that does not exist yet.
     splits
         ``"train"``, ``"valid"`` and ``"test"``.
-    changed
+    changed, further
         As in :class:`EncodedTexts`.
     """
+    further = further or {}
 
     def fill(folder: Path) -> None:
         # Names of versions may hold anything; their numbers make the files.
         names = [ORIGINAL, *changed]
         (folder / _NAMES).write_text(json.dumps(names), encoding="utf-8")
+        parts = {name: _list_arrays(split, names) for name, split in splits.items()}
+        parts["test"] |= {f"changed{i}": changed[each] for i, each in enumerate(names) if i}
+        if further:
+            (folder / _FURTHER).write_text(json.dumps(list(further)), encoding="utf-8")
+        for i, own in enumerate(further.values()):
+            rows = {"source_row": own.source_row, "changed": own.changed}
+            parts[f"further{i}"] = _list_arrays(own.split, [ORIGINAL]) | rows
         written: dict[int, tuple[NDArray[Any], Path]] = {}
-        for name, split in splits.items():
+        for name, arrays in parts.items():
             (folder / name).mkdir()
-            arrays = {f"store.{key}": array for key, array in split.store.arrays().items()}
-            arrays |= {f"version{i}": split.versions[each] for i, each in enumerate(names)}
-            arrays["labels"] = split.labels
-            if name == "test":
-                arrays |= {f"changed{i}": changed[each] for i, each in enumerate(names) if i}
             for key, array in arrays.items():
                 path = folder / name / f"{key}.npy"
                 # What splits share is one file, and in memory once.
@@ -86,6 +117,12 @@ def save_encoded(
     write_sealed_folder(path, fill)
 
 
+def _list_arrays(split: EncodedSplit, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    arrays = {f"store.{key}": array for key, array in split.store.arrays().items()}
+    arrays |= {f"version{i}": split.versions[each] for i, each in enumerate(names)}
+    return {**arrays, "labels": split.labels}
+
+
 def load_encoded(folder: Path, model: Model) -> EncodedTexts:
     """Load what :func:`save_encoded` wrote; the larger arrays are mapped, not read.
 
@@ -96,10 +133,20 @@ def load_encoded(folder: Path, model: Model) -> EncodedTexts:
     """
     with reading(folder):
         names = json.loads((folder / _NAMES).read_text(encoding="utf-8"))
-        arrays = {split: _load_arrays(folder / split) for split in ("train", "valid", "test")}
+        arrays = {split: _load_arrays(folder / split) for split in _SPLITS}
         splits = {split: _make_split(own, names, model) for split, own in arrays.items()}
         changed = {name: arrays["test"][f"changed{i}"] for i, name in enumerate(names) if i}
-        return EncodedTexts(**splits, changed=changed)
+        further = {}
+        if (folder / _FURTHER).is_file():
+            keys = json.loads((folder / _FURTHER).read_text(encoding="utf-8"))
+            for i, key in enumerate(keys):
+                own = _load_arrays(folder / f"further{i}")
+                further[key] = FurtherTexts(
+                    split=_make_split(own, [ORIGINAL], model),
+                    source_row=own["source_row"],
+                    changed=own["changed"],
+                )
+        return EncodedTexts(**splits, changed=changed, further=further)
 
 
 def check_encoded(folder: Path, model: Model) -> None:

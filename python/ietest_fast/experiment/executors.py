@@ -281,7 +281,10 @@ class ProcessExecutor:
             worker.task = None
             _give_next(worker, waiting, driver)
             n_left -= 1
-            answer = Answer(values=header["values"], artefact=blobs["artefact"])
+            artefact = blobs.pop("artefact")
+            answer = Answer(
+                values=header["values"], artefact=artefact, evaluations=tuple(blobs.values())
+            )
             yield Outcome(task=task, answer=answer, seconds=header["seconds"])
 
     def _bury(self, worker: _Worker, waiting: deque[tuple[Task, int]], driver: Driver) -> None:

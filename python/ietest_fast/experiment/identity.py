@@ -32,6 +32,19 @@ def identify(value: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
 
 
+def identify_evaluation(cell: str, transformation: str) -> str:
+    """Give the identity of a cell's answers to the test set under a further transformation.
+
+    Parameters
+    ----------
+    cell
+        Identity of the cell, whose data include what a transformation learns from.
+    transformation
+        Fingerprint of the planned transformation.
+    """
+    return identify({"kind": "evaluation", "cell": cell, "transformation": transformation})
+
+
 def _words_of(number: float) -> tuple[int, int]:
     high, low = struct.unpack(">II", struct.pack(">d", number))
     return high, low

@@ -19,18 +19,16 @@ from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.config import NO_REPLICATES
 from ietest_fast.experiment.data import (
     Splits,
-    check_equivalence,
     number_clusters,
     read_splits,
     read_strata_columns,
 )
-from ietest_fast.experiment.identity import CELL_SCHEME, identify
+from ietest_fast.experiment.identity import CELL_SCHEME, identify, identify_evaluation
+from ietest_fast.experiment.phis import PlannedPhi, plan_phis, refuse_twins
 from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
-from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.stats.strata import MOST_LABELS, list_file_columns
-from ietest_fast.transform import plan as plan_phi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.model_config import ModelConfig
     from ietest_fast.models import Model
     from ietest_fast.models.protocol import Params
-    from ietest_fast.transform import PlannedTransformation, Transformation
+    from ietest_fast.transform import Transformation
 
 # How the work is judged; other values of these leave what was done as it is.
 _OF_THE_CONCLUSION = (
@@ -55,40 +53,19 @@ _OF_THE_CONCLUSION = (
 )
 _OF_THE_CONCLUSION_IN_DATA = ("name", "cluster")
 
+# Answers to further texts are kept beside the cells, so these bind neither cells nor the folder.
+_EVALUATIONS = "evaluations"
+
 
 def work_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of a run's settings that its work depends on; its folder belongs to them."""
-    kept = {name: value for name, value in settings.items() if name not in _OF_THE_CONCLUSION}
+    left_out = (*_OF_THE_CONCLUSION, _EVALUATIONS)
+    kept = {name: value for name, value in settings.items() if name not in left_out}
     data = settings["data"]
     kept["data"] = {
         name: value for name, value in data.items() if name not in _OF_THE_CONCLUSION_IN_DATA
     }
     return kept
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PlannedPhi:
-    """One of the transformations of a run.
-
-    Attributes
-    ----------
-    key
-        What the run calls it, and the version of the texts that it makes: its name, numbered where
-        several have the same.
-    planned
-        The transformation, not built yet.
-    settings
-        What is recorded of it, ready for JSON.
-    """
-
-    key: str
-    planned: PlannedTransformation
-    settings: Mapping[str, Any]
-
-    @property
-    def fingerprint(self) -> str:
-        """Of all that it hangs on, before texts are seen."""
-        return self.planned.fingerprint
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,6 +124,8 @@ class Plan:
         By column that was asked for, but for labels and edits, its values in the test rows.
     transformations, models
         The axes beside rho and m.
+    evaluations
+        Further transformations, of the test set alone.
     settings
         All that results depend on, contents of files included, ready for JSON.
     """
@@ -156,6 +135,7 @@ class Plan:
     clusters: NDArray[np.int64] | None
     strata: Mapping[str, NDArray[Any]]
     transformations: tuple[PlannedPhi, ...]
+    evaluations: tuple[PlannedPhi, ...]
     models: tuple[PlannedModel, ...]
     settings: Mapping[str, Any]
 
@@ -167,7 +147,7 @@ class Plan:
 
     def close(self) -> None:
         """Let go of what transformations hold; nothing can be transformed any more."""
-        for phi in self.transformations:
+        for phi in (*self.transformations, *self.evaluations):
             phi.planned.close()
 
     def cell_task(self, model: PlannedModel, resample: Resample, params: Params) -> CellTask:
@@ -179,7 +159,15 @@ class Plan:
             params=params,
             resample=resample,
             versions=keys if resample.phi is None else (resample.phi,),
+            evaluations=self.evaluations_of(model, resample),
         )
+
+    def evaluations_of(self, model: PlannedModel, resample: Resample) -> dict[str, str]:
+        """Return the identity of a cell's answers under each further transformation, by its key."""
+        return {
+            phi.key: identify_evaluation(model.cells[resample], phi.fingerprint)
+            for phi in self.evaluations
+        }
 
 
 def make_plan(
@@ -187,6 +175,7 @@ def make_plan(
     *,
     splits: Splits | None = None,
     transformation: Transformation | Sequence[Transformation] | None = None,
+    evaluations: Sequence[Transformation] | None = None,
 ) -> Plan:
     """Read and check everything that a run needs, and find the identities of all its parts.
 
@@ -194,8 +183,9 @@ def make_plan(
     ----------
     config
         What to do.
-    splits, transformation
-        Take the place of what `config` says about data and transformations.
+    splits, transformation, evaluations
+        Take the place of what `config` says about data, transformations and further ones that the
+        test set alone is evaluated under.
 
     Returns
     -------
@@ -222,33 +212,38 @@ def make_plan(
         if config.keep_models and not model.capabilities.saves:
             raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
         _find_columns(own, splits)
-    phis = _plan_phis(config, transformation)
+    chosen: Sequence[Any] = config.phis
+    if transformation is not None:
+        chosen = transformation if isinstance(transformation, Sequence) else [transformation]
+    phis, further = plan_phis(chosen, config.eval_phis if evaluations is None else evaluations)
     try:
         if config.n_resamples is not None and not config.has_replicates(len(phis)):
             raise InputError(f"n_resamples: {NO_REPLICATES}")
-        planner = _Planner(config=config, splits=splits, phis=phis)
+        planner = _Planner(config=config, splits=splits, phis=phis, evaluations=further)
         keys = number_names([own.name for own, _ in models])
         planned = tuple(
             planner.plan_model(key, own, model)
             for key, (own, model) in zip(keys, models, strict=True)
         )
         # By their cells: a preset and the hyperparameters that it stands for train the same.
-        _refuse_twins("model", [(each.config.name, each.cells) for each in planned])
+        refuse_twins("model", [(each.config.name, each.cells) for each in planned])
         return Plan(
             config=config,
             splits=splits,
             clusters=clusters,
             strata=strata,
             transformations=phis,
+            evaluations=further,
             models=planned,
             settings={
                 **planner.settings,
                 "transformations": {phi.key: phi.settings for phi in phis},
+                **({_EVALUATIONS: {phi.key: phi.settings for phi in further}} if further else {}),
                 "models": {each.key: each.settings for each in planned},
             },
         )
     except BaseException:
-        for phi in phis:
+        for phi in (*phis, *further):
             phi.planned.close()
         raise
 
@@ -262,37 +257,6 @@ def _check_labels(config: RunConfig, splits: Splits) -> None:
             f"{MOST_LABELS} at most; leave label out",
             path=splits.test.source,
         )
-
-
-def _refuse_twins(noun: str, named: Sequence[tuple[str, object]]) -> None:
-    """Refuse two of a kind, each given by its name and by what must differ."""
-    for place, (name, own) in enumerate(named):
-        if own in [other for _, other in named[:place]]:
-            raise InputError(f"the {noun} {name!r} is there twice; leave one of them out")
-
-
-def _plan_phis(
-    config: RunConfig, transformation: Transformation | Sequence[Transformation] | None
-) -> tuple[PlannedPhi, ...]:
-    chosen: Sequence[Any] = config.phis
-    if transformation is not None:
-        chosen = transformation if isinstance(transformation, Sequence) else [transformation]
-    planned: list[PlannedTransformation] = []
-    try:
-        for each in chosen:
-            planned.append(plan_phi(each))
-            check_equivalence(planned[-1])
-        settings = [{**own.describe(), "inputs": own.fingerprint} for own in planned]
-        _refuse_twins("transformation", [(own["name"], identify(own)) for own in settings])
-    except BaseException:
-        for own in planned:
-            own.close()
-        raise
-    keys = number_names([own.name for own in planned], taken=[ORIGINAL])
-    return tuple(
-        PlannedPhi(key=key, planned=own, settings=each)
-        for key, own, each in zip(keys, planned, settings, strict=True)
-    )
 
 
 def _find_columns(config: ModelConfig, splits: Splits) -> tuple[str, ...]:
@@ -320,16 +284,24 @@ class _Planner:
 
     Parameters
     ----------
-    config, splits, phis
+    config, splits, phis, evaluations
         Of the run.
     """
 
-    def __init__(self, *, config: RunConfig, splits: Splits, phis: Sequence[PlannedPhi]) -> None:
+    def __init__(
+        self,
+        *,
+        config: RunConfig,
+        splits: Splits,
+        phis: Sequence[PlannedPhi],
+        evaluations: Sequence[PlannedPhi],
+    ) -> None:
         self.settings = config.settings()
         self.settings["data"] |= splits.fingerprints()
         self._config = config
         self._splits = splits
         self._phis = {phi.key: phi for phi in phis}
+        self._evaluations = {phi.key: phi.fingerprint for phi in evaluations}
 
     def plan_model(self, key: str, config: ModelConfig, model: Model) -> PlannedModel:
         """Plan everything that one model has to do."""
@@ -458,5 +430,6 @@ class _Planner:
                 "options": model.options,
                 "columns": list(columns),
                 "scheme": CELL_SCHEME,
+                **({_EVALUATIONS: self._evaluations} if self._evaluations else {}),
             }
         )

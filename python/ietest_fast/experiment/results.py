@@ -11,7 +11,12 @@ from pydantic import ValidationError
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import reading, write_text
-from ietest_fast.experiment.schema import RESULTS_FORMAT, RunResult, adjust
+from ietest_fast.experiment.schema import (
+    RESULTS_FORMAT,
+    RunResult,
+    adjust,
+    correct_over_evaluations,
+)
 from ietest_fast.stats import equivalence_test, paired_test
 
 if TYPE_CHECKING:
@@ -92,13 +97,15 @@ def check_results(text: bytes, written: Any) -> RunResult:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
-    _compare(written, result.to_dict(), "")
+    needed = result.model_dump(mode="json", exclude_defaults=True)
+    _compare(written, result.to_dict(), needed, "")
     for c, condition in enumerate(result.conditions):
         same = len({cell.n for cell in condition.cells}) == 1
         _need(same, f"conditions.{c}", "its counts are not of equally many observations")
         for r, rho in enumerate(condition.rhos):
             _check_rho(rho, result, f"conditions.{c}.rhos.{r}")
     _check_across(result)
+    _check_evaluations(result)
     return result
 
 
@@ -117,18 +124,58 @@ def _check_across(result: RunResult) -> None:
         _need(same, place, "p_holm does not follow from the p-values")
 
 
-def _compare(written: Any, follows: Any, place: str) -> None:
-    """Hold what is written against what these results would be written as."""
+def _check_evaluations(result: RunResult) -> None:
+    for number, evaluation in enumerate(result.evaluations):
+        for r, rho in enumerate(evaluation.rhos):
+            place = f"evaluations.{number}.rhos.{r}"
+            _need(rho.alpha == result.settings.alpha, place, "alpha is not that of the settings")
+            if rho.test is not None:
+                _check_rho(rho.test, result, f"{place}.test")
+    for condition in result.conditions:
+        own = result.evaluations_of(condition)
+        for r in range(len(condition.rhos)):
+            same = all(len(each.rhos) == len(condition.rhos) for each in own) and all(
+                each.rhos[r].rho == condition.rhos[r].rho for each in own
+            )
+            _need(same, "evaluations", "the rho are not those of the conditions")
+            expected = correct_over_evaluations([each.rhos[r].test for each in own])
+            found = [each.rhos[r].p_holm for each in own]
+            same = all(
+                (a is None) == (b is None) and (a is None or b is None or _are_close(a, b))
+                for a, b in zip(found, expected, strict=True)
+            )
+            _need(same, "evaluations", "p_holm does not follow from the p-values")
+
+
+def _compare(written: Any, follows: Any, needed: Any, place: str) -> None:
+    """Hold what is written against what these results would be written as.
+
+    Parameters
+    ----------
+    written
+        What the file says.
+    follows
+        What would be written.
+    needed
+        The same without what is as by default, which may be left out: a file may be older than the
+        field.
+    place
+        Key at which it stands.
+    """
     if isinstance(written, dict) and isinstance(follows, dict):
+        needs = needed if isinstance(needed, dict) else follows
         for name in [*follows, *sorted(set(written) - set(follows))]:
             where = f"{place}.{name}".lstrip(".")
             if name not in follows:
                 raise ValueError(f"{where}: is unknown")
-            # What is None by default may be left out.
-            if name in written or follows[name] is not None:
-                _compare(written.get(name), follows[name], where)
+            if name in written or (name in needs and follows[name] is not None):
+                own = needs.get(name, follows[name])
+                _compare(written.get(name), follows[name], own, where)
     elif isinstance(written, list) and isinstance(follows, list) and len(written) == len(follows):
-        for number, pair in enumerate(zip(written, follows, strict=True)):
+        same = isinstance(needed, list) and len(needed) == len(follows)
+        for number, pair in enumerate(
+            zip(written, follows, needed if same else follows, strict=True)
+        ):
             _compare(*pair, f"{place}.{number}")
     elif not _are_same(written, follows):
         raise ValueError(

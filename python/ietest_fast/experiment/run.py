@@ -31,6 +31,7 @@ def run(
     progress: Progress | None = None,
     splits: Splits | None = None,
     transformation: Transformation | Sequence[Transformation] | None = None,
+    evaluations: Sequence[Transformation] | None = None,
 ) -> RunResult:
     """Run the IE test, or go on with a run that was interrupted.
 
@@ -42,11 +43,11 @@ def run(
         The run's folder. If a run of the same work has begun there, what is finished is kept; other
         levels, margins and methods are other conclusions from it.
     progress
-        Told of stages: ``"read"``, ``"transform"``, ``"encode"``, ``"search"``, ``"train"`` and
-        ``"test"``.
-    splits, transformation
-        Take the place of what `config` says about data and transformations, for corpora and
-        transformations that are at hand as objects.
+        Told of stages: ``"read"``, ``"transform"``, ``"encode"``, ``"search"``, ``"evaluate"`` (if
+        kept classifiers have more to answer), ``"train"`` and ``"test"``.
+    splits, transformation, evaluations
+        Take the place of what `config` says about data, transformations and those in ``eval_phi``,
+        for corpora and transformations that are at hand as objects.
 
     Returns
     -------
@@ -66,7 +67,9 @@ def run(
     """
     tell = _tell_nobody if progress is None else progress
     tell("read", 0, 1)
-    with make_plan(config, splits=splits, transformation=transformation) as plan:
+    with make_plan(
+        config, splits=splits, transformation=transformation, evaluations=evaluations
+    ) as plan:
         tell("read", 1, 1)
         with RunStore.open(Path(folder), work_settings(plan.settings)) as store:
             work = do_work(plan, store, tell)

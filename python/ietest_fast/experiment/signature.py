@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.signature import clean_field, write_signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class Named(Protocol):
+    """What has a name and a fingerprint, such as a transformation."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hexadecimal digest."""
+        ...
 
 
 def _numbers(values: Sequence[float]) -> str:
@@ -34,6 +48,8 @@ def sign(
     backend: str,
     seed: int,
     correction: str = "bonferroni",
+    mode: str | None = None,
+    trained: Named | None = None,
 ) -> str:
     """Write the signature of a result.
 
@@ -59,6 +75,10 @@ def sign(
         What trained the model.
     correction
         The correction for several tests, such as ``"bonferroni"``.
+    mode
+        What became of transformed rows in training, unless they replaced their originals.
+    trained
+        The transformation of the training data, where the test set has another one.
 
     Returns
     -------
@@ -85,6 +105,8 @@ def sign(
         M=n_classifiers,
         alpha=f"{alpha:g}",
         phi=_named(transformation, transformation_fingerprint),
+        trained=None if trained is None else _named(trained.name, trained.fingerprint),
+        mode=mode,
         rho=_numbers(rho),
         data=_named(data, data_fingerprint),
         model=_named(model, model_fingerprint),

@@ -6,7 +6,8 @@ The contract
   appear in the folder after its run has died.
 * A cell is finished from the moment its artefact has its name: it is written to another name,
   forced to disk and renamed. The row that names it comes after; a run that was killed in between
-  finds the artefact and adds the row, so a finished cell is neither lost nor done twice.
+  finds the artefact and adds the row, so a finished cell is neither lost nor done twice. Its
+  answers to further test sets, each a file by itself, have their names before.
 * Rows are committed one by one (SQLite, write-ahead log, full synchronisation). What they say is
   checked when they are read: a trial's row against its checksum, a cell's against its artefact. So
   are the files of unfinished tasks.
@@ -22,19 +23,15 @@ The contract
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
-import re
 import shutil
 import sqlite3
 import time
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Self
 
-from ietest_fast.atomic import UNFINISHED
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment.artefacts import reading, write_artefact, write_bytes, write_folder
 from ietest_fast.experiment.cells import (
@@ -43,35 +40,32 @@ from ietest_fast.experiment.cells import (
     read_cell_artefact,
     read_predictions,
 )
+from ietest_fast.experiment.claim import (
+    CELLS,
+    DATABASE,
+    EVALUATIONS,
+    MODELS,
+    UNFINISHED_TRAININGS,
+    is_own,
+    lock_folder,
+    refuse_foreign,
+    refuse_foreign_database,
+    sweep,
+)
+from ietest_fast.experiment.evaluations import (
+    EvaluationRecord,
+    describe_evaluation,
+    read_evaluation,
+)
 from ietest_fast.experiment.identity import canonical_json, differing_keys
 from ietest_fast.experiment.search import Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from ietest_fast.evaluation import Predictions
-
-DATABASE = "run.sqlite"
-CELLS = "cells"
-RUN_LOCK = "run.lock"
-MODELS = "models"
-"""Folder of a run in which classifiers are kept."""
-UNFINISHED_TRAININGS = "unfinished"
-"""Folder of a run with what tasks have that are not finished."""
-
-# What a run makes in its folder, by place; "" is the folder itself.
-_OWN_NAMES = {
-    "": r"run\.sqlite(-wal|-shm|-journal)?|run\.lock|results\.json"
-    r"|cells|data|encoded|models|unfinished|[a-z_-]+\.(png|svg|pdf)",
-    CELLS: r"[0-9a-f]{64}\.parquet",
-    "data": r"[0-9a-f]{16}|tags\.sqlite(-wal|-shm|-journal)?",
-    "encoded": r"[0-9a-f]{16}",
-    MODELS: r"([\w.-]+-)?rho-[0-9.e-]+-m-\d+(-voter-\d+)?",
-    UNFINISHED_TRAININGS: r"[0-9a-f]{64}(-\d+)?\.(pt|npz)",
-}
-# Before its name a file has this one: see artefacts.write_folder and atomic.name_temporary.
-_TEMPORARY = re.compile(rf"\.?(?P<name>.+)\.(\d+|[0-9a-f]{{16}}){re.escape(UNFINISHED)}")
+    from ietest_fast.experiment.evaluations import Answered
 
 _FORMAT = 2
 
@@ -89,100 +83,14 @@ CREATE TABLE IF NOT EXISTS cells (
     m INTEGER NOT NULL, artefact TEXT NOT NULL, sha256 TEXT NOT NULL, metrics TEXT NOT NULL,
     seconds REAL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS evaluations (
+    identity TEXT PRIMARY KEY, cell TEXT NOT NULL, artefact TEXT NOT NULL, sha256 TEXT NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS executions (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, identity TEXT NOT NULL, event TEXT NOT NULL,
     detail TEXT, at REAL NOT NULL
 ) STRICT;
 """
-
-
-def _lock_folder(folder: Path) -> IO[str]:
-    file = (folder / RUN_LOCK).open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.seek(0)
-        holder = file.read().strip()
-        file.close()
-        raise StoreError(
-            f"{folder}: another run holds this folder"
-            + (f" (process {holder})" if holder else "")
-            + "; wait for it, or choose another folder"
-        ) from error
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
-    return file
-
-
-def _is_own(name: str, place: str) -> bool:
-    """Tell whether a run gives this name to something in a place of its folder."""
-    temporary = _TEMPORARY.fullmatch(name)
-    plain = name if temporary is None else temporary["name"]
-    return re.fullmatch(_OWN_NAMES[place], plain) is not None
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse a folder that holds something else than a run; nothing is written for it.
-
-    A run's database says whose folder it is. Without one, nothing may be there that a run has not
-    made itself: the database may be deleted, and is then filled again from the cells' files.
-
-    Raises
-    ------
-    StoreError
-        If it is such a folder.
-    """
-    try:
-        found = sorted(path.name for path in folder.iterdir())
-    except FileNotFoundError:
-        return
-    if DATABASE in found:
-        if RUN_LOCK not in found:  # else a run may be writing; it is checked under the lock
-            _refuse_foreign_file(folder / DATABASE)
-        return
-    if not found:
-        return
-    foreign = [name for name in found if not _is_own(name, "")]
-    if not foreign and RUN_LOCK not in found:
-        foreign = found
-    if foreign:
-        shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
-        raise StoreError(
-            f"{folder}: holds files that are not a run's ({shown}); choose a folder that is new or "
-            "empty, or that of a run"
-        )
-
-
-def _refuse_foreign_file(path: Path) -> None:
-    """Refuse another program's database without a trace: no log, no index of one, appears."""
-    uri = f"{path.resolve().as_uri()}?mode=ro"
-    if not path.with_name(f"{path.name}-wal").exists():
-        uri += "&immutable=1"
-    try:
-        with closing(sqlite3.connect(uri, uri=True)) as database:
-            _refuse_foreign_database(path, database)
-    except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path}: cannot be used: {error}") from error
-
-
-def _refuse_foreign_database(path: Path, database: sqlite3.Connection) -> None:
-    """Refuse a database that another program made under the same name."""
-    tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
-    if tables and "meta" not in tables:
-        raise StoreError(f"{path}: is no database of a run; choose another folder")
-
-
-def _sweep(folder: Path) -> None:
-    """Delete what a killed run of this folder left under temporary names; needs the run's lock."""
-    for place in _OWN_NAMES:
-        for path in sorted((folder / place).glob(f"*{UNFINISHED}")):
-            if not _TEMPORARY.fullmatch(path.name) or not _is_own(path.name, place):
-                continue
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
 
 
 class RunStore:
@@ -226,9 +134,9 @@ class RunStore:
             database is damaged.
         """
         try:
-            _refuse_foreign(folder)
+            refuse_foreign(folder)
             folder.mkdir(parents=True, exist_ok=True)
-            lock = _lock_folder(folder)
+            lock = lock_folder(folder)
         except OSError as error:
             if isinstance(error, StoreError):
                 raise
@@ -236,13 +144,13 @@ class RunStore:
         database: sqlite3.Connection | None = None
         try:
             database = sqlite3.connect(folder / DATABASE, isolation_level=None)
-            _refuse_foreign_database(folder / DATABASE, database)
+            refuse_foreign_database(folder / DATABASE, database)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute("PRAGMA synchronous=FULL")
             database.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
             store = cls(folder, lock, database, settings)
             store._compare_settings()
-            _sweep(folder)
+            sweep(folder)
             (folder / CELLS).mkdir(exist_ok=True)
         except BaseException as error:
             if database is not None:
@@ -263,7 +171,7 @@ class RunStore:
         """Give the folder back, without what a stopped worker left unfinished."""
         self._database.close()
         with suppress(OSError):  # the next run sweeps as well
-            _sweep(self.folder)
+            sweep(self.folder)
         self._lock.close()
 
     def bind(self) -> None:
@@ -333,7 +241,7 @@ class RunStore:
         with self._reading():
             known = {row[0] for row in self._database.execute("SELECT artefact FROM cells")}
         for path in sorted((self.folder / CELLS).glob("*.parquet")):
-            if path.name in known or not _is_own(path.name, CELLS):
+            if path.name in known or not is_own(path.name, CELLS):
                 continue
             cell = read_cell_artefact(path)
             if cell.identity != path.stem:
@@ -342,6 +250,14 @@ class RunStore:
                     "and run again"
                 )
             self.add_cell(cell, event="adopted")
+        written = self.evaluations()
+        for path in sorted((self.folder / EVALUATIONS).glob("*.parquet")):
+            if path.stem not in written and is_own(path.name, EVALUATIONS):
+                with reading(path):
+                    found = describe_evaluation(path.name, path.read_bytes())
+                    if found.identity != path.stem:
+                        raise ValueError("it holds other answers than its name says")
+                self._add_evaluation(found)
 
     def log(self, kind: str, identity: str, event: str, detail: str | None = None) -> None:
         """Record that something happened to a trial or a cell."""
@@ -401,7 +317,9 @@ class RunStore:
         except sqlite3.Error as error:
             raise self._damaged(error) from error
 
-    def finish_cell(self, artefact: bytes, *, seconds: float | None) -> None:
+    def finish_cell(
+        self, artefact: bytes, *, seconds: float | None, evaluations: Iterable[bytes] = ()
+    ) -> None:
         """Write what came of a cell, and then its row.
 
         Parameters
@@ -410,7 +328,11 @@ class RunStore:
             As ``cells.write_cell`` makes it.
         seconds
             What it took.
+        evaluations
+            As ``evaluations.write_evaluation`` makes them; a cell is not finished without them.
         """
+        for data in evaluations:
+            self.finish_evaluation(data)
         identity = describe_cell("", artefact).identity
         path = self.folder / CELLS / f"{identity}.parquet"
         write_bytes(path, artefact)
@@ -468,6 +390,47 @@ class RunStore:
         with reading(path):
             return read_predictions(path, cell)
 
+    def finish_evaluation(self, data: bytes) -> None:
+        """Write a cell's answers to a further test set, and then their row."""
+        own = describe_evaluation("", data)
+        name = f"{own.identity}.parquet"
+        write_bytes(self.folder / EVALUATIONS / name, data)
+        self._add_evaluation(replace(own, artefact=name))
+
+    def _add_evaluation(self, own: EvaluationRecord) -> None:
+        # A cell that a kill cut short is done again, and so are its answers.
+        with self._transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO evaluations VALUES (?, ?, ?, ?)",
+                (own.identity, own.cell, own.artefact, own.sha256),
+            )
+
+    def evaluations(self) -> dict[str, EvaluationRecord]:
+        """Give the answers to further test sets, by identity; also those of unfinished cells."""
+        with self._reading():
+            rows = self._database.execute(
+                "SELECT identity, cell, artefact, sha256 FROM evaluations"
+            )
+            names = ("identity", "cell", "artefact", "sha256")
+            return {row[0]: EvaluationRecord(**dict(zip(names, row, strict=True))) for row in rows}
+
+    def read_evaluation(self, own: EvaluationRecord) -> Answered:
+        """Read the answers of a finished cell to a further test set.
+
+        Raises
+        ------
+        StoreError
+            If the file is gone, or has changed.
+        """
+        path = self.folder / EVALUATIONS / own.artefact
+        if not path.is_file():
+            raise StoreError(
+                f"{path}: the answers of a finished cell to a further test set are gone; put the "
+                "file back, or run into another folder"
+            )
+        with reading(path):
+            return read_evaluation(path, own)
+
     def keep_unfinished(self, name: str, data: bytes) -> None:
         """Keep what there is of a task, under a name that begins with the task's identity."""
 
@@ -487,7 +450,7 @@ class RunStore:
         """
         found = {}
         for path in sorted((self.folder / UNFINISHED_TRAININGS).glob(f"{identity}*")):
-            if not _is_own(path.name, UNFINISHED_TRAININGS):
+            if not is_own(path.name, UNFINISHED_TRAININGS):
                 continue
             with reading(path):
                 written = path.read_bytes()
@@ -505,7 +468,7 @@ class RunStore:
 
     def keep_model(self, name: str, files: Mapping[str, bytes]) -> None:
         """Keep a classifier: the contents of its files by path, in a folder below ``models``."""
-        folder = self.folder / MODELS / name
+        folder = self.model_folder(name)
         if folder.exists():  # of a run that was killed before the cell was finished
             shutil.rmtree(folder)
 
@@ -518,7 +481,11 @@ class RunStore:
 
     def has_model(self, name: str) -> bool:
         """Tell whether a classifier has been kept."""
-        return (self.folder / MODELS / name).is_dir()
+        return self.model_folder(name).is_dir()
+
+    def model_folder(self, name: str) -> Path:
+        """Return where a classifier is kept, or would be."""
+        return self.folder / MODELS / name
 
 
 def _checksum(*values: Any) -> str:

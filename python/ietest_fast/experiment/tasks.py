@@ -16,6 +16,7 @@ import numpy as np
 
 from ietest_fast.experiment.cells import make_predictions, write_cell
 from ietest_fast.experiment.encoded import EncodedTexts, load_encoded
+from ietest_fast.experiment.evaluations import write_evaluation
 from ietest_fast.experiment.identity import training_seed, trial_seed
 from ietest_fast.experiment.resample import DataGeneratingProcess, Mode, Resample
 from ietest_fast.experiment.votes import Probabilities, predict_labels, predict_probabilities, vote
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.resample import Split
-    from ietest_fast.models import Classifier, EncodedRows, Model
+    from ietest_fast.models import Classifier, EncodedRows, EncodedSplit, Model
     from ietest_fast.models.protocol import Params
 
 
@@ -82,10 +83,13 @@ class CellTask(_ModelTask):
         What it is trained on.
     versions
         Keys of the transformations whose test sets it answers, beside the original.
+    evaluations
+        Identity of its answers to each further test set, by key of the transformation.
     """
 
     resample: Resample
     versions: tuple[str, ...]
+    evaluations: Mapping[str, str] = field(default_factory=dict)
     kind: Literal["cell"] = "cell"
 
     def describe(self) -> str:
@@ -178,10 +182,13 @@ class Answer:
         Ready for JSON: ``valid_accuracy`` of a trial; nothing of a cell.
     artefact
         The bytes of a cell's file; empty for a trial.
+    evaluations
+        The bytes of the files of a cell's answers to further test sets.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
     artefact: bytes = b""
+    evaluations: tuple[bytes, ...] = ()
 
 
 class Keeper(Protocol):
@@ -332,7 +339,7 @@ class _Trainer:
         test, resample, names = self.texts.test, task.resample, task.versions
         if self.own.n_voters == 1:
             classifier = self._train_voter(task, train, valid, left, voter=0)
-            labels = predict_labels(classifier, test, valid, names)
+            labels = predict_labels(classifier, test, valid, names, self._further(task))
         else:
             voters = range(self.own.n_voters)
             labels = vote([self._ask_voter(task, train, valid, left, voter=v) for v in voters])
@@ -357,7 +364,25 @@ class _Trainer:
             rho=resample.rho,
             m=resample.m,
         )
-        return Answer(artefact=write_cell(predictions, described))
+        return Answer(
+            artefact=write_cell(predictions, described),
+            evaluations=tuple(
+                write_evaluation(
+                    self.texts.further[key],
+                    labels.further[identity],
+                    label_names=self.context.label_names,
+                    identity=identity,
+                    cell=task.identity,
+                    key=key,
+                    columns={"model": task.model, "rho": resample.rho, "m": resample.m},
+                )
+                for key, identity in task.evaluations.items()
+            ),
+        )
+
+    def _further(self, task: CellTask) -> dict[str, EncodedSplit]:
+        # By identity: another run that goes on may mean other texts by the same key.
+        return {own: self.texts.further[key].split for key, own in task.evaluations.items()}
 
     def _mask(self, split: Split, resample: Resample) -> NDArray[np.bool_]:
         n = len(self.texts.train if split == "train" else self.texts.valid)
@@ -443,8 +468,12 @@ class _Trainer:
         """Train one of several classifiers, or read what it said before the run was killed."""
         name = answers_name(task, voter)
         if name in left:
-            return Probabilities.from_bytes(left[name])
+            kept = Probabilities.from_bytes(left[name])
+            if set(task.evaluations.values()) <= set(kept.further):
+                return kept
         classifier = self._train_voter(task, train, valid, left, voter=voter)
-        answers = predict_probabilities(classifier, self.texts.test, valid, task.versions)
+        answers = predict_probabilities(
+            classifier, self.texts.test, valid, task.versions, self._further(task)
+        )
         self.keeper.keep_unfinished(name, answers.to_bytes())
         return answers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +29,13 @@ class Labels:
         Labels of each version of the test set (eq. 9), int8, shape (n_test,).
     valid
         Labels of the validation set, int8, shape (n_valid,).
+    further
+        Labels of further test sets, int8, each of its own length.
     """
 
     versions: Mapping[str, NDArray[np.int8]]
     valid: NDArray[np.int8]
+    further: Mapping[str, NDArray[np.int8]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,15 +48,21 @@ class Probabilities:
         Class probabilities of each version of the test set, float32, shape (n_test, n_classes).
     valid
         Class probabilities of the validation set, float32, shape (n_valid, n_classes).
+    further
+        Class probabilities of further test sets, float32, shape (rows, n_classes).
     """
 
     versions: Mapping[str, NDArray[np.float32]]
     valid: NDArray[np.float32]
+    further: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """Write it as NumPy's ``npz``."""
         file = io.BytesIO()
         arrays = {f"version{i}": array for i, array in enumerate(self.versions.values())}
+        if self.further:
+            arrays["further"] = np.array(list(self.further))
+            arrays |= {f"further{i}": array for i, array in enumerate(self.further.values())}
         np.savez(file, allow_pickle=False, names=list(self.versions), valid=self.valid, **arrays)
         return file.getvalue()
 
@@ -66,6 +75,10 @@ class Probabilities:
                     str(name): arrays[f"version{i}"] for i, name in enumerate(arrays["names"])
                 },
                 valid=arrays["valid"],
+                further={
+                    str(name): arrays[f"further{i}"]
+                    for i, name in enumerate(arrays.get("further", ()))
+                },
             )
 
 
@@ -88,24 +101,45 @@ def _on_versions(
     return answers
 
 
+def _on_further(
+    predict: Callable[[RowStore, NDArray[np.int64]], NDArray[Any]],
+    further: Mapping[str, EncodedSplit],
+) -> dict[str, NDArray[Any]]:
+    """Predict further test sets, each by itself: they have no part in the cell's own answers."""
+    return {name: predict(split.store, split.original) for name, split in further.items()}
+
+
 def predict_labels(
-    classifier: Classifier, test: EncodedSplit, valid: EncodedRows, names: Sequence[str]
+    classifier: Classifier,
+    test: EncodedSplit,
+    valid: EncodedRows,
+    names: Sequence[str],
+    further: Mapping[str, EncodedSplit],
 ) -> Labels:
-    """Ask a classifier for the labels of the original test set, of versions, and of `valid`."""
+    """Ask a classifier for the labels of the test set, of versions, of `valid` and of `further`."""
     answers = _on_versions(classifier.predict, test, names)
     return Labels(
         versions={name: labels.astype(np.int8) for name, labels in answers.items()},
         valid=np.asarray(classifier.predict(valid.store, valid.rows), dtype=np.int8),
+        further={
+            name: np.asarray(labels, dtype=np.int8)
+            for name, labels in _on_further(classifier.predict, further).items()
+        },
     )
 
 
 def predict_probabilities(
-    classifier: Classifier, test: EncodedSplit, valid: EncodedRows, names: Sequence[str]
+    classifier: Classifier,
+    test: EncodedSplit,
+    valid: EncodedRows,
+    names: Sequence[str],
+    further: Mapping[str, EncodedSplit],
 ) -> Probabilities:
     """Ask one of several classifiers for all probabilities that a cell needs."""
     return Probabilities(
         versions=_on_versions(classifier.predict_proba, test, names),
         valid=classifier.predict_proba(valid.store, valid.rows),
+        further=_on_further(classifier.predict_proba, further),
     )
 
 
@@ -116,6 +150,9 @@ def vote(voters: Sequence[Probabilities]) -> Labels:
             name: majority([each.versions[name] for each in voters]) for name in voters[0].versions
         },
         valid=majority([each.valid for each in voters]),
+        further={
+            name: majority([each.further[name] for each in voters]) for name in voters[0].further
+        },
     )
 
 

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, cast
 
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.data import TRANSFORMED, TransformedSplits, transform_splits
-from ietest_fast.experiment.encoded import check_encoded, save_encoded
+from ietest_fast.experiment.encoded import (
+    FurtherTexts,
+    check_encoded,
+    load_encoded,
+    save_encoded,
+)
+from ietest_fast.experiment.eval_texts import FurtherTest, transform_test
 from ietest_fast.experiment.executors import make_executor
+from ietest_fast.experiment.kept import answer_again
 from ietest_fast.experiment.search import Search, Searches, Trial
 from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, answers_name
 from ietest_fast.models import SplitTexts
@@ -19,7 +26,12 @@ from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.stats.strata import EDITS, read_strata
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ietest_fast.experiment.cells import CellRecord
+    from ietest_fast.experiment.encoded import EncodedTexts
+    from ietest_fast.experiment.evaluations import EvaluationRecord
     from ietest_fast.experiment.executors import Executor, Outcome
     from ietest_fast.experiment.plan import Plan, PlannedModel
     from ietest_fast.experiment.resample import Resample
@@ -28,6 +40,9 @@ if TYPE_CHECKING:
 
 # stage, how much of it is done, how much there is (0 if that is not known)
 Progress = Callable[[str, int, int], None]
+
+
+_FURTHER = "further"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,11 +57,17 @@ class Work:
         Where the hyperparameters come from, by key of the model.
     cells
         A record of each cell, by key of the model and resample; its predictions are in the store.
+    further
+        The test set under further transformations, by key.
+    evaluations
+        A record of the answers to each of these, by identity.
     """
 
     texts: Mapping[str, TransformedSplits]
     searches: Mapping[str, Searches]
     cells: Mapping[tuple[str, Resample], CellRecord]
+    further: Mapping[str, FurtherTest]
+    evaluations: Mapping[str, EvaluationRecord]
 
 
 def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
@@ -59,7 +80,8 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
     store
         The run's folder, opened with the plan's ``work_settings``.
     tell
-        Told how far a stage is: ``"transform"``, ``"encode"``, ``"search"``, ``"train"``.
+        Told how far a stage is: ``"transform"``, ``"encode"``, ``"search"``, ``"evaluate"``,
+        ``"train"``.
 
     Raises
     ------
@@ -72,11 +94,13 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
     WorkerError
         If a training fails, or its process dies twice.
     """
-    texts = _transform(plan, store, tell)
+    texts, further = _transform(plan, store, tell)
     if EDITS in plan.config.strata:
-        for key, own in texts.items():
-            _check_edits(key, own)
-    context = _encode(plan, store, texts, tell)
+        counts = {key: own.n_edits for key, own in texts.items()}
+        counts |= {key: own.n_edits for key, own in further.items() if own.keeps_labels}
+        for key, n_edits in counts.items():
+            _check_edits(key, n_edits)
+    context = _encode(plan, store, texts, further, tell)
     store.bind()
     store.forget_unfinished({*store.cells(), *store.trials()})
     most = None
@@ -91,11 +115,20 @@ def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
         cells = crew.fill_cells(searches)
     finally:
         executor.close()
-    return Work(texts=texts, searches=searches, cells=cells)
+    return Work(
+        texts=texts,
+        searches=searches,
+        cells=cells,
+        further=further,
+        evaluations=store.evaluations(),
+    )
 
 
-def _transform(plan: Plan, store: RunStore, tell: Progress) -> dict[str, TransformedSplits]:
-    phis, total = plan.transformations, 3 * len(plan.transformations)
+def _transform(
+    plan: Plan, store: RunStore, tell: Progress
+) -> tuple[dict[str, TransformedSplits], dict[str, FurtherTest]]:
+    phis = plan.transformations
+    total = 3 * len(phis) + len(plan.evaluations)
     texts = {}
     for place, phi in enumerate(phis):
 
@@ -105,17 +138,21 @@ def _transform(plan: Plan, store: RunStore, tell: Progress) -> dict[str, Transfo
         texts[phi.key] = transform_splits(
             plan.splits, phi.planned, store.folder / "data", listener=listen
         )
+    further = {}
+    for phi in plan.evaluations:
+        further[phi.key] = transform_test(plan.splits, phi.planned, store.folder / "data")
+        tell("transform", 3 * len(phis) + len(further), total)
     plan.close()
     tell("transform", total, total)
-    return texts
+    return texts, further
 
 
-def _check_edits(key: str, texts: TransformedSplits) -> None:
+def _check_edits(key: str, n_edits: NDArray[np.int64] | None) -> None:
     """Refuse numbers of edits that cannot be strata, before anything is trained."""
-    if texts.n_edits is None:
+    if n_edits is None:
         raise InputError(f"strata: the transformation {key} tells no edits; leave edits out")
     try:
-        read_strata(texts.n_edits, texts.n_edits.size, name=EDITS)
+        read_strata(n_edits, n_edits.size, name=EDITS)
     except InputError as error:
         raise InputError(f"strata: of the transformation {key}, {error}") from None
 
@@ -135,9 +172,19 @@ def _put_together(plan: Plan, texts: Mapping[str, TransformedSplits]) -> dict[st
 
 
 def _encode(
-    plan: Plan, store: RunStore, texts: Mapping[str, TransformedSplits], tell: Progress
+    plan: Plan,
+    store: RunStore,
+    texts: Mapping[str, TransformedSplits],
+    further: Mapping[str, FurtherTest],
+    tell: Progress,
 ) -> WorkContext:
     versions = _put_together(plan, texts)
+    # Splits by themselves: they may have other rows than the test set. A model encodes the splits
+    # before them as if they were not there.
+    more = {
+        f"{_FURTHER} {key}": SplitTexts(versions={ORIGINAL: own.table}, labels=own.labels)
+        for key, own in further.items()
+    }
     test = versions["test"]
     contexts = {}
     for place, own in enumerate(plan.models):
@@ -150,7 +197,21 @@ def _encode(
                 )
                 for key in texts
             }
-            save_encoded(kept, own.model.encode(versions, own.columns), changed)
+            changes = {key: _find_changed(key, each, plan, own) for key, each in further.items()}
+            encoded = own.model.encode({**versions, **more}, own.columns)
+            save_encoded(
+                kept,
+                {name: encoded[name] for name in versions},
+                changed,
+                {
+                    key: FurtherTexts(
+                        split=encoded[f"{_FURTHER} {key}"],
+                        source_row=each.source_row,
+                        changed=changes[key],
+                    )
+                    for key, each in further.items()
+                },
+            )
         check_encoded(kept, own.model)
         contexts[own.key] = ModelContext(
             name=own.config.name,
@@ -168,6 +229,16 @@ def _encode(
         keep_models=plan.config.keep_models,
         mode=plan.config.mode,
     )
+
+
+def _find_changed(
+    key: str, made: FurtherTest, plan: Plan, model: PlannedModel
+) -> NDArray[np.bool_]:
+    """Say which texts of a further test set are others for a model."""
+    try:
+        return made.find_changed(plan.splits.test, model.columns)
+    except InputError as error:
+        raise InputError(f"eval_phi: {key}, for the model {model.key}: {error}") from None
 
 
 def model_folders(plan: Plan, model: PlannedModel, resample: Resample) -> list[str]:
@@ -249,9 +320,14 @@ class _Crew:
         }
         if plan.config.keep_models:
             self._check_kept(tasks.values())
+        if plan.evaluations:
+            self._answer_kept(tasks.values())
 
         def record(outcome: Outcome) -> None:
-            store.finish_cell(outcome.answer.artefact, seconds=outcome.seconds)
+            answer = outcome.answer
+            store.finish_cell(
+                answer.artefact, seconds=outcome.seconds, evaluations=answer.evaluations
+            )
 
         self._work_through("train", list(tasks.values()), store.cells(), record)
         done = store.cells()
@@ -289,6 +365,55 @@ class _Crew:
                     "kept; go on without, or begin in another folder",
                     path=self._store.folder,
                 )
+
+    def _answer_kept(self, tasks: Iterable[CellTask]) -> None:
+        """Let kept classifiers of finished cells answer the test sets that they have not yet.
+
+        Raises
+        ------
+        InputError
+            If one is not kept, before any answers.
+        """
+        done, answered = self._store.cells(), self._store.evaluations()
+        lacking = {
+            task.identity: (task, keys)
+            for task in tasks
+            if task.identity in done
+            and (keys := [key for key, own in task.evaluations.items() if own not in answered])
+        }
+        for task, keys in lacking.values():
+            self._need_kept(task, keys[0])
+        loaded: dict[str, EncodedTexts] = {}
+        for n_done, (task, keys) in enumerate(lacking.values()):
+            self._tell("evaluate", n_done, len(lacking))
+            own = self._model_of(task)
+            if own.key not in loaded:
+                encoded = self._store.folder / "encoded" / own.encoding[:16]
+                loaded = {own.key: load_encoded(encoded, own.model)}
+            names = self._driver.folders(task)
+            for data in answer_again(
+                self._plan,
+                own.model,
+                task,
+                folders=[self._store.model_folder(name) for name in names],
+                further={key: loaded[own.key].further[key] for key in keys},
+            ):
+                self._store.finish_evaluation(data)
+        if lacking:
+            self._tell("evaluate", len(lacking), len(lacking))
+
+    def _need_kept(self, task: CellTask, key: str) -> None:
+        restores = self._model_of(task).model.capabilities.restores
+        if not restores or not all(map(self._store.has_model, self._driver.folders(task))):
+            raise InputError(
+                f"eval_phi: the {task.describe()} was finished without answering {key}, and its "
+                "classifier was not kept; leave this transformation out, or begin in another "
+                "folder, where all is trained anew",
+                path=self._store.folder,
+            )
+
+    def _model_of(self, task: CellTask) -> PlannedModel:
+        return next(each for each in self._plan.models if each.key == task.model)
 
 
 def _conclude_search(model: PlannedModel, done: Mapping[str, Trial]) -> Searches:

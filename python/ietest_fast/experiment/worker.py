@@ -118,7 +118,8 @@ def main() -> None:
             write_message(answers, {"error": traceback.format_exc()})
         else:
             header = {"values": answer.values, "seconds": time.perf_counter() - begin}
-            write_message(answers, header, {"artefact": answer.artefact})
+            evaluations = {f"evaluation{i}": one for i, one in enumerate(answer.evaluations)}
+            write_message(answers, header, {"artefact": answer.artefact, **evaluations})
 
 
 def _read(requests: queue.SimpleQueue[Message | None]) -> None:

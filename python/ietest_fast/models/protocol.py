@@ -15,6 +15,8 @@ import numpy as np
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -283,6 +285,8 @@ class Capabilities:
     ----------
     saves
         Its classifiers have ``save(folder, label_names=...)``, which ``--keep-models`` calls.
+    restores
+        It has the method of :class:`Restores`: what was saved can answer more texts later.
     resumes
         Its ``fit`` takes ``unfinished`` (an :class:`Unfinished`, or None) and ``is_interrupted``
         (asked between steps; when it returns true, ``fit`` keeps what it has and raises
@@ -299,10 +303,29 @@ class Capabilities:
     """
 
     saves: bool = False
+    restores: bool = False
     resumes: bool = False
     depends_on_threads: bool = False
     max_jobs: Callable[[], int | None] = field(default=_any_number, compare=False)
     worker_options: Callable[[], Mapping[str, Any]] = field(default=_no_options, compare=False)
+
+
+class Restores(Protocol):
+    """A model whose saved classifiers can be had again: ``capabilities.restores``."""
+
+    def restore(self, folder: Path, *, params: Params, n_threads: int = 1) -> Classifier:
+        """Return the classifier that was saved in a folder.
+
+        Parameters
+        ----------
+        folder
+            Where ``Classifier.save`` wrote it, with the labels in the same order.
+        params
+            The hyperparameters that it was trained with.
+        n_threads
+            As of ``fit``.
+        """
+        ...
 
 
 class Model(Protocol):

@@ -26,6 +26,7 @@ from ietest_fast.models.checkpoint import (
     count_weight_bytes,
     find_checkpoint,
     fingerprint_checkpoint,
+    load_classifier,
     load_tokenizer,
     load_weights,
     model_inputs,
@@ -332,9 +333,10 @@ class Transformer:
 
     @property
     def capabilities(self) -> Capabilities:
-        """It saves, resumes, and sums in another order on another number of threads."""
+        """It saves, restores, resumes, and sums in another order on another number of threads."""
         return Capabilities(
             saves=True,
+            restores=True,
             resumes=True,
             depends_on_threads=True,
             max_jobs=self._count_jobs,
@@ -503,6 +505,27 @@ class Transformer:
             use_bf16=use_bf16,
             shared=shared,
             adapter=adapter,
+        )
+
+    def restore(self, folder: Path, *, params: Params, n_threads: int = 1) -> TransformerClassifier:
+        """Return a classifier that was saved; adapters have become part of its weights.
+
+        Raises
+        ------
+        InputError
+            If it cannot be loaded.
+        """
+        import_torch().set_num_threads(n_threads)
+        params = normalise_params(params, _SEARCH_SPACE)
+        device = choose_device()
+        checkpoint = self._folder
+        return TransformerClassifier(
+            load_classifier(folder).to(device),
+            checkpoint=checkpoint,
+            padding=read_padding(checkpoint),
+            max_length=min(int(params["max_length"]), read_max_length(checkpoint)),
+            device=device,
+            use_bf16=chooses_bf16(self._settings.precision, device),
         )
 
     def _share(self, folder: Path, n_classes: int, device: str) -> SharedEncoder:

@@ -35,6 +35,7 @@ from ietest_fast.report.evaluations import (
     version_table,
 )
 from ietest_fast.report.examples import TestSetAnswers, gather_answers
+from ietest_fast.report.further_tests import further_tables
 from ietest_fast.report.hard_cases import (
     DEFAULT_QUANTIFIER,
     find_hard_cases,
@@ -253,6 +254,7 @@ def _versions(evaluations: Sequence[Evaluation]) -> Section:
 
 def _results(runs: Sequence[FinishedRun]) -> Section:
     drawn = runs if len(runs) <= MOST_OWN_FIGURES else runs[:_OWN_FIGURES]
+    further = further_tables(runs)
     return Section(
         id="results",
         title="The test against ρ",
@@ -280,6 +282,8 @@ def _results(runs: Sequence[FinishedRun]) -> Section:
             Figures(charts=(t_chart(runs, "t"), p_chart(runs, "p-values"))),
             Numbers(table=rho_table(runs), folded="The numbers behind these figures"),
             *(Numbers(table=table) for table in across_tables(runs)),
+            *(Heading(text="On further test sets") for _ in further[:1]),
+            *(Numbers(table=table) for table in further),
             Numbers(table=cell_table(runs), folded="Every classifier, in numbers"),
             Heading(text="The null distribution"),
             Figures(

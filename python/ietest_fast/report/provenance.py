@@ -40,6 +40,8 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
     draws = settings.method != "exact" or settings.correction in JOINT_CORRECTIONS
     lines = [
         _line("rho", settings.rho),
+        *([] if settings.mode == "replace" else [_line("mode", settings.mode)]),
+        *_say_evaluated(results),
         _line("n_classifiers", settings.n_classifiers),
         _line("alpha", settings.alpha),
         *(
@@ -94,6 +96,19 @@ def _say_transformation(phi: TransformationRecord) -> list[str]:
         *[f"# {name}: {_value(value)}" for name, value in said],
         f"# fingerprint of all this: {phi.inputs}",
         f"# made: {phi.name} {phi.fingerprint}",
+    ]
+
+
+def _say_evaluated(results: RunResult) -> list[str]:
+    """Write the transformations of further test sets as far as a run keeps them: files are not."""
+    if not results.evaluated:
+        return []
+    return [
+        _line("eval_phi", [each.key for each in results.evaluated]),
+        *[
+            f"# {each.key}: {_value(each.settings.get('options', {}))}, fingerprint {each.inputs}"
+            for each in results.evaluated
+        ],
     ]
 
 

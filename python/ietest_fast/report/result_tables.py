@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.experiment.schema import Spread
+from ietest_fast.report.shown import say_count
 from ietest_fast.report.strata import as_file_name
-from ietest_fast.report.summary import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
 
 if TYPE_CHECKING:

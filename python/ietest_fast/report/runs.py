@@ -11,9 +11,9 @@ import numpy as np
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import reading
 from ietest_fast.experiment.cells import match, read_cell_artefact, read_predictions
+from ietest_fast.experiment.claim import CELLS
 from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.results import RESULTS, read_results
-from ietest_fast.experiment.store import CELLS
 from ietest_fast.stats import PairedCounts
 
 if TYPE_CHECKING:

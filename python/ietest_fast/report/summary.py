@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ietest_fast.report.further_tests import further_lines, make_further_table
+from ietest_fast.report.shown import UNDEFINED, format_p, percent, say_count, signed_points
 from ietest_fast.report.verdict import say_condition
 from ietest_fast.stats.crossed import FEW_CLASSIFIERS
 from ietest_fast.stats.matched import format_t
@@ -28,36 +30,10 @@ if TYPE_CHECKING:
 # With fewer classifiers the tails of what the next one does are not known.
 _CLASSIFIERS_FOR_TAILS = 10
 
-# A mean of infinities of both signs.
-_UNDEFINED = "undefined"
-
-
-def format_p(p: float, *, threshold: float | None = None) -> str:
-    """Write a p-value for people: three digits, or a power of ten where it is tiny.
-
-    With a threshold there are as many digits as it takes to see on which side of it p lies.
-    """
-    if p == 0:
-        return "<1e-300"  # smaller than a double can be, but no p-value is 0
-    if p < 0.001:
-        return f"{p:.1e}"
-    for digits in range(3, 17):
-        text = f"{p:.{digits}f}"
-        if threshold is None or (float(text) < threshold) == (p < threshold):
-            break
-    return text
-
-
-def _percent(spread: Spread) -> str:
-    if spread.mean is None:
-        return _UNDEFINED
-    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
-    return f"{100 * spread.mean:.2f}{sd}"
-
 
 def _t(spread: Spread) -> str:
     if spread.mean is None:
-        return _UNDEFINED
+        return UNDEFINED
     sd = "" if spread.sd is None else f" ± {spread.sd:.2f}"
     return f"{format_t(spread.mean)}{sd}"
 
@@ -81,8 +57,8 @@ def make_table(condition: ConditionResult) -> Table:
     for rho in condition.rhos:
         table.add_row(
             f"{rho.rho:g}",
-            _percent(rho.accuracy_original),
-            _percent(rho.accuracy_transformed),
+            percent(rho.accuracy_original),
+            percent(rho.accuracy_transformed),
             _t(rho.t),
             format_p(rho.p_min, threshold=rho.threshold),
             *[_power(rho)] * has_power,
@@ -117,9 +93,9 @@ def make_reworded_table(condition: ConditionResult) -> Table | None:
             shares = (f"{100 * own.noise_floor:.2f}", f"{100 * own.excess:+.2f}")
         table.add_row(
             f"{rho.rho:g}",
-            _signed(rho.reworded_delta),
+            signed_points(rho.reworded_delta),
             format_p(over.p_adjusted[place], threshold=over.alpha),
-            _percent(rho.flip_rate),
+            percent(rho.flip_rate),
             *shares,
             "" if churn is None else _format_churn_p(churn[place], threshold=over.alpha),
             str(condition.verdicts[place]),
@@ -229,13 +205,6 @@ def _points(interval: tuple[float, float]) -> str:
     return f"{100 * interval[0]:+.2f} to {100 * interval[1]:+.2f}"
 
 
-def _signed(spread: Spread) -> str:
-    if spread.mean is None:
-        return _UNDEFINED
-    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
-    return f"{100 * spread.mean:+.2f}{sd}"
-
-
 def _power(rho: RhoResult) -> str:
     return "" if rho.sensitivity is None else f"{rho.sensitivity.power:.2f}"
 
@@ -300,11 +269,6 @@ def _label_lines(condition: ConditionResult) -> list[str]:
     return [
         f"The proportion of losses to gains is shown to depend on the gold label at ρ = {where}."
     ]
-
-
-def say_count(n: int, noun: str) -> str:
-    """Write a number of things, such as ``1 test`` and ``2 tests``."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def _the_level(rho: RhoResult) -> str:
@@ -468,6 +432,10 @@ def print_summary(result: RunResult, console: Console) -> None:
             say(["", "Over all texts, each ρ by itself, as in the paper:"])
         console.print(make_table(condition))
         say(summary_lines(result, condition))
+        if result.evaluations:
+            say(["", "The same classifiers on further test sets:"])
+            console.print(make_further_table(result, condition))
+            say(further_lines(result, condition))
     for model in dict.fromkeys(each.model for each in result.across):
         across = [each for each in result.across if each.model == model]
         console.print()

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
+from ietest_fast.report.shown import format_p
 from ietest_fast.report.signs import show_controls
-from ietest_fast.report.summary import format_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

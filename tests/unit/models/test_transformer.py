@@ -211,6 +211,33 @@ def test_a_run_keeps_its_classifiers_and_is_the_same_twice(checkpoint, tmp_path)
     assert any((one != other).any() for one, other in pairs)
 
 
+@pytest.mark.parametrize("options", [{}, {"lora_rank": 4}])
+def test_kept_classifiers_answer_further_test_sets_as_if_they_had_been_asked_before(
+    checkpoint, tmp_path, options
+):
+    from ietest_fast.experiment import check_config
+    from ietest_fast.experiment.run import run
+
+    if options:
+        pytest.importorskip("peft", reason="needs the train extra")
+
+    def go(name, **more):
+        model = {"name": "transformer", "params": PARAMS}
+        model["options"] = {"checkpoint": str(checkpoint), **options}
+        sizes = {"n_train": 60, "n_valid": 30, "n_test": 40}
+        values = {"data": {"demo": sizes}, "model": model, "phi": "negation", "rho": [0, 1]}
+        values |= {"n_classifiers": 1, "n_jobs": 1, **more}
+        return run(check_config(values), tmp_path / name)
+
+    further = ["word-overlap", "spelling"]
+    whole = go("whole", eval_phi=further)
+    go("late", keep_models=True)
+    late = go("late", eval_phi=further)
+    assert late.conditions == whole.conditions
+    assert late.evaluations == whole.evaluations
+    assert {own.n for each in late.evaluations for own in each.rhos} == {40}
+
+
 def test_keeping_the_classifiers_of_a_finished_run_is_refused(checkpoint, tmp_path, capsys):
     from ietest_fast.cli.main import main
 

@@ -19,6 +19,12 @@ from ietest_fast.experiment.schema.conditions import (
     RhoResult,
     Sensitivity,
 )
+from ietest_fast.experiment.schema.evaluations import (
+    EvaluatedRho,
+    EvaluatedTransformation,
+    EvaluationResult,
+    correct_over_evaluations,
+)
 from ietest_fast.experiment.schema.invariance import (
     AlgorithmRecord,
     ChurnRecord,
@@ -55,6 +61,9 @@ __all__ = [
     "Correction",
     "DataSummary",
     "EquivalenceRecord",
+    "EvaluatedRho",
+    "EvaluatedTransformation",
+    "EvaluationResult",
     "FlipRecord",
     "ModelRecord",
     "ModelSettings",
@@ -73,4 +82,5 @@ __all__ = [
     "TransformationRecord",
     "TrialRecord",
     "adjust",
+    "correct_over_evaluations",
 ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, PrivateAttr, computed_field, model_validator
 
 from ietest_fast.experiment.schema.conditions import AcrossTransformations, ConditionResult
+from ietest_fast.experiment.schema.evaluations import EvaluatedTransformation, EvaluationResult
 from ietest_fast.experiment.schema.parts import Part, Text, adjust
 from ietest_fast.experiment.schema.records import (
     DataSummary,
@@ -47,6 +48,10 @@ class RunResult(Part):
         Every model under every transformation.
     across
         Corrections and joint tests over several transformations; empty for one.
+    evaluated
+        Further transformations, of the test set alone.
+    evaluations
+        Every model and transformation that it was trained on, on each of their test sets.
     """
 
     format: Literal[3] = 3
@@ -58,6 +63,8 @@ class RunResult(Part):
     models: Annotated[tuple[ModelRecord, ...], Field(min_length=1)]
     conditions: Annotated[tuple[ConditionResult, ...], Field(min_length=1)]
     across: tuple[AcrossTransformations, ...] = ()
+    evaluated: tuple[EvaluatedTransformation, ...] = ()
+    evaluations: tuple[EvaluationResult, ...] = ()
 
     _folder: Path | None = PrivateAttr(default=None)
 
@@ -92,6 +99,15 @@ class RunResult(Part):
         pairs = {(each.model, each.transformation) for each in self.conditions}
         if len(pairs) < len(self.conditions):
             raise ValueError("conditions: a model and transformation are there twice")
+        further = [each.key for each in self.evaluated]
+        if len({*further, *(each.key for each in self.transformations)}) < len(further) + len(
+            self.transformations
+        ):
+            raise ValueError("evaluated: a key is there twice")
+        expected = [(*pair, key) for pair in _pairs_of(self.conditions) for key in further]
+        found = [(each.model, each.transformation, each.evaluation) for each in self.evaluations]
+        if found != expected:
+            raise ValueError("evaluations: there is not one of each condition and test set")
         return self
 
     @computed_field
@@ -154,6 +170,15 @@ class RunResult(Part):
         """Return the record of a condition's model."""
         return next(each for each in self.models if each.key == condition.model)
 
+    def evaluations_of(self, condition: ConditionResult) -> tuple[EvaluationResult, ...]:
+        """Return what the classifiers of a condition did on further test sets."""
+        own = condition.model, condition.transformation
+        return tuple(each for each in self.evaluations if (each.model, each.transformation) == own)
+
     def transformation_of(self, condition: ConditionResult) -> TransformationRecord:
         """Return the record of a condition's transformation."""
         return next(each for each in self.transformations if each.key == condition.transformation)
+
+
+def _pairs_of(conditions: tuple[ConditionResult, ...]) -> list[tuple[str, str]]:
+    return [(each.model, each.transformation) for each in conditions]

@@ -1,0 +1,184 @@
+"""A cell's answers to a further test set, on disk: a table of predictions in a file of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError, StoreError
+from ietest_fast.evaluation import Predictions
+from ietest_fast.experiment.identity import canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.experiment.encoded import FurtherTexts
+
+_EVALUATION_KEY = b"ietest-fast.evaluation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationRecord:
+    """The answers of a cell to a further test set, as they were written.
+
+    Attributes
+    ----------
+    identity
+        sha256 of all that affects them.
+    cell
+        Identity of the cell.
+    artefact
+        File name under ``evaluations/``.
+    sha256
+        Of that file.
+    """
+
+    identity: str
+    cell: str
+    artefact: str
+    sha256: str
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(text, str) for text in (self.identity, self.cell)):
+            raise ValueError("a name is no text")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answered:
+    """What a classifier has answered to a further test set.
+
+    Attributes
+    ----------
+    source_row
+        int64, shape (n,): the row of the test set that each row comes from.
+    gold, predicted
+        int8, shape (n,): labels.
+    changed
+        bool, shape (n,): whether the texts differ from those of the source row.
+    """
+
+    source_row: NDArray[np.int64]
+    gold: NDArray[np.int8]
+    predicted: NDArray[np.int8]
+    changed: NDArray[np.bool_]
+
+    @property
+    def n_correct(self) -> int:
+        """How many answers are right."""
+        return int((self.gold == self.predicted).sum())
+
+
+def write_evaluation(
+    texts: FurtherTexts,
+    predicted: NDArray[np.int8],
+    *,
+    label_names: Sequence[str],
+    identity: str,
+    cell: str,
+    key: str,
+    columns: Mapping[str, Any],
+) -> bytes:
+    """Write the answers to a further test set, as a table like that of a cell.
+
+    Parameters
+    ----------
+    texts
+        The test set.
+    predicted
+        int8, shape (n,): the answers.
+    label_names
+        Names of the labels.
+    identity, cell
+        Of the answers and of the cell; they travel inside.
+    key
+        Of the transformation: the version in the table.
+    columns
+        Which classifier: ``model``, ``rho`` and ``m``.
+
+    Returns
+    -------
+    bytes
+        A Parquet file. A test row that several rows come from has them as copies.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from ietest_fast.evaluation.running import number_copies
+
+    copies = number_copies(texts.source_row)
+    table = Predictions.from_codes(
+        items=texts.source_row,
+        gold=texts.split.labels,
+        versions={key: predicted},
+        label_names=label_names,
+        columns={**columns, **({"copy": copies} if copies.any() else {})},
+        version_columns={"changed": {key: texts.changed}},
+    ).table
+    described = canonical_json({"identity": identity, "cell": cell}).encode()
+    metadata = {**(table.schema.metadata or {}), _EVALUATION_KEY: described}
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd")
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def describe_evaluation(name: str, data: bytes) -> EvaluationRecord:
+    """Read what such a file says of itself.
+
+    Parameters
+    ----------
+    name
+        What the file is called.
+    data
+        What is in it.
+
+    Raises
+    ------
+    ValueError, LookupError, TypeError
+        If it is no such file, or damaged.
+    """
+    import pyarrow.parquet as pq
+
+    described = json.loads(pq.read_schema(io.BytesIO(data)).metadata[_EVALUATION_KEY])
+    return EvaluationRecord(**described, artefact=name, sha256=hashlib.sha256(data).hexdigest())
+
+
+def read_evaluation(path: Path, record: EvaluationRecord) -> Answered:
+    """Read the answers to a further test set.
+
+    Parameters
+    ----------
+    path
+        The file.
+    record
+        What the run's database says of it.
+
+    Raises
+    ------
+    StoreError
+        If the file is not the one that was written.
+    ValueError
+        If it is damaged.
+    """
+    import pyarrow.parquet as pq
+
+    data = path.read_bytes()
+    if describe_evaluation(path.name, data) != record:
+        raise StoreError(f"{path}: has changed since it was written; run into another folder")
+    try:
+        found = Predictions.from_table(pq.read_table(io.BytesIO(data)), source=path.name)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    return Answered(
+        source_row=found.table["item"].to_numpy(),
+        gold=found.codes("gold").astype(np.int8),
+        predicted=found.codes("predicted").astype(np.int8),
+        changed=found.table["changed"].to_numpy(),
+    )

@@ -1,0 +1,408 @@
+"""Tests of a run's cells, and decisions over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ietest_fast.experiment.cells import match
+from ietest_fast.experiment.identity import bootstrap_seed, identify
+from ietest_fast.experiment.resample import Resample
+from ietest_fast.experiment.schema import (
+    AcrossTransformations,
+    AlgorithmRecord,
+    CellResult,
+    ChurnRecord,
+    CochranRecord,
+    ConditionResult,
+    RewordedRecord,
+    RhoResult,
+    Sensitivity,
+)
+from ietest_fast.experiment.signature import sign
+from ietest_fast.models.protocol import ORIGINAL
+from ietest_fast.stats import (
+    MatchedSample,
+    algorithm_test,
+    cochran_q_test,
+    combine,
+    equivalence_test,
+    excess_churn_test,
+    is_collapsed,
+    judge_pairs,
+    paired_test,
+    power,
+    stratified_test,
+)
+from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats.multiple import JOINT_CORRECTIONS
+from ietest_fast.stats.power import difference_beside_test
+from ietest_fast.stats.strata import EDITS, LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation import Predictions
+    from ietest_fast.experiment.cells import CellRecord
+    from ietest_fast.experiment.config import RunConfig
+    from ietest_fast.experiment.data import TransformedSplits
+    from ietest_fast.experiment.eval_texts import FurtherTest
+    from ietest_fast.experiment.phis import PlannedPhi
+    from ietest_fast.experiment.plan import Plan, PlannedModel
+    from ietest_fast.experiment.store import RunStore
+    from ietest_fast.experiment.work import Work
+    from ietest_fast.stats import StratifiedResult
+
+# The laws of larger test sets take too long to enumerate for a remark.
+_MOST_PAIRS_FOR_POWER = 10**6
+
+
+class Judge:
+    """Tests cells, and decides over them.
+
+    Parameters
+    ----------
+    plan, work, store
+        As for :func:`ietest_fast.experiment.conclude.conclude`.
+    """
+
+    def __init__(self, plan: Plan, work: Work, store: RunStore) -> None:
+        self._plan = plan
+        self._config = plan.config
+        self._work = work
+        self._store = store
+
+    def judge(self, model: PlannedModel, phi: PlannedPhi) -> ConditionResult:
+        """Test one model under one transformation, at every rho."""
+        config = self._config
+        matched = {
+            rho: [
+                (record, match(self._read(record), phi.key))
+                for record in self.records(model, phi, rho)
+            ]
+            for rho in config.rho
+        }
+        rhos = [self.judge_rho(model, phi, rho, matched[rho]) for rho in config.rho]
+        cells = [cell for rho in rhos for cell in rho.cells]
+        return ConditionResult.of(
+            rhos,
+            model=model.key,
+            transformation=phi.key,
+            signature=self.sign(model, phi, cells, config.rho),
+            p_adjusted=self._adjust_over_rho(
+                [[table for _, table in matched[rho]] for rho in config.rho]
+            ),
+        )
+
+    def judge_across(
+        self, conditions: Sequence[ConditionResult]
+    ) -> Iterator[AcrossTransformations]:
+        """Correct over the transformations, for each model and rho."""
+        for model in self._plan.models:
+            own = [each for each in conditions if each.model == model.key]
+            for rho in self._config.rho:
+                cochran = self._test_versions(model) if rho == 0 else []
+                yield AcrossTransformations.of(own, rho=rho, cochran=cochran)
+
+    def judge_rho(
+        self,
+        model: PlannedModel,
+        phi: PlannedPhi,
+        rho: float,
+        matched: Sequence[tuple[CellRecord, pa.Table]],
+        *,
+        trained: PlannedPhi | None = None,
+    ) -> RhoResult:
+        """Test the classifiers of one rho.
+
+        Parameters
+        ----------
+        model, phi, rho
+            Which; `phi` is the transformation of the test set.
+        matched
+            By m: the cell, and its matched sample.
+        trained
+            The transformation of the training data, if that is another one.
+        """
+        config = self._config
+        cells = [self._test_cell(record, table, phi) for record, table in matched]
+        independent = self._plan.clusters is None
+        return RhoResult.from_cells(
+            cells,
+            alpha=config.alpha,
+            correction=config.correction,
+            p_adjusted=self._adjust_jointly([table for _, table in matched], rho),
+            sensitivity=_find_sensitivity(config, cells) if independent else None,
+            detectable_difference=_find_detectable(config, cells) if independent else None,
+            **self._test_algorithm([table for _, table in matched], rho),
+            signature=self.sign(model, phi, cells, [rho], trained=trained),
+        )
+
+    def records(self, model: PlannedModel, phi: PlannedPhi, rho: float) -> list[CellRecord]:
+        """Return the cells of one rho, by m; `phi` is the transformation of the training data."""
+        return [
+            self._work.cells[model.key, Resample.of(phi.key, rho=rho, m=m)]
+            for m in range(self._config.n_classifiers)
+        ]
+
+    def _read(self, record: CellRecord) -> Predictions:
+        return self._store.read_cell(record)
+
+    def _test_cell(self, record: CellRecord, matched: pa.Table, phi: PlannedPhi) -> CellResult:
+        config, clusters = self._config, self._plan.clusters
+        # Beside clusters this test is for comparison alone, and its exact law costs nothing.
+        method = config.used_method if clusters is None else "exact"
+        sample = _sample(matched)
+        seed = bootstrap_seed(config.seed, rho=record.rho, m=record.m)
+        clustered = None
+        if clusters is not None:
+            clustered = clustered_test(
+                sample.original_correct,
+                sample.transformed_correct,
+                clusters,
+                n_resamples=cast("int", config.used_resamples),
+                rng=seed,
+                n_threads=config.n_threads,
+            )
+        return CellResult.of(
+            rho=record.rho,
+            m=record.m,
+            identity=record.identity,
+            test=paired_test(
+                sample,
+                method=method,
+                n_resamples=None if method == "exact" else config.used_resamples,
+                rng=seed,
+                n_threads=config.n_threads,
+            ),
+            clustered=clustered,
+            equivalence=equivalence_test(
+                sample, clusters=clusters, margin=config.margin, alpha=config.alpha
+            ),
+            reworded=self._judge_reworded(matched, phi, seed),
+            collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
+            **record.metrics,
+        )
+
+    def _judge_reworded(
+        self, matched: pa.Table, phi: PlannedPhi, seed: int
+    ) -> RewordedRecord | None:
+        """Judge a classifier on the texts that were reworded."""
+        config = self._config
+        found = judge_pairs(
+            _sample(matched),
+            p_difference=1.0,  # decided for all classifiers and rho together
+            answers=(matched["original"].to_numpy(), matched["transformed"].to_numpy()),
+            gold=matched["gold"].to_numpy(),
+            reworded=matched["changed"].to_numpy(),
+            clusters=self._plan.clusters,
+            margin=config.margin,
+            flip_margin=config.flip_margin,
+            alpha=config.alpha,
+            labels=np.asarray(self._plan.splits.test.label_names)[matched["gold"].to_numpy()],
+            n_resamples=config.used_resamples,
+            rng=seed,
+            n_threads=config.n_threads,
+        )
+        if found.equivalence is None:
+            return None
+        return RewordedRecord.of(found, self._test_strata(matched, phi, seed))
+
+    def _test_strata(
+        self, matched: pa.Table, phi: PlannedPhi, seed: int
+    ) -> Iterator[StratifiedResult]:
+        """Test the reworded texts by the columns that were asked for."""
+        config = self._config
+        for name in config.strata:
+            if name == LABEL:
+                continue  # is tested in any case
+            values: Any = self._plan.strata.get(name)
+            if name == EDITS:
+                values = self._texts(phi).n_edits
+            yield stratified_test(
+                matched["original"].to_numpy(),
+                matched["transformed"].to_numpy(),
+                values,
+                gold=matched["gold"].to_numpy(),
+                reworded=matched["changed"].to_numpy(),
+                clusters=self._plan.clusters,
+                name=name,
+                margin=config.margin,
+                flip_margin=config.flip_margin,
+                alpha=config.alpha,
+                n_resamples=config.used_resamples,
+                rng=seed,
+                n_threads=config.n_threads,
+            )
+
+    def _test_algorithm(self, matched: Sequence[pa.Table], rho: float) -> dict[str, Any]:
+        """Test churn and accuracy of what all trainings at one rho share, on the reworded texts."""
+        config = self._config
+        rows = np.flatnonzero(matched[0]["changed"].to_numpy())
+        clusters = None if self._plan.clusters is None else self._plan.clusters[rows]
+        if len(matched) < 2 or rows.size < 2:
+            return {}
+        if clusters is not None and np.unique(clusters).size < 2:
+            return {}
+
+        def columns(name: str) -> NDArray[Any]:
+            return np.stack([table[name].to_numpy()[rows] for table in matched], axis=1)
+
+        churn = excess_churn_test(
+            columns("original"),
+            columns("transformed"),
+            clusters=clusters,
+            rng=bootstrap_seed(config.seed, rho=rho, m=len(matched)),
+            n_threads=config.n_threads,
+        )
+        accuracy = algorithm_test(
+            columns("original_correct"),
+            columns("transformed_correct"),
+            clusters=clusters,
+            margin=config.margin,
+            alpha=config.alpha,
+        )
+        return {"churn": ChurnRecord.of(churn), "algorithm": AlgorithmRecord.of(accuracy)}
+
+    def _adjust_jointly(self, matched: Sequence[pa.Table], rho: float) -> list[float] | None:
+        """Adjust p-values by drawing the same rows for all classifiers, if that is asked for."""
+        if self._config.correction not in JOINT_CORRECTIONS:
+            return None
+        seed = bootstrap_seed(self._config.seed, rho=rho, m=len(matched))
+        return self._combine(matched, seed)
+
+    def _adjust_over_rho(self, matched: Sequence[Sequence[pa.Table]]) -> list[float] | None:
+        """Adjust over all classifiers of all rho in the same way: the smallest p of each rho."""
+        if self._config.correction not in JOINT_CORRECTIONS or len(matched) == 1:
+            return None
+        every = [table for own in matched for table in own]
+        # No single rho has this address.
+        seed = bootstrap_seed(self._config.seed, rho=0.0, m=len(every) + len(matched))
+        adjusted = iter(self._combine(every, seed))
+        return [min(next(adjusted) for _ in own) for own in matched]
+
+    def _combine(self, matched: Sequence[pa.Table], seed: int) -> list[float]:
+        config = self._config
+        return list(
+            combine(
+                [_sample(table) for table in matched],
+                correction=config.correction,
+                alpha=config.alpha,
+                clusters=self._plan.clusters,
+                n_resamples=config.used_resamples,
+                rng=seed,
+                n_threads=config.n_threads,
+            ).p_adjusted
+        )
+
+    def _test_versions(self, model: PlannedModel) -> list[CochranRecord]:
+        """Test every classifier of rho = 0 over all versions: it has answered them all."""
+        config, phis = self._config, self._plan.transformations
+        if self._plan.clusters is not None:
+            return []
+        found = []
+        for record in self.records(model, phis[0], 0.0):
+            predictions = self._read(record)
+            tables = [match(predictions, phi.key) for phi in phis]
+            columns = {
+                ORIGINAL: tables[0]["original_correct"].to_numpy(),
+                **{
+                    phi.key: table["transformed_correct"].to_numpy()
+                    for phi, table in zip(phis, tables, strict=True)
+                },
+            }
+            result = cochran_q_test(
+                columns,
+                n_resamples=config.n_resamples,
+                rng=bootstrap_seed(config.seed, rho=0.0, m=record.m),
+                n_threads=config.n_threads,
+            )
+            found.append(
+                CochranRecord(
+                    m=record.m,
+                    statistic=result.statistic,
+                    p_value=result.p_value,
+                    method=result.method,
+                    n_resamples=result.n_resamples,
+                    seed=result.seed,
+                )
+            )
+        return found
+
+    def sign(
+        self,
+        model: PlannedModel,
+        phi: PlannedPhi,
+        cells: Sequence[CellResult],
+        rho: Sequence[float],
+        *,
+        trained: PlannedPhi | None = None,
+    ) -> str:
+        """Sign the tests of some cells; arguments as those of :meth:`judge_rho`."""
+        config, texts = self._config, self._texts(phi)
+        return sign(
+            n=cells[0].n,
+            discordant=[cell.counts.k for cell in cells],
+            n_clusters=None if cells[0].clustered is None else cells[0].clustered.n_clusters,
+            method=config.used_method,
+            n_resamples=config.used_resamples,
+            n_classifiers=config.n_classifiers,
+            alpha=config.alpha,
+            correction=config.correction,
+            transformation=texts.name,
+            transformation_fingerprint=texts.fingerprint,
+            rho=rho,
+            data=config.data_name,
+            data_fingerprint=identify(self._plan.splits.fingerprints()),
+            model=model.config.name,
+            model_fingerprint=identify(model.settings),
+            backend=model.model.backend.split()[0],
+            seed=config.seed,
+            mode=None if config.mode == "replace" else config.mode,
+            trained=None if trained is None else self._texts(trained),
+        )
+
+    def _texts(self, phi: PlannedPhi) -> TransformedSplits | FurtherTest:
+        found: TransformedSplits | FurtherTest | None = self._work.texts.get(phi.key)
+        return self._work.further[phi.key] if found is None else found
+
+
+def _sample(matched: pa.Table) -> MatchedSample:
+    return MatchedSample(
+        original_correct=matched["original_correct"].to_numpy(),
+        transformed_correct=matched["transformed_correct"].to_numpy(),
+    )
+
+
+def _find_sensitivity(config: RunConfig, cells: Sequence[CellResult]) -> Sensitivity | None:
+    """Say what the tests at one rho could find, at the mean discordance of its classifiers."""
+    n = cells[0].n
+    discordance = sum(cell.counts.k for cell in cells) / (n * len(cells))
+    if n > _MOST_PAIRS_FOR_POWER:
+        return None
+    return Sensitivity(
+        margin=config.margin,
+        discordance=discordance,
+        # A difference is at most the share of discordant pairs.
+        power=power(
+            n,
+            max(discordance, config.margin),
+            config.margin,
+            alpha=config.alpha,
+            n_tests=len(cells),
+        ),
+    )
+
+
+def _find_detectable(config: RunConfig, cells: Sequence[CellResult]) -> float | None:
+    """Return the smallest difference that one of the M tests shows with 80% power."""
+    return difference_beside_test(
+        cells[0].n,
+        float(np.mean([cell.counts.discordance_rate for cell in cells])),
+        alpha=config.alpha,
+        n_tests=len(cells),
+    )
