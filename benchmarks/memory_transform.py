@@ -1,9 +1,9 @@
 """Peak memory of ``ietest-fast transform`` on big corpora.
 
-Run ``python -m benchmarks.memory_transform``.
-Makes 10 million synthetic pairs (paper rules) and 200,000 (careful rules), each with a lexicon from
-100,000 pairs, sends them through the command line and prints the peak of the memory that the
-process and its helpers held, page by page shared ones counted once (Linux: PSS).
+Run ``python -m benchmarks.memory_transform [PHI ...]``.
+Makes synthetic pairs (10 million for most transformations), sends them through the command line
+and prints the peak of the memory that the process and its helpers held, shared pages counted once
+(Linux: PSS). Synonyms and antonyms learn from 100,000 other pairs.
 """
 
 from __future__ import annotations
@@ -50,11 +50,12 @@ def _held(pid: int) -> int:
     return total
 
 
-def run(rules: str, source: Path, train: Path, target: Path, *options: str) -> tuple[float, float]:
+def run(phi: str, source: Path, train: Path | None, target: Path) -> tuple[float, float]:
     """Give the peak in bytes and the seconds of a run."""
     code = "from ietest_fast.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "transform", str(source), str(target)]
-    command += ["--phi", f"syn.{rules}", "--lexicon-from", str(train), *options]
+    command = [sys.executable, "-c", code, "transform", str(source), str(target), "--phi", phi]
+    if train is not None:
+        command += ["--lexicon-from", str(train)]
     start = time.perf_counter()
     process = subprocess.Popen(command)
     peak = 0
@@ -66,24 +67,53 @@ def run(rules: str, source: Path, train: Path, target: Path, *options: str) -> t
     return peak, time.perf_counter() - start
 
 
+# Pairs in millions, and whether the transformation learns from a file.
+CASES = {
+    "syn.paper": (10.0, True),
+    "syn.careful": (0.2, True),
+    "word-overlap": (10.0, False),
+    "negation": (10.0, False),
+    "length-mismatch": (10.0, False),
+    "spelling": (10.0, False),
+    "swap": (10.0, False),
+    "internalise": (10.0, False),
+    "antonym": (10.0, True),
+    "numerical": (10.0, False),
+    "voice": (0.2, False),
+    "permute": (0.2, False),
+}
+SYNONYMS = ("syn.paper", "syn.careful")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--paper-pairs", type=int, default=10_000_000)
-    parser.add_argument("--careful-pairs", type=int, default=200_000)
+    parser.add_argument(
+        "phi", nargs="*", metavar="PHI", help=f"which of {', '.join(CASES)}; the first two if none"
+    )
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the pairs to take")
     parser.add_argument("--train-pairs", type=int, default=100_000)
-    parser.add_argument("--folder", type=Path, help="where to put the files, about 2 GB")
+    parser.add_argument("--folder", type=Path, help="where to put the files, about 4 GB")
     arguments = parser.parse_args()
+    unknown = set(arguments.phi) - set(CASES)
+    if unknown:
+        parser.error(f"no such transformation here: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = Path(name)
         train = folder / "train.parquet"
         write_pairs(train, arguments.train_pairs, seed=1)
-        for rules, n in (("paper", arguments.paper_pairs), ("careful", arguments.careful_pairs)):
-            source, target = folder / "in.parquet", folder / "out.parquet"
-            write_pairs(source, n, seed=2)
+        written = 0
+        source, target = folder / "in.parquet", folder / "out.parquet"
+        for phi in arguments.phi or SYNONYMS:
+            millions, learns = CASES[phi]
+            n = int(1e6 * millions * arguments.scale)
+            if n != written:
+                write_pairs(source, n, seed=2)
+                written = n
             size = source.stat().st_size / 1e6
-            print(f"{rules}: {n:,} pairs, {size:,.0f} MB of Parquet", flush=True)
-            peak, seconds = run(rules, source, train, target)
-            print(f"{rules}: peak {peak / 1e6:,.0f} MB, {seconds:,.0f} s", flush=True)
+            print(f"{phi}: {n:,} pairs, {size:,.0f} MB of Parquet", flush=True)
+            peak, seconds = run(phi, source, train if learns else None, target)
+            print(f"{phi}: peak {peak / 1e6:,.0f} MB, {seconds:,.0f} s", flush=True)
+            target.unlink()
 
 
 if __name__ == "__main__":

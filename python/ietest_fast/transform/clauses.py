@@ -29,8 +29,9 @@ _TIMES = frozenset(
 )
 # What is said with them may change with the order of the words.
 _LIMITING = frozenset(
-    "alone always any each ever every hardly herself himself itself never no nor often only rarely "  # noqa: SIM905
-    "seldom sometimes themselves together usually without".split()
+    "alone always any each especially ever every exclusively hardly herself himself "  # noqa: SIM905
+    "itself mainly merely mostly never no nor often only rarely seldom solely sometimes "
+    "themselves together usually without".split()
 )
 # What may follow on an object: a preposition, an adverb, a conjunction, a comma, a time.
 _BEGINS_ANOTHER = frozenset({"IN", "TO", "RB", "RP", "CC", "WRB", ","})
@@ -208,6 +209,8 @@ def _assemble(
 def _check_verbs(sentence: Sentence, verb: int, words: range) -> None:
     """Stop if a verb without a subject of its own stands there: its subject may change."""
     for i in words:
+        if sentence.lower[i] == "that" and sentence.tags[i - 1] == "CC":
+            raise Doubt("another clause that the verb takes")
         if sentence.tags[i] in {"WDT", "WP"} and sentence.words[i - 1] == ",":
             raise Doubt("a relative clause behind a comma")
         if not sentence.tags[i].startswith("VB") or sentence.relations[i] in _AUXILIARY:

@@ -156,6 +156,8 @@ def _read_number(sentence: Sentence, head: int) -> Person:
         if joined != {"and"} or any(sentence.tags[conj] not in NOUN_TAGS for conj in coordinated):
             raise Doubt("a coordination whose number is not sure")
         return "plural"
+    if word.endswith("ics") or word == "news":
+        raise Doubt("a noun whose number is not sure")
     determiners = {sentence.lower[i] for i in sentence.children(head, "det", "nummod")}
     if tag in {"NNS", "NNPS"}:
         is_sure = determiners.isdisjoint(_SINGULAR)

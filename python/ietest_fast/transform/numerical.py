@@ -5,6 +5,7 @@ Naik et al. 2018, section 3.1.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from dataclasses import dataclass
@@ -50,17 +51,17 @@ _NAMING_WORDS = frozenset(
 _YEAR_WORDS = frozenset(
     "in of since by until from before after during circa year summer winter spring fall".split()  # noqa: SIM905
 )
-# "a 20 year old", "a 12 mile run": with a singular, what the number says is part of a name.
-_SINGULAR_UNITS = frozenset(
-    "acre day degree dollar foot hour inch kilometer kilometre man meter metre mile minute month "  # noqa: SIM905
-    "ounce page pound room second story ton week year".split()
+# What is counted without a plural.
+_UNITS = frozenset(
+    "kg km cm mm m g mg lb lbs oz ft mph kmph km/h hr hrs min sec percent million billion thousand "  # noqa: SIM905
+    "hundred dozen square cubic sq people men women children feet teeth mice units".split()
 )
 _HOURS = frozenset("am pm a.m p.m o'clock bc ad bce ce".split())  # noqa: SIM905
 # Where a quantity is asked for, supposed or denied, nothing follows from it.
 _UNSURE = re.compile(
     r"\?|n't\b|\b(?:if|suppose|supposing|let|assume|assuming|find|how|what|which|whether|not|no|never|"
     r"none|neither|nor|without|unless|or|would|could|should|may|might|must|can|cannot|few|equal|equals|"
-    r"equivalent|ratio)\b|^\W*(?:at|for|with|on|by)\b",
+    r"equivalent|ratio|least|most|mere|enough|capable|capacity|holds?|remaining)\b|^\W*(?:at|for|with|on|by)\b",
     re.IGNORECASE,
 )
 
@@ -148,8 +149,29 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
         return False
     unit = behind[1].lower().rstrip(".")
     # "86 Queensway", "20 year old"
-    is_name = behind[1][0].isupper() or (quantity.value > 1 and unit in _SINGULAR_UNITS)
+    is_name = behind[1][0].isupper() or not _counts_something(after)
     return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)
+
+
+def _counts_something(after: str) -> bool:
+    """Say whether a plural or a unit stands behind a number, at most two words apart.
+
+    With a singular, what the number says is part of a name: "a 20 year old", "23 quai".
+    """
+    for word in re.findall(r"[A-Za-z/']+|[^\sA-Za-z]", after)[:3]:
+        if word.lower() in _UNITS or _is_plural(word.lower()):
+            return True
+        if not word[0].isalpha() or word.lower() in FUNCTION_WORDS:
+            return False
+    return False
+
+
+@functools.cache
+def _is_plural(word: str) -> bool:
+    from ietest_fast.lexicon import WordNet
+
+    bases = WordNet.packaged().base_forms(word, "n")
+    return word.endswith("s") and any(base != word for base in bases)
 
 
 def is_round(quantity: Quantity) -> bool:

@@ -14,7 +14,7 @@ from ietest_fast.transform.noun_phrases import (
     uncapitalise,
     write_noun_phrase,
 )
-from ietest_fast.transform.voice_rules import MEASURES, check_whole, nouns_of
+from ietest_fast.transform.voice_rules import MEASURES, WORN, check_whole, nouns_of
 
 if TYPE_CHECKING:
     from ietest_fast.lexicon.wordnet import WordNet
@@ -35,7 +35,7 @@ _OF_A_KIND = re.compile(r"(?:al|ary|ic|ive|..ed|en)$|^(?:several|many|few)$")
 _RELATIVES = frozenset({"that", "who", "which"})
 _OWN = frozenset("her his its their my your our".split())  # noqa: SIM905
 _OTHERS = frozenset("another else other others rest same".split())  # noqa: SIM905
-_PLURAL_VERBS = frozenset("are were have do".split())  # noqa: SIM905
+_PLURAL_VERBS = frozenset("are were have".split())  # noqa: SIM905
 _PAIR_WORDS = frozenset("both either neither respectively then between".split())  # noqa: SIM905
 # Expressions whose order is fixed.
 _FIXED_PAIRS = (
@@ -299,6 +299,8 @@ def _check_around(sentence: Sentence, left: range, right: range, wordnet: WordNe
         # "Dewey and Finn LLP", "Johnson and Johnson's"
         if (is_name and tag in _NAMES) or tag == "POS" or sentence.relations[after] == "compound":
             raise Doubt("a name or a compound of both")
+        if sentence.lower[after] in {"in", "with"} and _is_worn(sentence, after, wordnet):
+            raise Doubt("what follows may belong to the second")
         if tag in {"VBG", "VBN"}:
             raise Doubt("what follows may belong to the second")
         if tag in _FINITE and not is_subject:
@@ -306,8 +308,8 @@ def _check_around(sentence: Sentence, left: range, right: range, wordnet: WordNe
         if before >= 0 and {sentence.tags[before], tag} == {"IN"}:
             raise Doubt("what stands before and behind may belong to one of both")
     noun = sentence.lower[right.stop - 1]
-    if len(noun) < 2:
-        raise Doubt("an abbreviation")
+    if len(noun) < 2 or noun in {"one", "ones"}:
+        raise Doubt("an abbreviation or a pronoun")
     if len(right) == 1 and sentence.tags[right.start] == "NN" and wordnet.base_forms(noun, "v"):
         raise Doubt("the second may be a verb")
     head = sentence.heads[left.stop - 1]
@@ -316,6 +318,11 @@ def _check_around(sentence: Sentence, left: range, right: range, wordnet: WordNe
         raise Doubt("the verb agrees with the first")
     if len(numbers) == 2 and before >= 0 and sentence.lower[before] == "of":
         raise Doubt("the second may stand beside the noun before")
+
+
+def _is_worn(sentence: Sentence, preposition: int, wordnet: WordNet) -> bool:
+    noun = sentence.lower[sentence.heads[preposition]]
+    return not WORN.isdisjoint(nouns_of(wordnet, noun))
 
 
 def _small(sentence: Sentence, words: range, wordnet: WordNet) -> str:

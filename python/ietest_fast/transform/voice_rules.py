@@ -64,7 +64,7 @@ MEASURES = frozenset(
     "morning night ounce percent pound second step time ton week yard year".split()
 )
 # "in a red dress", "with glasses": whose, once the words stand in another order?
-_WORN = frozenset(
+WORN = frozenset(
     "apron arm attire bag bandana beard bikini black blue boot bow brown cap clothes "  # noqa: SIM905
     "clothing coat costume dress eye face flag foot garb gear glass glasses glove goggles "
     "gold gown gray green grey hair hand hat head headphone headscarf helmet hood hoodie "
@@ -135,7 +135,10 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
     is_bare = len(clause.other.span) == 1
     if is_bare and not _OF_A_BODY.isdisjoint(nouns):
         raise Doubt("part of somebody's body")
-    if sentence.tags[clause.other.span.start] in _ADVERB_TAGS:
+    first, second = clause.other.span.start, clause.other.span.start + 1
+    if sentence.tags[first] == "JJ" and sentence.tags[second] in {"CD", "DT"}:
+        raise Doubt("the object begins with what is said of it")  # "makes available 300"
+    if sentence.tags[first] in _ADVERB_TAGS:
         raise Doubt("the object begins with an adverb")
     start = clause.subject.span.start
     if len(clause.subject.span) == 1 and start == 0 and sentence.tags[0] == "NN":
@@ -174,7 +177,7 @@ def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
         if sentence.relations[i] != "case":
             continue
         word, noun = sentence.lower[i], sentence.lower[sentence.heads[i]]
-        is_worn = word in _OF_SOMEBODY and not _WORN.isdisjoint(nouns_of(wordnet, noun))
+        is_worn = word in _OF_SOMEBODY and not WORN.isdisjoint(nouns_of(wordnet, noun))
         if is_worn or word in _OF_OBJECT:
             raise Doubt("a phrase may belong to one noun or another")
 
