@@ -361,7 +361,6 @@ def _say(found: Evaluation) -> list[str]:
     scores = found.scores
     run = f"were run by {found.backend} in {scores.seconds:.1f} s."
     lines = [f"{scores.n_inputs:,} different inputs of {scores.n_rows:,} {run}"]
-    lines += [f"{n:,} rows left out: {why}." for why, n in found.predictions.dropped.items()]
     return lines if found.warning is None else [*lines, found.warning]
 
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 from ietest_fast.corpus.columns import check_columns, list_names
 from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.streams import open_batches
-from ietest_fast.errors import InputError
+from ietest_fast.errors import InputError, shorten_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 #: What a column of texts may be called, in this order.
 TEXT_COLUMNS = ("text", "sentence", "question", "premise")
@@ -88,13 +88,33 @@ def read_foreign_texts(
         if not (is_text(kind) or pa.types.is_null(kind)):
             raise InputError(f"holds {kind}, texts expected", path=path, column=column)
         chunks = [batch.column(0).cast(pa.large_string()) for batch in batches]
-    texts = pa.chunked_array(chunks, pa.large_string())
+    return _put(pa.chunked_array(chunks, pa.large_string()), path, column, text_columns)
+
+
+def take_foreign_texts(texts: Iterable[str | None], text_columns: Sequence[str]) -> ForeignTexts:
+    """Take texts as they are; see :func:`read_foreign_texts`.
+
+    Raises
+    ------
+    InputError
+        If there is none, or one is no string.
+    """
+    try:
+        column = pa.chunked_array([pa.array(list(texts), pa.large_string())])
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"texts must be strings: {shorten_error(error)}", path="texts") from error
+    return _put(column, Path("texts"), None, text_columns)
+
+
+def _put(
+    texts: pa.ChunkedArray, source: Path, column: str | None, text_columns: Sequence[str]
+) -> ForeignTexts:
     if texts.null_count == len(texts):
-        raise InputError("holds no text", path=path, column=column)
+        raise InputError("holds no text", path=source, column=column)
     nothing = pa.nulls(len(texts), pa.large_string())
     first, *others = text_columns
     return ForeignTexts(
-        table=pa.table({first: texts, **dict.fromkeys(others, nothing)}), source=path
+        table=pa.table({first: texts, **dict.fromkeys(others, nothing)}), source=source
     )
 
 

@@ -109,7 +109,7 @@ def _accuracies(shares: Mapping[str, Share]) -> dict[str, Any]:
     return {name: share.to_dict("accuracy") for name, share in shares.items()}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StressProfile(Result):
     """A classifier on the originals and on every test of a suite.
 
@@ -129,6 +129,10 @@ class StressProfile(Result):
         Tests that changed no text.
     alpha
         Level of the family of paired tests of the classifier.
+    predictions
+        The long table of the classifier's answers: one row for each text and test.
+    warnings
+        Whole sentences about how the answers came about.
     """
 
     group: dict[str, Any]
@@ -138,6 +142,8 @@ class StressProfile(Result):
     tests: tuple[StressResult, ...]
     empty: tuple[str, ...]
     alpha: float
+    predictions: Predictions
+    warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -177,8 +183,59 @@ class StressProfile(Result):
 
     def remarks(self) -> list[str]:
         """Return of which texts tests are made, and which had nothing to change."""
-        said = [line for test in self.tests if (line := self._say_made_of(test)) is not None]
+        said = [f"{n:,} rows left out: {why}." for why, n in self.predictions.dropped.items()]
+        said += self.warnings
+        said += [line for test in self.tests if (line := self._say_made_of(test)) is not None]
         return [*said, *(f"{name}: no text could be changed." for name in self.empty)]
+
+    def __getitem__(self, test: str) -> StressResult:
+        found = {each.name: each for each in (self.original, *self.tests)}
+        if test not in found:
+            raise KeyError(f"there is no test {test!r}; there are {', '.join(found)}")
+        return found[test]
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the accuracy on the originals and on every test, with 95% intervals.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        results = (self.original, *self.tests)
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots(figsize=(6.4, 1.4 + 0.4 * len(results)), layout="constrained")[1]
+        groups = list(dict.fromkeys(name for each in results for name in each.by_group))
+        for place, result in enumerate(results):
+            accuracy = result.accuracy
+            if accuracy.interval is None or accuracy.share is None:
+                continue
+            ends = [100 * accuracy.interval.low, 100 * accuracy.interval.high]
+            ax.plot(ends, [place, place], color="tab:blue")
+            ax.plot([100 * accuracy.share], [place], "o", color="tab:blue")
+            for number, group in enumerate(groups):
+                share = result.by_group[group].share if group in result.by_group else None
+                if share is not None:
+                    ax.plot([100 * share], [place], "|", markersize=12, color=f"C{number + 1}")
+        for number, group in enumerate(groups):
+            ax.plot([], [], "|", markersize=12, color=f"C{number + 1}", label=group)
+        if self.original.accuracy.share is not None:
+            ax.axvline(100 * self.original.accuracy.share, color="black", linewidth=0.7)
+        if groups:
+            ax.legend(title=self.grouped_by)
+        ax.set_yticks(range(len(results)), [each.name for each in results])
+        ax.set_ylim(len(results) - 0.5, -0.5)
+        ax.set_xlabel("accuracy (%)")
+        return ax
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _say_made_of(self, test: StressResult) -> str | None:
         n = self.original.n_items
@@ -317,6 +374,7 @@ def _profile(
         ),
         empty=tuple(empty),
         alpha=alpha,
+        predictions=predictions,
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.foreign_texts import ForeignTexts
     from ietest_fast.evaluation.versions import Version
     from ietest_fast.transform.kinds import TextSource
 
@@ -42,26 +43,37 @@ class StressTest:
     phi
         A transformation: its name with options, a mapping of these, or a finished one.
     texts_from
-        A file of texts that new pairs are made of; None: the texts of the labelled file.
+        A file of texts that new pairs are made of, or these texts; None: the texts of the labelled
+        file.
     texts_column
         Its column; None: found by its name (:func:`read_foreign_texts`).
     """
 
     phi: Any
-    texts_from: Path | None = None
+    texts_from: str | Path | Sequence[str | None] | None = None
     texts_column: str | None = None
 
     @property
     def files(self) -> list[Path]:
         """The files that it reads."""
-        own = self.phi.files() if hasattr(self.phi, "files") else []
-        return [*own, *([] if self.texts_from is None else [self.texts_from])]
+        own = list(self.phi.files()) if hasattr(self.phi, "files") else []
+        return [*own, Path(self.texts_from)] if isinstance(self.texts_from, str | Path) else own
+
+    def read_texts(self, text_columns: Sequence[str]) -> ForeignTexts | None:
+        """Return the other texts; None for those of the labelled file."""
+        from ietest_fast.evaluation.foreign_texts import read_foreign_texts, take_foreign_texts
+
+        if self.texts_from is None:
+            return None
+        if isinstance(self.texts_from, str | Path):
+            return read_foreign_texts(self.texts_from, self.texts_column, text_columns)
+        return take_foreign_texts(self.texts_from, text_columns)
 
 
 def paper_suite(
     *,
     rules: str = "careful",
-    quantities: Path | None = None,
+    quantities: str | Path | Sequence[str | None] | None = None,
     quantities_column: str | None = None,
 ) -> dict[str, StressTest]:
     """Return the six tests of the paper by name.
@@ -71,7 +83,7 @@ def paper_suite(
     rules
         ``"careful"`` or ``"paper"``.
     quantities, quantities_column
-        A file of texts with quantities, and its column, for the test ``numerical``.
+        A file of texts with quantities, and its column, or these texts, for the test ``numerical``.
     """
     tests = {name: StressTest(phi={"name": name, "rules": rules}) for name in PAPER_SUITE}
     tests["numerical"] = replace(
@@ -203,11 +215,7 @@ def make_suite(
     versions, empty = [], []
     for name, value in tests.items():
         test = value if isinstance(value, StressTest) else StressTest(phi=value)
-        foreign = None
-        if test.texts_from is not None:
-            from ietest_fast.evaluation.foreign_texts import read_foreign_texts
-
-            foreign = read_foreign_texts(test.texts_from, test.texts_column, corpus.text_columns)
+        foreign = test.read_texts(corpus.text_columns)
         made = transform_corpus(
             corpus,
             test.phi,
