@@ -156,6 +156,11 @@ class StressProfile(Result):
         return f"Stress tests of {self.name}"
 
     @property
+    def accuracies(self) -> dict[str, Share]:
+        """The accuracy on the originals and on every test, by name."""
+        return {each.name: each.accuracy for each in (self.original, *self.tests)}
+
+    @property
     def reject(self) -> bool:
         """Whether accuracy is shown to differ on a test that keeps labels."""
         return any(test.comparison is not None and test.comparison.reject for test in self.tests)
@@ -372,7 +377,7 @@ def _profile(
             )
             for name in names
         ),
-        empty=tuple(empty),
+        empty=tuple(name for name in empty if name not in names),
         alpha=alpha,
         predictions=predictions,
     )
