@@ -123,6 +123,11 @@ def test_a_suite_of_ones_own_and_rules_of_the_paper(
             (2, "a suite has texts_from"),
         ),
         (["--onnx", "MODEL", "--test", "TEXTS", "--clusters", "who"], (1, "who")),
+        (
+            ["--onnx", "MODEL", "--test", "TEXTS", "--input", "hypothesys"],
+            (1, "there is no such column; the columns are 'premise', 'hypothesis'; did you mean"),
+        ),
+        (["none.parquet"], (1, "no such file")),
         (["--onnx", "MODEL", "--test", "TEXTS", "--train", "none.csv"], (1, "none.csv")),
         (
             ["--onnx", "MODEL", "--test", "TEXTS", "--gold-column", "a"],
@@ -229,6 +234,16 @@ def test_labels_that_no_test_can_set(
     assert (status, said) == (1, "")
     assert "sets the label 'contradiction', which is none of the data's (no, yes)" in err
     assert "leave this transformation out" in err
+
+
+def test_a_label_beyond_nlis_three(
+    model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other_labels(texts, (*LABELS, "maybe"))
+    status, said, err = run(capsys, "--onnx", model, "--test", texts)
+    assert (status, said) == (1, "")
+    assert "line 5" in err
+    assert "unknown label 'maybe'; expected one of: 0 entailment" in err
 
 
 def test_a_suite_for_other_labels(

@@ -17,6 +17,8 @@ pytest.importorskip("onnx", reason="makes the model that is tested")
 
 from tiny_models import LABELS, make_onnx_folder
 
+pytestmark = pytest.mark.slow
+
 MODULE = '''
 """Shouts, and denies."""
 
@@ -174,7 +176,8 @@ def test_transform(folder: Path) -> None:
     status, said, err = command(folder, *asked)
     assert (status, err) == (0, "")
     loud = pacsv.read_csv(folder / "loud.csv")
-    assert loud["premise"].to_pylist()[:2] == ["A dog IS! in the park.", "A man sleeps on the sofa."]
+    wanted = ["A dog IS! in the park.", "A man sleeps on the sofa."]
+    assert loud["premise"].to_pylist()[:2] == wanted
     assert set(pacsv.read_csv(folder / "edits.csv")["rule"].to_pylist()) == {"shout"}
     asked = ("transform", "t.csv", "both.csv", "--phi", "acme.shouting:word=on+syn.careful")
     status, _, err = command(folder, *asked)
@@ -195,7 +198,6 @@ def test_without_the_package_there_is_no_such_name(folder: Path) -> None:
     assert "acme.shouting" in err
 
 
-@pytest.mark.slow
 def test_run_and_its_report(folder: Path) -> None:
     asked = ("run", "--demo", "--demo-sizes", "300,60,120", "--phi", "acme.shouting", "-M", "2")
     asked += ("--rho", "0,1", "--search", "table7-snli", "--out", "run")
@@ -213,7 +215,6 @@ def test_run_and_its_report(folder: Path) -> None:
     assert "is → is!" in page
 
 
-@pytest.mark.slow
 def test_run_refuses_what_sets_labels(folder: Path) -> None:
     asked = ("run", "--demo", "--demo-sizes", "300,60,120", "--phi", "acme.denial", "--out", "no")
     status, _, err = command(folder, *asked)

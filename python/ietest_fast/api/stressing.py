@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.api.data import as_labelled, with_labels
 from ietest_fast.api.evaluating import learn_source, make_classifier
+from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.antonym_pairs import note_training
@@ -123,6 +124,8 @@ def stress(
     InputError
         If something does not fit: columns, labels, a test that sets labels which `data` do not
         have, or no test changes a text.
+    ResourceError
+        If `out` cannot be written.
     ConfigError
         If the suite, or options of a transformation, are wrong; all mistakes are listed.
     """
@@ -139,6 +142,10 @@ def stress(
         keep_columns=kept,
         source="data",
     )
+    if out is not None:
+        check_target(Path(out))
+        if Path(out).suffix != ".parquet":
+            raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
     tests = _choose(suite, add, rules, quantities, quantities_column)
     model = make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
     corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.corpus.columns import check_columns
 from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.evaluation.versions import as_versions
@@ -193,14 +194,15 @@ def evaluate(
     Raises
     ------
     InputError
-        If the labels cannot be matched, or are matched worse than they could be, a column to keep
-        has the name of one that predictions have, or a transformation changes no text, or leaves
-        nobody knowing the labels.
+        If there is no such column of texts, the labels cannot be matched, or are matched worse than
+        they could be, a column to keep has the name of one that predictions have, or a
+        transformation changes no text, or leaves nobody knowing the labels.
     """
     import pyarrow as pa
 
     mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
     columns = tuple(text_columns or corpus.text_columns)
+    check_columns(corpus.source, corpus.text_columns, columns)
     kept = [name for name in keep_columns if not name == id_column == "item"]
     check_kept((*corpus.text_columns, *kept), corpus.source, made=(CHANGED, EDITS))
     versions = as_versions(phi, corpus, learn_from=learn_from, n_threads=n_threads)

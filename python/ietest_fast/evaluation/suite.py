@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import ConfigError, InputError, shorten_error
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.row_notes import note_rows
@@ -208,10 +209,11 @@ def make_suite(
     Raises
     ------
     InputError
-        If no test changes a text, one sets labels that the corpus does not have, or one that keeps
-        labels is to take other texts than the labelled ones.
+        If there is no such column, no test changes a text, one sets labels that the corpus does
+        not have, or one that keeps labels is to take other texts than the labelled ones.
     """
     columns = tuple(text_columns or corpus.text_columns)
+    check_columns(corpus.source, corpus.text_columns, columns)
     versions, empty = [], []
     for name, value in tests.items():
         test = value if isinstance(value, StressTest) else StressTest(phi=value)

@@ -13,7 +13,7 @@ import pytest
 
 import ietest_fast as ie
 from ietest_fast.corpus import corpus_from_table
-from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.errors import ConfigError, InputError, ResourceError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.evaluation.stress_file import read_run
 from ietest_fast.transform import WordSubstitution
@@ -171,6 +171,14 @@ def test_what_does_not_fit_is_said() -> None:
         ie.stress(guess, FRAME, suite={"a": {"name": "negation", "time": 2}})
     with pytest.raises(InputError, match="topic"):
         ie.stress(guess, FRAME, group_by="topic")
+    with pytest.raises(InputError, match="'hypothesys': there is no such column"):
+        ie.stress(guess, FRAME, input_columns="hypothesys")
+    with pytest.raises(InputError, match="'hypothesys': there is no such column"):
+        ie.evaluate(guess, FRAME, input_columns="hypothesys")
+    with pytest.raises(InputError, match="out is a Parquet file"):
+        ie.stress(guess, FRAME, out="answers.csv")
+    with pytest.raises(ResourceError, match="there is no folder"):
+        ie.stress(guess, FRAME, out="/no/such/folder/answers.parquet")
     with pytest.raises(InputError, match="texts must be strings"):
         ie.stress(guess, FRAME, quantities=[1, 2])
     with pytest.raises(InputError, match=r"premise.*no such column"):
