@@ -157,6 +157,20 @@ def test_training_data_and_quantities(tmp_path: Path) -> None:
     assert read.table.equals(found.predictions.table)
 
 
+def test_a_folder_and_files(tmp_path: Path) -> None:
+    pytest.importorskip("onnx", reason="makes the model that is tested")
+    from tiny_models import make_onnx_folder
+
+    make_onnx_folder(tmp_path / "model")
+    FRAME.to_csv(tmp_path / "test.csv", index=False)
+    of_files = ie.stress(
+        tmp_path / "model", tmp_path / "test.csv", train=tmp_path / "test.csv", clusters="premise"
+    )
+    of_frames = ie.stress(str(tmp_path / "model"), FRAME, train=FRAME, clusters="premise")
+    assert of_files.to_dict() == of_frames.to_dict()
+    assert of_files["antonym"].antonyms is not None
+
+
 def test_what_does_not_fit_is_said() -> None:
     with pytest.raises(InputError, match="rules and quantities are of the paper's six"):
         ie.stress(guess, FRAME, suite={"a": "swap"}, rules="paper")
