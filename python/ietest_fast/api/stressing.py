@@ -18,7 +18,7 @@ from ietest_fast.evaluation.stress_file import StressRun, write_answers
 from ietest_fast.evaluation.suite import StressTest, make_suite, paper_suite, read_suite
 
 if TYPE_CHECKING:
-    from ietest_fast.evaluation.stress import StressProfile
+    from ietest_fast.evaluation.stress_profile import StressProfile
     from ietest_fast.models.classifiers import Inputs
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.evaluation.predictions import Predictions
     from ietest_fast.evaluation.running import Evaluation
-    from ietest_fast.evaluation.stress import StressProfile
     from ietest_fast.evaluation.stress_file import StressRun
+    from ietest_fast.evaluation.stress_profile import StressProfile
     from ietest_fast.evaluation.suite import StressTest, Suite
     from ietest_fast.models import TextClassifier
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.antonym_pairs import AntonymPairs
     from ietest_fast.evaluation.shares import Share
-    from ietest_fast.evaluation.stress import StressProfile, StressResult
+    from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
     from ietest_fast.report.tables import Cell
 
 

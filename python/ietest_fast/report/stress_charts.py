@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ietest_fast.evaluation.shares import Share
-    from ietest_fast.evaluation.stress import StressProfile
+    from ietest_fast.evaluation.stress_profile import StressProfile
     from ietest_fast.report.drawing import Drawn
     from ietest_fast.report.svg import Palette
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ietest_fast.evaluation.stress import StressProfile, StressResult
     from ietest_fast.evaluation.stress_file import StressRun
+    from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
 
 N_EXAMPLES = 25
 """Rows of a table of examples."""
