@@ -321,19 +321,20 @@ class SuiteWork:
 def run_suite(model: Any, test: Corpus) -> Any:
     """All that ``ietest-fast stress`` does between reading and writing."""
     from ietest_fast.evaluation.running import evaluate
-    from ietest_fast.evaluation.stress import PAPER_SUITE, make_suite, measure_stress
+    from ietest_fast.evaluation.stress import measure_stress
+    from ietest_fast.evaluation.suite import make_suite, paper_suite
 
-    suite = make_suite(test, {name: name for name in PAPER_SUITE})
+    suite = make_suite(test, paper_suite())
     found = evaluate(model, test, list(suite.versions))
     return found, measure_stress(found.predictions, empty=suite.empty)
 
 
 def distinct_inputs(test: Corpus) -> tuple[pa.Table, int]:
     """What a model has to see of a suite, each input once, and the rows of all versions."""
-    from ietest_fast.evaluation.stress import PAPER_SUITE, make_suite
+    from ietest_fast.evaluation.suite import make_suite, paper_suite
 
     columns = list(test.text_columns)
-    suite = make_suite(test, {name: name for name in PAPER_SUITE})
+    suite = make_suite(test, paper_suite())
     tables = [test.table, *(version.table for version in suite.versions)]
     texts = [
         table.select(columns).cast(pa.schema([(name, pa.large_string()) for name in columns]))

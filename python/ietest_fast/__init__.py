@@ -2,10 +2,11 @@
 
 >>> import ietest_fast as ie
 
-``ie.evaluate`` tests a finished classifier, ``ie.run`` trains it again and again on rephrased data
-(the whole IE test), ``ie.paired_test`` tests right and wrong answers or scores, ``ie.transform``
-rephrases texts, and ``ie.read_predictions`` reads what evaluation harnesses write. Everything else
-is in the packages below, such as :mod:`ietest_fast.stats`.
+``ie.evaluate`` tests a finished classifier, ``ie.stress`` runs it on stress tests, ``ie.run``
+trains it again and again on rephrased data (the whole IE test), ``ie.paired_test`` tests right and
+wrong answers or scores, ``ie.transform`` rephrases texts, and ``ie.read_predictions`` reads what
+evaluation harnesses write. Everything else is in the packages below, such as
+:mod:`ietest_fast.stats`.
 
 The names are loaded when they are first used, so that ``import ietest_fast`` costs nothing.
 """
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from ietest_fast.api import evaluate as evaluate
     from ietest_fast.api import run as run
+    from ietest_fast.api import stress as stress
     from ietest_fast.errors import IetestError as IetestError
     from ietest_fast.evaluation import read_predictions as read_predictions
     from ietest_fast.runtime import build_config as build_config
@@ -39,6 +41,7 @@ __all__ = [
     "paired_test",
     "read_predictions",
     "run",
+    "stress",
     "transform",
 ]
 
@@ -52,6 +55,7 @@ __getattr__, __dir__ = lazy_names(
         "paired_test": "stats",
         "read_predictions": "evaluation",
         "run": "api",
+        "stress": "api",
     },
     subpackages=(
         "corpus",

@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 PREMISES = (
     "Two large dogs run in the park",
     "A dog sleeps on the sofa",
-    "The man pays 20 dollars for a small couch",
+    "The man pays 20 dollars for a small couch.",
 )
-HYPOTHESES = ("A big dog runs.", "Nobody eats.", "The cat is small.")
+HYPOTHESES = (
+    "A big dog runs.",
+    "Nobody eats.",
+    "The cat is small.",
+    "Somebody runs outside the house.",
+)
 SIX = ["antonym", "numerical", "word-overlap", "negation", "length-mismatch", "spelling"]
 
 
@@ -110,6 +115,21 @@ def test_a_suite_of_ones_own_and_rules_of_the_paper(
         (["--onnx", "MODEL", "--test", "TEXTS", "--write", "."], (2, "not there yet")),
         (["TEXTS", "--with", "swap"], (2, "--with is for a model that is run")),
         (
+            ["--onnx", "MODEL", "--test", "TEXTS", "--quantities-column", "a"],
+            (2, "--quantities-column is of --quantities"),
+        ),
+        (
+            ["--onnx", "MODEL", "--test", "TEXTS", "--suite", "s.toml", "--quantities", "TEXTS"],
+            (2, "a suite has texts_from"),
+        ),
+        (["--onnx", "MODEL", "--test", "TEXTS", "--clusters", "who"], (1, "who")),
+        (
+            ["--onnx", "MODEL", "--test", "TEXTS", "--input", "hypothesys"],
+            (1, "there is no such column; the columns are 'premise', 'hypothesis'; did you mean"),
+        ),
+        (["none.parquet"], (1, "no such file")),
+        (["--onnx", "MODEL", "--test", "TEXTS", "--train", "none.csv"], (1, "none.csv")),
+        (
             ["--onnx", "MODEL", "--test", "TEXTS", "--gold-column", "a"],
             (2, "predictions made else"),
         ),
@@ -127,3 +147,179 @@ def test_what_is_asked_wrongly_is_said(
     assert (found, said) == (expected[0], "")
     assert expected[1] in err.replace("\n", " ")
     assert "Traceback" not in err
+
+
+def test_words_of_training_and_quantities_of_a_file(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = tmp_path / "train.csv"
+    train.write_text(
+        "premise,hypothesis,label\n"
+        + "A big dog runs.,A small dog runs.,contradiction\n" * 3
+        + "A large dog runs.,A small dog runs.,neutral\n"
+    )
+    (tmp_path / "problems.csv").write_text(
+        "id,problem\n7,Anna buys 12 apples in the shop.\n8,No number is here.\n"
+    )
+    out, folder = tmp_path / "answers.parquet", tmp_path / "sets"
+    asked = ("--onnx", model, "--test", texts, "--train", train, "--by", "genre")
+    asked += ("--quantities", tmp_path / "problems.csv", "--quantities-column", "problem")
+    status, said, err = run(capsys, *asked, "--out", out, "--write", folder)
+    assert (status, err) == (0, "")
+    assert "easy and hard pairs of words" in said
+    assert "1 to 9 times" in said
+    assert "numerical: made of 1 texts of another file." in said
+    assert "neighbouring-key" in said
+    problems = pq.read_table(folder / "numerical.parquet")
+    assert set(problems["source_row"].to_pylist()) == {0}
+    antonyms = pq.read_table(out).to_pylist()
+    times = {row["word_pair"]: row["times_in_training"] for row in antonyms if row["word_pair"]}
+    assert times["big / small"] == 3
+    assert times["large / small"] == 0  # in a neutral pair alone
+    # What the file says of itself gives the same numbers; other training data give others.
+    status, again, _ = run(capsys, out)
+    assert status == 0
+    assert said.startswith(again.rstrip())
+    train.write_text("premise,hypothesis,label\nOne is large.,It is small.,contradiction\n")
+    status, said, _ = run(capsys, out, "--train", train, "--json")
+    profile = json.loads(said)["profiles"][0]
+    (antonym,) = (test for test in profile["tests"] if test["test"] == "antonym")
+    assert set(antonym["antonyms"]["by_times_in_training"]) == {"never", "1 to 9 times"}
+    assert set(profile["tests"][0]["by_group"]) == {"fiction", "travel"}
+
+
+def test_files_of_tests_whose_names_look_alike(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = tmp_path / "suite.toml"
+    suite.write_text('[tests]\n"not 2" = "negation:times=2"\n"not-2" = "negation:times=3"\n')
+    folder = tmp_path / "sets"
+    status, _, _ = run(
+        capsys, "--onnx", model, "--test", texts, "--suite", suite, "--write", folder
+    )
+    assert status == 0
+    found = sorted(folder.iterdir())
+    assert len(found) == 2
+    assert len({pq.read_table(path)["hypothesis"][0].as_py() for path in found}) == 2
+
+
+def test_several_models_side_by_side(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = []
+    for name, only in (("both", ()), ("half", ("--input", "hypothesis"))):
+        logs.append(tmp_path / f"{name}.parquet")
+        status, _, _ = run(capsys, "--onnx", model, "--test", texts, *only, "--out", logs[-1])
+        assert status == 0
+    status, said, err = run(capsys, *logs, "--json")
+    assert (status, err) == (0, "")
+    profiles = json.loads(said)["profiles"]
+    assert [profile["model"] for profile in profiles] == ["both", "half"]
+    # eval compares answers to the same rows, which a test with new pairs does not have.
+    with pytest.raises(SystemExit) as stop:
+        main(["eval", *map(str, logs)])
+    err = capsys.readouterr().err
+    assert stop.value.code == 1
+    assert "answers to stress tests are compared by ietest-fast stress" in err
+
+
+def other_labels(path: Path, labels: tuple[str, ...]) -> None:
+    table = pacsv.read_csv(path)
+    made = [labels[i % len(labels)] for i in range(table.num_rows)]
+    pacsv.write_csv(table.set_column(2, "label", pa.array(made)), path)
+
+
+def test_labels_that_no_test_can_set(
+    model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other_labels(texts, ("yes", "no"))
+    mapped = "entailment=yes,neutral=no,contradiction=no"
+    status, said, err = run(
+        capsys, "--onnx", model, "--test", texts, "--label-map", mapped, "--rules", "careful"
+    )
+    assert (status, said) == (1, "")
+    assert "sets the label 'contradiction', which is none of the data's (no, yes)" in err
+    assert "leave this transformation out" in err
+
+
+def test_a_label_beyond_nlis_three(
+    model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other_labels(texts, (*LABELS, "maybe"))
+    status, said, err = run(capsys, "--onnx", model, "--test", texts)
+    assert (status, said) == (1, "")
+    assert "line 5" in err
+    assert "unknown label 'maybe'; expected one of: 0 entailment" in err
+
+
+def test_a_suite_for_other_labels(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other_labels(texts, ("yes", "no"))
+    (tmp_path / "suite.toml").write_text('[tests]\nnoise = "spelling"\n')
+    mapped = "entailment=yes,neutral=no,contradiction=no"
+    status, said, err = run(
+        capsys,
+        *("--onnx", model, "--test", texts, "--label-map", mapped),
+        *("--suite", tmp_path / "suite.toml"),
+    )
+    assert (status, err) == (0, "")
+    assert "noise" in said
+
+
+def test_a_model_of_two_labels_on_tests_of_three(
+    tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_onnx_folder(tmp_path / "two", labels=("entailment", "not_entailment"))
+    status, said, err = run(capsys, "--onnx", tmp_path / "two", "--test", texts, "--json")
+    assert (status, err) == (0, "")
+    profile = json.loads(said)["profiles"][0]
+    assert len(profile["labels"]) == 2
+    (antonym,) = (test for test in profile["tests"] if test["test"] == "antonym")
+    assert antonym["confusion"][profile["labels"].index("entailment")] == [0, 0, 0]
+    assert sum(map(sum, antonym["confusion"])) == antonym["accuracy_n"] > 0
+
+
+def test_empty_texts_and_texts_without_anything_to_change_are_counted(
+    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "texts.jsonl"
+    rows = [("A large dog runs.", "", "neutral"), ("Hm.", "A big dog is here.", "entailment")]
+    with path.open("w") as file:
+        for premise, hypothesis, label in rows * 3:
+            row = {"premise": premise, "hypothesis": hypothesis, "label": label}
+            file.write(json.dumps(row) + "\n")
+    status, said, err = run(capsys, "--onnx", model, "--test", path, "--json")
+    assert (status, err) == (0, "")
+    profile = json.loads(said)["profiles"][0]
+    found = {test["test"]: test for test in profile["tests"]}
+    assert profile["empty"] == ["numerical"]
+    assert (found["negation"]["accuracy_n"], found["negation"]["changed"]) == (6, 3)
+    assert found["antonym"]["items"] < 6
+    status, said, _ = run(capsys, "--onnx", model, "--test", path)
+    assert "numerical: no text could be changed." in said
+    assert "of 6 items;" in said
+
+
+def test_a_file_of_one_column_of_texts(
+    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "texts.csv").write_text(
+        "text,label\nA dog runs.,neutral\nA cat.,entailment\nA man.,contradiction\n"
+    )
+    status, said, err = run(capsys, "--onnx", model, "--test", tmp_path / "texts.csv")
+    assert (status, said) == (1, "")
+    assert "needs two columns of texts, not 1: text" in err
+
+
+def test_a_file_of_answers_whose_metadata_are_damaged(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "answers.parquet"
+    run(capsys, "--onnx", model, "--test", texts, "--out", out)
+    table = pq.read_table(out)
+    known = {**table.schema.metadata, b"ietest_fast.stress": b'{"empty": 3}'}
+    pq.write_table(table.replace_schema_metadata(known), out)
+    status, said, err = run(capsys, out)
+    assert (status, said) == (1, "")
+    assert "its metadata are damaged" in err

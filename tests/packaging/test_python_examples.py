@@ -35,12 +35,26 @@ def frames() -> dict[str, pd.DataFrame]:
     return made
 
 
+def pairs() -> dict[str, pd.DataFrame]:
+    """The demonstration corpus, two texts each, and a genre."""
+    made = {}
+    for name, corpus in zip(("train", "valid", "test"), demo_splits(120, 30, 60), strict=True):
+        frame = corpus.table.to_pandas()
+        genres = ["letters" if i % 2 else "travel" for i in range(len(frame))]
+        made[name] = frame.assign(
+            label=[corpus.label_names[code] for code in frame["label"]], genre=genres
+        )
+    return made
+
+
 @pytest.fixture
 def _in_a_folder_with_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import matplotlib.pyplot as plt
 
     for name, frame in frames().items():
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    for name, frame in pairs().items():
+        frame.to_csv(tmp_path / f"{name}_pairs.csv", index=False)
     pd.DataFrame({"label": ["a", "b"], "original": ["a", "b"], "transformed": ["a", "a"]}).to_csv(
         tmp_path / "predictions.csv", index=False
     )

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from ietest_fast.api.evaluating import evaluate as evaluate
     from ietest_fast.api.running import InvarianceResult as InvarianceResult
     from ietest_fast.api.running import run as run
+    from ietest_fast.api.stressing import stress as stress
 
-__all__ = ["EvaluationResult", "InvarianceResult", "evaluate", "run"]
+__all__ = ["EvaluationResult", "InvarianceResult", "evaluate", "run", "stress"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -24,5 +25,6 @@ __getattr__, __dir__ = lazy_names(
         "InvarianceResult": "running",
         "evaluate": "evaluating",
         "run": "running",
+        "stress": "stressing",
     },
 )

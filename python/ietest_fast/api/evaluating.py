@@ -347,7 +347,7 @@ def evaluate(
     )
     versions = _choose(phi, has_default=transformed is None)
     given = None if transformed is None else _read_version(transformed, found, id_column)
-    model = _make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
+    model = make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
     corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
     if given is not None:
         versions.append(replace(given, labels=corpus.labels))  # which may have other numbers now
@@ -355,7 +355,7 @@ def evaluate(
         model,
         corpus,
         versions,
-        learn_from=() if learn_from is None else (_learn(learn_from, found),),
+        learn_from=() if learn_from is None else (learn_source(learn_from, found),),
         label_map=label_map,
         text_columns=seen,
         id_column=id_column,
@@ -380,7 +380,7 @@ def evaluate(
     return EvaluationResult(evaluation=evaluation, comparison=comparison)
 
 
-def _make_classifier(
+def make_classifier(
     classifier: Any,
     data: LabelledTable,
     *,
@@ -388,6 +388,7 @@ def _make_classifier(
     inputs: Inputs | None,
     size: int | None,
 ) -> TextClassifier:
+    """Make a classifier whose labels are named as those of the data, where they are numbers."""
     names = data.corpus.label_names
     if labels is None and data.are_numbers:
         # Numbers on both sides, and names for those of the data: the numbers are the same.
@@ -418,7 +419,8 @@ def _read_version(transformed: Any, data: LabelledTable, id_column: str | None) 
     return version_from_table(data, transformed, id_column=id_column)
 
 
-def _learn(learn_from: Any, data: LabelledTable) -> Any:
+def learn_source(learn_from: Any, data: LabelledTable) -> Any:
+    """Return texts that transformations can learn from: of a file, or of a table of any kind."""
     from ietest_fast.transform.in_memory import text_source
 
     if isinstance(learn_from, str | Path):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ietest_fast.cli.options import OpenShare, SignificanceLevel, check_not_given
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Stand in ietest_fast.report.hard_cases, too, which is too much to import for --help.
 QUANTIFIERS = tuple(
@@ -93,7 +97,8 @@ def command(
 
     RUN is the folder of a run; or a file of counts (columns model, rho, n11, n10, n01, n00):
     results that were published, or come from another program; or a table of predictions, such as
-    "ietest-fast eval --out" writes. The page is one HTML file that works offline.
+    "ietest-fast eval --out" and "ietest-fast stress --out" write. The page is one HTML file that
+    works offline.
     """
     if label_column is not None and train is None:
         raise click.UsageError("--label-column is of --train, which is not given.")
@@ -113,19 +118,20 @@ def command(
     from ietest_fast.corpus import read_corpus
     from ietest_fast.experiment.artefacts import write_text
     from ietest_fast.report.contents import gather
-    from ietest_fast.report.evaluations import find_predictions, read_evaluation
+    from ietest_fast.report.evaluations import read_evaluation
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
     from ietest_fast.report.shown import say_count
     from ietest_fast.report.soundness import read_marked
     from ietest_fast.report.sources import read_runs
+    from ietest_fast.report.stress_runs import read_stress
 
-    predictions = [path for path in runs if path.is_file() and find_predictions(path)]
-    others = [path for path in runs if path not in predictions]
+    stressed, predictions, others = _sort(runs)
+    stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
     evaluations = [read_evaluation(path, alpha=alpha, margin=margin) for path in predictions]
     found = (
         []
-        if predictions and not others
+        if (predictions or stressed) and not others
         else read_runs(others, names, where=chosen, alpha=alpha, margin=margin)
     )
     if names and not found:
@@ -150,12 +156,14 @@ def command(
     contents = gather(
         found,
         evaluations=evaluations,
+        stress=stress,
         train=texts,
         hard_cases=hard_cases,
         marked=[read_marked(path) for path in samples],
     )
     write_text(target, build_page(contents, title=title))
     said = [say_count(len(found), "run")] if found else []
+    said += [say_count(len(stressed), "file") + " of stress tests"] if stressed else []
     said += [say_count(len(predictions), "file") + " of predictions"] if predictions else []
     click.echo(f"{target}: {', '.join(said)}")
     if paper is not None:
@@ -168,6 +176,17 @@ def command(
                 f"such as {left[0].name}.",
                 err=True,
             )
+
+
+def _sort(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path]]:
+    """Tell answers to stress tests, other predictions and the rest apart."""
+    from ietest_fast.report.evaluations import find_predictions
+    from ietest_fast.report.stress_runs import find_stress
+
+    stressed = [path for path in paths if path.is_file() and find_stress(path)]
+    left = [path for path in paths if path not in stressed]
+    predictions = [path for path in left if path.is_file() and find_predictions(path)]
+    return stressed, predictions, [path for path in left if path not in predictions]
 
 
 def _pair(text: str) -> tuple[str, str]:

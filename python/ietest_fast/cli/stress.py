@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.evaluation.predictions import Predictions
     from ietest_fast.evaluation.running import Evaluation
-    from ietest_fast.evaluation.stress import StressProfile, Suite
+    from ietest_fast.evaluation.stress_file import StressRun
+    from ietest_fast.evaluation.stress_profile import StressProfile
+    from ietest_fast.evaluation.suite import StressTest, Suite
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)
@@ -49,6 +52,8 @@ _OF_MODELS = (
     "with",
     "suite",
     "rules",
+    "quantities",
+    "quantities-column",
     "lexicon-from",
     "write",
 )
@@ -74,6 +79,25 @@ _OF_MODELS = (
     "--rules",
     type=click.Choice(["careful", "paper"]),
     help="Of the paper's six: careful, or exactly as published.  [default: careful]",
+)
+@click.option(
+    "--quantities",
+    metavar="FILE",
+    type=_FILE,
+    help="Make the test numerical of these texts, such as AQuA-RAT's word problems.  [default: the "
+    "test file]",
+)
+@click.option(
+    "--quantities-column",
+    metavar="NAME",
+    help="Their column.  [default: the only one with texts, or text, sentence, question or "
+    "premise]",
+)
+@click.option(
+    "--train",
+    metavar="FILE",
+    type=_FILE,
+    help="What the model was trained on: say which antonyms its contradictions show.",
 )
 @click.option(
     "--lexicon-from",
@@ -126,25 +150,25 @@ def command(
     with a version `original`.
     """
     check_margin(margin, alpha=alpha)
-    empty: tuple[str, ...] = ()
+    told: dict[str, Any]
     if onnx is None and model is None:
         if not logs:
             raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
         check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
-        predictions, told, below = _read(logs, options), {}, []
+        run, predictions = _read(logs, options)
+        told, below = {}, []
     else:
         _check(logs, onnx, model, test, options)
         assert test is not None  # noqa: S101 - _check has seen to it
-        suite, found = _run(load_model(onnx, model, options), test, options)
+        run, found = _run(load_model(onnx, model, options), test, options)
         predictions, told, below = found.predictions, _told(found), _say(found)
-        empty = suite.empty
     from ietest_fast.evaluation.stress import measure_stress
 
     profiles = measure_stress(
         predictions,
-        group_by=options["group_by"],
-        clusters=options["clusters"],
-        empty=empty,
+        group_by=run.group_by,
+        clusters=run.clusters,
+        empty=run.empty,
         alpha=alpha,
         margin=margin,
         method=options["method"],
@@ -181,35 +205,47 @@ def _check(
     )
     if options["suite"] is not None:
         check_not_given("rules", because="is for the paper's six; a suite names the rules itself")
-    check_out(options["out"], [test, *options["lexicon_from"], options["suite"]])
+        check_not_given(
+            "quantities", because="is for the paper's six; a suite has texts_from = FILE"
+        )
+    if options["quantities"] is None:
+        check_not_given("quantities-column", because="is of --quantities")
+    read = [test, *options["lexicon_from"], options["suite"], options["quantities"]]
+    check_out(options["out"], [*read, options["train"]])
     folder = options["folder"]
     if folder is not None and folder.exists():
         raise click.UsageError(f"--write names a folder that is not there yet, not {folder}")
 
 
-def _choose_tests(options: Mapping[str, Any]) -> dict[str, Any]:
+def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
     """Return the tests by name."""
-    from ietest_fast.evaluation.stress import PAPER_SUITE, read_suite
+    from ietest_fast.evaluation.suite import StressTest, paper_suite, read_suite
     from ietest_fast.transform.phi import parse_phi
 
-    tests: dict[str, Any]
     if options["suite"] is None:
-        rules = options["rules"] or "careful"
-        tests = {name: {"name": name, "rules": rules} for name in PAPER_SUITE}
+        tests = paper_suite(
+            rules=options["rules"] or "careful",
+            quantities=options["quantities"],
+            quantities_column=options["quantities_column"],
+        )
     else:
         tests = dict(read_suite(options["suite"]))
     for text in options["others"]:
         if text in tests:
             raise click.UsageError(f"--with {text}: this test is in the suite already")
-        tests[text] = parse_phi(text, folder=Path.cwd())
+        tests[text] = StressTest(phi=parse_phi(text, folder=Path.cwd()))
     return tests
 
 
-def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> tuple[Suite, Evaluation]:
+def _run(
+    model: TextClassifier, test: Path, options: dict[str, Any]
+) -> tuple[StressRun, Evaluation]:
     """Make the texts of the tests, run the model, and write what was asked for."""
     from ietest_fast.corpus import read_corpus
+    from ietest_fast.evaluation.antonym_pairs import note_training
     from ietest_fast.evaluation.running import evaluate
-    from ietest_fast.evaluation.stress import make_suite
+    from ietest_fast.evaluation.stress_file import StressRun, write_answers
+    from ietest_fast.evaluation.suite import make_suite
     from ietest_fast.models.label_map import match_labels
 
     tests = _choose_tests(options)
@@ -226,6 +262,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> tuple[Su
     learn_from = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ]
+    train = None if options["train"] is None else read_corpus(options["train"])
     suite = make_suite(
         corpus, tests, text_columns=only, learn_from=learn_from, n_threads=options["n_threads"]
     )
@@ -244,9 +281,18 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> tuple[Su
             on_start=bar.start,
             on_batch=bar.advance,
         )
+    if train is not None:
+        found = replace(found, predictions=note_training(found.predictions, train))
+    run = StressRun(
+        group_by=options["group_by"],
+        clusters=options["clusters"],
+        empty=suite.empty,
+        backend=found.backend,
+        identity=found.identity,
+    )
     if options["out"] is not None:
-        found.predictions.write(options["out"])
-    return suite, found
+        write_answers(found.predictions, options["out"], run)
+    return run, found
 
 
 def _write(suite: Suite, corpus: Corpus, folder: Path) -> None:
@@ -256,21 +302,44 @@ def _write(suite: Suite, corpus: Corpus, folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from ietest_fast.evaluation.versions import number_names
+
     folder.mkdir(parents=True)
     names = pa.array(corpus.label_names)
-    for version in suite.versions:
+    # Names that differ in what a file's name cannot have.
+    stems = number_names(re.sub(r"[^\w.-]+", "-", version.name) for version in suite.versions)
+    for version, stem in zip(suite.versions, stems, strict=True):
         codes = pa.array(version.labels, pa.int32(), mask=version.labels < 0)
         table = version.table.select(corpus.text_columns)
         table = table.append_column("label", names.take(codes))
-        rows = pa.array(corpus.source_rows[version.source_row])
-        table = table.append_column("source_row", rows)
-        name = re.sub(r"[^\w.-]+", "-", version.name)
-        pq.write_table(table, folder / f"{name}.parquet")
+        rows = version.source_row if version.items is not None else None
+        rows = corpus.source_rows[version.source_row] if rows is None else rows
+        table = table.append_column("source_row", pa.array(rows))
+        pq.write_table(table, folder / f"{stem}.parquet")
 
 
-def _read(logs: tuple[str, ...], options: dict[str, Any]) -> Predictions:
-    kept = {"strata": [], "dose": None, "reworded": options["group_by"]}
-    return read(logs, {**options, **kept}).predictions
+def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressRun, Predictions]:
+    """Read answers, and say by what accuracies are parted: as asked for, or as the logs say."""
+    from ietest_fast.corpus import read_corpus
+    from ietest_fast.evaluation.antonym_pairs import note_training
+    from ietest_fast.evaluation.stress_file import StressRun, read_answers, read_run
+
+    paths = [Path(log) for log in logs]
+    if all(path.is_file() and read_run(path) is not None for path in paths):
+        check_not_given(*OF_LOGS, because="is for predictions made elsewhere")
+        found, run = read_answers(paths)
+    else:
+        run = StressRun()
+        kept = {"strata": [], "dose": None, "reworded": options["group_by"]}
+        found = read(tuple(logs), {**options, **kept}).predictions
+    if options["train"] is not None:
+        found = note_training(found, read_corpus(options["train"]))
+    run = replace(
+        run,
+        group_by=options["group_by"] or run.group_by,
+        clusters=options["clusters"] or run.clusters,
+    )
+    return run, found
 
 
 def _told(found: Evaluation) -> dict[str, Any]:
@@ -292,19 +361,16 @@ def _say(found: Evaluation) -> list[str]:
     scores = found.scores
     run = f"were run by {found.backend} in {scores.seconds:.1f} s."
     lines = [f"{scores.n_inputs:,} different inputs of {scores.n_rows:,} {run}"]
-    lines += [f"{n:,} rows left out: {why}." for why, n in found.predictions.dropped.items()]
     return lines if found.warning is None else [*lines, found.warning]
 
 
 def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:
-    from ietest_fast.report.stress import accuracy_table, error_table, side_by_side
+    from ietest_fast.report.stress import all_tables, side_by_side
 
     if len(profiles) > 1:
         print_table(side_by_side(profiles))
     for profile in profiles:
-        print_table(accuracy_table(profile))
-        errors = error_table(profile)
-        if errors is not None:
-            print_table(errors)
+        for table in all_tables(profile):
+            print_table(table)
     for line in (*profiles[0].remarks(), *below):
         click.echo(line)

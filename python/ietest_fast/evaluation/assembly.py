@@ -84,13 +84,20 @@ def _gold_codes(
     Raises
     ------
     InputError
-        If a log has others than the first for the same items.
+        If a log has others than the first for the same items, or another number of rows.
     """
     if log is first or log.gold is None or log.gold is first.gold:
         return codes
     own = encode_gold(log, names).codes
     if log.path == first.path:
         return own  # a table in which a version may have labels of its own
+    if len(own) != len(codes):
+        raise InputError(
+            f"has {len(own):,} rows of a version, and {first.path} begins with {len(codes):,}: "
+            "tables of several versions are read one at a time; answers to stress tests are "
+            "compared by ietest-fast stress",
+            path=log.path,
+        )
     differs = (own != codes) & (own >= 0) & (codes >= 0)
     if differs.any():
         row = int(np.argmax(differs))

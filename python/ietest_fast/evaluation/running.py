@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.corpus.columns import check_columns
 from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.evaluation.versions import as_versions
@@ -193,20 +194,27 @@ def evaluate(
     Raises
     ------
     InputError
-        If the labels cannot be matched, or are matched worse than they could be, a column to keep
-        has the name of one that predictions have, or a transformation changes no text, or leaves
-        nobody knowing the labels.
+        If there is no such column of texts, the labels cannot be matched, or are matched worse than
+        they could be, a column to keep has the name of one that predictions have, or a
+        transformation changes no text, or leaves nobody knowing the labels.
     """
+    import pyarrow as pa
+
     mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
     columns = tuple(text_columns or corpus.text_columns)
+    check_columns(corpus.source, corpus.text_columns, columns)
     kept = [name for name in keep_columns if not name == id_column == "item"]
     check_kept((*corpus.text_columns, *kept), corpus.source, made=(CHANGED, EDITS))
     versions = as_versions(phi, corpus, learn_from=learn_from, n_threads=n_threads)
+    notes = dict.fromkeys(name for version in versions for name in version.notes)
+    check_kept((*corpus.text_columns, *kept), corpus.source, made=tuple(notes))
     changed = {version.name: version.find_changed(corpus, columns) for version in versions}
     tables = {ORIGINAL: corpus.table} | {version.name: version.table for version in versions}
     scores = score_versions(model, tables, columns, on_start=on_start, on_batch=on_batch)
     everything = np.arange(len(corpus), dtype=np.int64)
     ids = _items(corpus, id_column)
+    if any(version.items is not None for version in versions):  # which are names
+        ids = ids.cast(pa.string())
     gold = mapping.of_data[corpus.labels]
     parts = [
         _long(
@@ -221,6 +229,7 @@ def evaluate(
             corpus,
             mapping,
             keep_columns,
+            {},
         )
     ]
     dropped = dict(corpus.dropped)
@@ -233,7 +242,7 @@ def evaluate(
             _long(
                 version.name,
                 version.table,
-                ids,
+                ids.take(pa.array(version.source_row)) if version.items is None else version.items,
                 labels,
                 scores.versions[version.name],
                 changed[version.name],
@@ -241,7 +250,9 @@ def evaluate(
                 version.source_row,
                 corpus,
                 mapping,
-                keep_columns,
+                # Of other texts the corpus' columns say nothing.
+                keep_columns if version.items is None else (),
+                version.notes,
             )
         )
     if all(version.edits is None for version in versions):
@@ -282,7 +293,7 @@ def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
 def _long(  # noqa: PLR0917 - what makes a row of the table
     name: str,
     texts: pa.Table,
-    ids: pa.Array,
+    items: pa.Array,
     gold: NDArray[np.int8],
     scores: Scores,
     changed: NDArray[np.bool_],
@@ -291,6 +302,7 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     corpus: Corpus,
     mapping: LabelMap,
     keep_columns: Sequence[str],
+    notes: Mapping[str, pa.Array],
 ) -> pa.Table:
     """Return the rows of one version."""
     import pyarrow as pa
@@ -299,7 +311,7 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     labels = pa.array(mapping.names)
     predicted = mapping.of_model[scores.predicted].astype(np.int32)
     columns: dict[str, Any] = {
-        "item": ids.take(rows),
+        "item": items,
         "version": pa.repeat(pa.scalar(name), len(source_row)),
         "gold": labels.take(pa.array(gold.astype(np.int32), mask=gold < 0)),
         "predicted": labels.take(pa.array(predicted)),
@@ -314,6 +326,7 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     if len(np.unique(source_row)) < len(source_row):
         columns["copy"] = pa.array(number_copies(source_row))
     columns |= {text: texts[text] for text in corpus.text_columns}
+    columns |= notes
     for kept in keep_columns:  # which may be a text, or what names the items
         columns.setdefault(kept, corpus.table[kept].take(rows))
     return pa.table(columns).filter(pa.array(gold >= 0))

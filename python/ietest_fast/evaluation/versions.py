@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,14 @@ from ietest_fast.evaluation.row_ids import match_ids
 from ietest_fast.transform.edits import count_by_row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.foreign_texts import ForeignTexts
+    from ietest_fast.transform import Transformed
+    from ietest_fast.transform.kinds import TextSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,6 +49,11 @@ class Version:
     edits
         By column of texts, int64, shape (n,): how many edits were made in each row, those left out
         that reword nothing. None if it is not known.
+    notes
+        Further columns of predictions on it, shape (n,).
+    items
+        Strings, shape (n,): what the rows are called where they come from other texts than the
+        corpus'; ``source_row`` counts the rows of these then. None if they come from the corpus.
     """
 
     name: str
@@ -52,6 +63,8 @@ class Version:
     labels: NDArray[np.int8]
     warnings: tuple[str, ...] = ()
     edits: Mapping[str, NDArray[np.int64]] | None = None
+    notes: Mapping[str, pa.Array] = field(default_factory=dict)
+    items: pa.Array | None = None
 
     def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Say in which rows texts differ from the corpus', bool, shape (n,).
@@ -70,12 +83,20 @@ class Version:
         """
         from ietest_fast.models.pooling import find_changed
 
+        if self.items is not None:  # nothing of the corpus is in it
+            return np.ones(len(self.source_row), dtype=bool)
         before = corpus.table.select(columns).take(pa.array(self.source_row))
         return find_changed(before, self.table, columns, source=corpus.source)
 
 
 def transform_corpus(
-    corpus: Corpus, phi: Any, *, learn_from: Sequence[Corpus] = (), n_threads: int | None = None
+    corpus: Corpus,
+    phi: Any,
+    *,
+    learn_from: Sequence[Corpus | TextSource] = (),
+    foreign: ForeignTexts | None = None,
+    n_threads: int | None = None,
+    note: Callable[[pa.Table, Transformed, Sequence[str]], dict[str, pa.Array]] | None = None,
 ) -> Version:
     """Transform a corpus.
 
@@ -86,20 +107,25 @@ def transform_corpus(
     phi
         A transformation's name with options, a mapping of these, or a finished transformation.
     learn_from
-        Corpora that it may learn from; by default the corpus itself.
+        Corpora that it may learn from; by default the corpus itself, or the other texts.
+    foreign
+        Other texts to transform in the place of the corpus', for a transformation that sets labels.
     n_threads
         Threads; None for all cores.
+    note
+        Makes the version's notes of the old rows, the new ones and the names of the columns.
 
     Raises
     ------
     InputError
-        If the transformation does not keep labels and sets none, or sets one that the corpus does
-        not have.
+        If the transformation does not keep labels and sets none, sets one that the corpus does
+        not have, or keeps labels and other texts are given, which have none.
     """
     from ietest_fast.transform import Material, RowError, plan
 
+    source = corpus if foreign is None else foreign
     material = Material(
-        corpora=list(learn_from) or [corpus], tag_cache="temporary", n_threads=n_threads
+        corpora=list(learn_from) or [source], tag_cache="temporary", n_threads=n_threads
     )
     told: list[str] = []
 
@@ -108,22 +134,35 @@ def transform_corpus(
         material.on_warning(message)
 
     with plan(phi) as planned:
+        if foreign is not None and planned.keeps_labels:
+            raise InputError(
+                f"the transformation {planned.name!r} keeps the labels of texts, and these have "
+                "none; only one that sets labels, such as numerical, can take them",
+                path=foreign.source,
+            )
         made = planned.build(replace(material, on_warning=tell))
         try:
             found = made.transform(
-                corpus.table, corpus.text_columns, with_edits=True, n_threads=n_threads
+                source.table, corpus.text_columns, with_edits=True, n_threads=n_threads
             )
         except RowError as error:
+            if foreign is not None:
+                row = f"row {error.index}"
+                raise InputError(error.message, path=foreign.source, row=row) from error
             raise error.locate(corpus) from error
         name, fingerprint, keeps_labels = made.name, made.fingerprint, made.keeps_labels
-    labels = corpus.labels[found.source_row]
-    if not keeps_labels:
+    rows = pa.array(found.source_row)
+    if keeps_labels:
+        labels = corpus.labels[found.source_row]
+    else:
         if found.labels is None:
             raise InputError(
                 f"the transformation {name!r} does not keep labels and sets none, so nobody knows "
                 "the right answers to what it writes"
             )
         labels = encode_labels(found.labels, corpus, name)
+    if foreign is not None:
+        fingerprint = hashlib.sha256(f"{fingerprint}{foreign.fingerprint}".encode()).hexdigest()
     return Version(
         name=name,
         identity=f"{name}@{fingerprint[:4]}",
@@ -137,6 +176,8 @@ def transform_corpus(
             column: count_by_row(found.edits, column, n=found.table.num_rows)
             for column in corpus.text_columns
         },
+        notes={} if note is None else note(source.table.take(rows), found, corpus.text_columns),
+        items=None if foreign is None else foreign.items.take(rows),
     )
 
 
@@ -165,7 +206,9 @@ def encode_labels(
     if pc.any(unknown).as_py():
         raise InputError(
             f"the transformation {name!r} sets the label {values.filter(unknown)[0].as_py()!r}, "
-            f"which is none of {', '.join(corpus.label_names)}"
+            f"which is none of the data's ({', '.join(corpus.label_names)}); leave this "
+            "transformation out, or give the data's labels these names",
+            path=corpus.source,
         )
     return np.asarray(pc.fill_null(codes, -1), dtype=np.int8)
 

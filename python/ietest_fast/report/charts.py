@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.report.drawing import (
+    WIDTH,
+    Drawn,
+    Hints,
+    choose_look,
+    draw_grid,
+    draw_points,
+    escape_label,
+    label_width,
+    make_axes,
+    plain_label,
+)
 from ietest_fast.report.ranking import rank_by_snr
-from ietest_fast.report.svg import LINES, MARKERS, Chart, Palette
+from ietest_fast.report.svg import Chart, Palette
 from ietest_fast.report.tables import show_p
 from ietest_fast.stats import draw_t_replicates
 from ietest_fast.stats.matched import format_t
@@ -24,8 +36,6 @@ if TYPE_CHECKING:
     from ietest_fast.report.effects import Substitutions
     from ietest_fast.report.runs import FinishedRun
 
-Drawn = tuple["Figure", "Mapping[str, str]"]
-
 P_FLOOR = 1e-12
 """Smaller p-values are drawn at this height: the axis should show where the decision is."""
 
@@ -38,36 +48,7 @@ MOST_NAMED = 21
 _MOST_RANKED = 40
 _MOST_PANELS = 6
 _LEGEND_COLUMNS = 3
-_MOST_SIGNS = 40
 _RHO = "ρ (probability that a training text is transformed)"
-
-
-_WIDTH = 6.4
-
-
-def _axes(
-    height: float = 3.6, *, left: float = 0.75, right: float = 0.12, legend_rows: int = 0
-) -> tuple[Figure, Axes]:
-    """Make axes, lengths in inches.
-
-    Matplotlib's own layouts would draw everything twice.
-    """
-    from matplotlib.figure import Figure
-
-    height += 0.28 * max(0, legend_rows - 2)
-    figure = Figure(figsize=(_WIDTH, height))
-    figure.subplots_adjust(
-        left=left / _WIDTH,
-        right=1 - right / _WIDTH,
-        top=1 - 0.12 / height,
-        bottom=(0.52 + 0.28 * legend_rows) / height,
-    )
-    return figure, figure.add_subplot()
-
-
-def _grid(axes: Axes, palette: Palette, axis: str = "y") -> None:
-    axes.grid(axis=axis, color=palette.grid, linewidth=0.7)  # type: ignore[arg-type]
-    axes.set_axisbelow(True)
 
 
 def _rho_axis(axes: Axes, runs: Sequence[FinishedRun], palette: Palette) -> None:
@@ -75,43 +56,7 @@ def _rho_axis(axes: Axes, runs: Sequence[FinishedRun], palette: Palette) -> None
     rho = sorted({each.rho for run in runs for each in run.rhos})
     if len(rho) <= 11:
         axes.set_xticks(rho)
-    _grid(axes, palette)
-
-
-class _Hints:
-    """Titles of artists, by gid."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
-
-    def add(self, text: str) -> str:
-        """Keep a text and give the gid of its artist."""
-        gid = f"hint-{len(self.texts)}"
-        self.texts[gid] = text
-        return gid
-
-
-def _series(number: int, palette: Palette) -> dict[str, Any]:
-    """Give the look of a series: colour, marker and line all differ."""
-    place = number % len(palette.series)
-    return {
-        "color": palette.series[place],
-        "marker": MARKERS[place],
-        "linestyle": LINES[(number // len(palette.series) + place) % len(LINES)],
-    }
-
-
-def _points(
-    axes: Axes,
-    x: Sequence[float],
-    y: Sequence[float],
-    texts: Sequence[str],
-    hints: _Hints,
-    **look: Any,
-) -> None:
-    """Draw points one by one, each with a text to show when it is pointed at."""
-    for each_x, each_y, text in zip(x, y, texts, strict=True):
-        axes.plot([each_x], [each_y], linestyle="none", gid=hints.add(text), zorder=4, **look)
+    draw_grid(axes, palette)
 
 
 def _plot_series(
@@ -121,7 +66,7 @@ def _plot_series(
     sds: Sequence[float | None],
     texts: Sequence[str],
     *,
-    hints: _Hints,
+    hints: Hints,
     label: str,
     look: Mapping[str, Any],
 ) -> None:
@@ -133,7 +78,7 @@ def _plot_series(
     )
     # What the legend shows, drawn nowhere.
     axes.plot([], [], label=label, marker=marker, markersize=5.5, linewidth=1.5, **line)
-    _points(axes, x, heights, texts, hints, marker=marker, markersize=6, color=line["color"])
+    draw_points(axes, x, heights, texts, hints, marker=marker, markersize=6, color=line["color"])
 
 
 def _plain_lines(
@@ -158,8 +103,8 @@ def accuracy_chart(run: FinishedRun, name: str) -> Chart:
     """Draw accuracy on both versions against rho (Figures 4, 5 and 7)."""
 
     def draw(palette: Palette) -> Drawn:
-        figure, axes = _axes(legend_rows=1)
-        hints = _Hints()
+        figure, axes = make_axes(legend_rows=1)
+        hints = Hints()
         span = max(rho.rho for rho in run.rhos) - min(rho.rho for rho in run.rhos) or 1.0
         for number, (label, spreads) in enumerate(
             (
@@ -180,7 +125,7 @@ def accuracy_chart(run: FinishedRun, name: str) -> Chart:
                 ],
                 hints=hints,
                 label=label,
-                look=_series(number, palette),
+                look=choose_look(number, palette),
             )
         axes.set_ylabel("accuracy (%)")
         _rho_axis(axes, [run], palette)
@@ -211,8 +156,8 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
     """Draw the statistic against rho (Figure 6)."""
 
     def draw(palette: Palette) -> Drawn:
-        figure, axes = _axes(legend_rows=_legend_rows(runs))
-        hints = _Hints()
+        figure, axes = make_axes(legend_rows=_legend_rows(runs))
+        hints = Hints()
         axes.axhline(0, color=palette.quiet, linewidth=1)
         if len(runs) > MOST_NAMED:
             _plain_lines(axes, [(run, [rho.t.mean for rho in run.rhos]) for run in runs], palette)
@@ -229,8 +174,8 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                     for rho in run.rhos
                 ],
                 hints=hints,
-                label=_label(run.name),
-                look=_series(number, palette),
+                label=escape_label(run.name),
+                look=choose_look(number, palette),
             )
         axes.set_ylabel("t")
         _rho_axis(axes, runs, palette)
@@ -295,8 +240,8 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         signs.append(f"Arrows at the foot: p below {show_p(P_FLOOR)}.")
 
     def draw(palette: Palette) -> Drawn:
-        figure, axes = _axes(left=0.85, right=1.45, legend_rows=_legend_rows(runs))
-        hints = _Hints()
+        figure, axes = make_axes(left=0.85, right=1.45, legend_rows=_legend_rows(runs))
+        hints = Hints()
         axes.set_yscale("log")
         lowest = max(min(rho.p_min for run in runs for rho in run.rhos), P_FLOOR)
         axes.set_ylim(min(lowest, *thresholds) / 5, 2)
@@ -330,15 +275,15 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
             lines = [(run, [max(rho.p_min, P_FLOOR) for rho in run.rhos]) for run in runs]
             _plain_lines(axes, lines, palette)
         for number, run in enumerate(runs if len(runs) <= MOST_NAMED else ()):
-            look = _series(number, palette)
+            look = choose_look(number, palette)
             marker = look.pop("marker")
             heights = [max(rho.p_min, P_FLOOR) for rho in run.rhos]
             axes.plot([rho.rho for rho in run.rhos], heights, linewidth=1.5, **look)
-            axes.plot([], [], label=_label(run.name), marker=marker, markersize=5.5, **look)
+            axes.plot([], [], label=escape_label(run.name), marker=marker, markersize=5.5, **look)
             for rho, height in zip(run.rhos, heights, strict=True):
                 p, is_rejected = rho.p_min, rho.reject
                 said = "rejected" if is_rejected else "not rejected"
-                _points(
+                draw_points(
                     axes,
                     [rho.rho],
                     [height],
@@ -388,8 +333,8 @@ def delta_chart(run: FinishedRun, name: str) -> Chart:
     level = f"{100 * (1 - 2 * run.alpha):g}%"
 
     def draw(palette: Palette) -> Drawn:
-        figure, axes = _axes(legend_rows=1)
-        hints = _Hints()
+        figure, axes = make_axes(legend_rows=1)
+        hints = Hints()
         margin = 100 * run.margin
         axes.axhspan(-margin, margin, color=palette.grid, alpha=0.55, linewidth=0)
         axes.axhline(0, color=palette.quiet, linewidth=1)
@@ -404,7 +349,7 @@ def delta_chart(run: FinishedRun, name: str) -> Chart:
                 look: dict[str, Any] = {"color": palette.series[0 if cell.is_equivalent else 1]}
                 x = each.rho + shift
                 axes.plot([x, x], [low, high], linewidth=1.2, **look)
-                _points(
+                draw_points(
                     axes,
                     [x],
                     [delta],
@@ -455,7 +400,7 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
         n_columns = min(3, len(chosen))
         n_rows = -(-len(chosen) // n_columns)
         height = 1.9 * n_rows + 0.5
-        figure = Figure(figsize=(_WIDTH, height))
+        figure = Figure(figsize=(WIDTH, height))
         figure.subplots_adjust(
             left=0.02,
             right=0.98,
@@ -464,7 +409,7 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
             hspace=0.5,
             wspace=0.08,
         )
-        hints = _Hints()
+        hints = Hints()
         all_axes = figure.subplots(n_rows, n_columns, squeeze=False, sharey=True)
         for axes in all_axes.flat[len(chosen) :]:
             axes.set_visible(False)
@@ -544,8 +489,8 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
         from matplotlib.ticker import LogLocator, NullFormatter
 
         names = [run.name for run in ranked]
-        figure, axes = _axes(0.9 + 0.38 * len(ranked), left=_label_width(names))
-        hints = _Hints()
+        figure, axes = make_axes(0.9 + 0.38 * len(ranked), left=label_width(names))
+        hints = Hints()
         for height, run in enumerate(reversed(ranked)):
             found = run.robustness
             for part, marker, place, said in (
@@ -562,7 +507,7 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
                         linewidth=1.2,
                         **look,
                     )
-                _points(
+                draw_points(
                     axes,
                     [part.snr],
                     [height],
@@ -576,10 +521,10 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_yticks(range(len(ranked)), [_label(run.name) for run in reversed(ranked)])
+        axes.set_yticks(range(len(ranked)), [escape_label(run.name) for run in reversed(ranked)])
         axes.set_ylim(-0.6, len(ranked) - 0.4)
         axes.set_xlabel("SNR (mean/sd of the accuracy on the original test set)")
-        _grid(axes, palette, "x")
+        draw_grid(axes, palette, "x")
         return figure, hints.texts
 
     said = "; ".join(f"{run.name} {run.robustness.every.snr:.1f}" for run in ranked)
@@ -599,23 +544,25 @@ def substitution_chart(found: Substitutions, name: str, n: int) -> Chart:
     def draw(palette: Palette) -> Drawn:
         from matplotlib.ticker import MaxNLocator
 
-        figure, axes = _axes(0.7 + 0.24 * len(names), left=_label_width(names))
-        hints = _Hints()
+        figure, axes = make_axes(0.7 + 0.24 * len(names), left=label_width(names))
+        hints = Hints()
         for height, (said, count) in enumerate(zip(reversed(names), times[::-1], strict=True)):
             axes.barh(
                 [height],
                 [count],
                 color=palette.series[0],
-            )[0].set_gid(hints.add(f"{_plain(said)}: {count:,}"))
-        axes.set_yticks(range(len(names)), [_label(each) for each in reversed(names)], fontsize=9)
+            )[0].set_gid(hints.add(f"{plain_label(said)}: {count:,}"))
+        axes.set_yticks(
+            range(len(names)), [escape_label(each) for each in reversed(names)], fontsize=9
+        )
         axes.set_ylim(-0.7, len(names) - 0.3)
         axes.set_xlabel("times")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        _grid(axes, palette, "x")
+        draw_grid(axes, palette, "x")
         return figure, hints.texts
 
     first = ", ".join(
-        f"{_plain(each)} {count:,}" for each, count in zip(names[:3], times, strict=False)
+        f"{plain_label(each)} {count:,}" for each, count in zip(names[:3], times, strict=False)
     )
     return Chart(
         name=name,
@@ -623,21 +570,3 @@ def substitution_chart(found: Substitutions, name: str, n: int) -> Chart:
         summary=f"The first are {first}.",
         draw=draw,
     )
-
-
-def _label_width(names: Sequence[str]) -> float:
-    """Say how wide names are as labels of an axis, in inches, wide letters and all."""
-    return 0.3 + 0.082 * max(len(_plain(name)) for name in names)
-
-
-def _plain(text: str) -> str:
-    """Make a text fit to be shown: on one line, not too long, without what draws no sign."""
-    shown = "".join(sign if sign.isprintable() else "�" for sign in text)
-    # Names that begin and end alike differ in the middle no more often than at either end.
-    return shown if len(shown) <= _MOST_SIGNS else f"{shown[:19]}…{shown[-20:]}"
-
-
-def _label(text: str) -> str:
-    """Make a text fit for Matplotlib, which reads formulas and leaves out labels in ``_``."""
-    escaped = _plain(text).replace("$", r"\$")
-    return f"\u200b{escaped}" if escaped.startswith("_") else escaped

@@ -56,6 +56,15 @@ from ietest_fast.report.result_tables import (
 )
 from ietest_fast.report.runs import make_demo_train
 from ietest_fast.report.soundness import marked_tables, needed_table, say_soundness
+from ietest_fast.report.stress import (
+    accuracy_table,
+    error_table,
+    kind_table,
+    pair_tables,
+    side_by_side,
+)
+from ietest_fast.report.stress_charts import group_chart, stress_chart
+from ietest_fast.report.stress_runs import example_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +77,7 @@ if TYPE_CHECKING:
     from ietest_fast.report.evaluations import Evaluation
     from ietest_fast.report.runs import FinishedRun, Versions
     from ietest_fast.report.soundness import MarkedSample
+    from ietest_fast.report.stress_runs import StressSource
     from ietest_fast.report.svg import Chart
     from ietest_fast.report.tables import Table
 
@@ -116,7 +126,14 @@ class Examples:
     found: TestSetAnswers
 
 
-Part = Heading | Figures | Numbers | Words | Examples
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """A sentence below what it belongs to."""
+
+    text: str
+
+
+Part = Heading | Figures | Numbers | Words | Examples | Note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +162,7 @@ class Contents:
 
     Attributes
     ----------
-    runs, evaluations
+    runs, evaluations, stress
         What it is about.
     sections
         In order.
@@ -154,6 +171,7 @@ class Contents:
     runs: tuple[FinishedRun, ...]
     sections: tuple[Section, ...]
     evaluations: tuple[Evaluation, ...] = ()
+    stress: StressSource | None = None
 
     @property
     def charts(self) -> list[Chart]:
@@ -181,6 +199,7 @@ def gather(
     runs: Sequence[FinishedRun],
     *,
     evaluations: Sequence[Evaluation] = (),
+    stress: StressSource | None = None,
     train: Corpus | None = None,
     hard_cases: str = DEFAULT_QUANTIFIER,
     marked: Sequence[MarkedSample] = (),
@@ -193,6 +212,8 @@ def gather(
         With different names; those read from counts have results, and no examples.
     evaluations
         Predictions of finished models, which come first; there may be no runs beside them.
+    stress
+        Finished models on stress tests, which come before these.
     train
         A training set, from which the words that go with each label are taken. If None, only runs
         on the demonstration corpus, which can be made again, have such a table.
@@ -211,11 +232,14 @@ def gather(
     StoreError
         If what a run left is damaged or gone.
     """
-    if not (runs or evaluations) or len({run.name for run in runs}) < len(runs):
+    if not (runs or evaluations or stress) or len({run.name for run in runs}) < len(runs):
         raise InputError("a report is on one run or several, with different names")
-    sections = [_versions(evaluations)] if evaluations else []
+    sections = [] if stress is None else _stress(stress)
+    sections += [_versions(evaluations)] if evaluations else []
     if not runs:
-        return Contents(runs=(), sections=tuple(sections), evaluations=tuple(evaluations))
+        return Contents(
+            runs=(), sections=tuple(sections), evaluations=tuple(evaluations), stress=stress
+        )
     test_sets = gather_answers(runs)
     sections += [
         _results(runs),
@@ -226,7 +250,59 @@ def gather(
         *_examples(test_sets, hard_cases),
         _provenance(runs),
     ]
-    return Contents(runs=tuple(runs), sections=tuple(sections), evaluations=tuple(evaluations))
+    return Contents(
+        runs=tuple(runs), sections=tuple(sections), evaluations=tuple(evaluations), stress=stress
+    )
+
+
+def _stress(found: StressSource) -> list[Section]:
+    profiles = found.profiles
+    drawn = profiles[:_OWN_FIGURES]
+    groups = [group_chart(each, f"stress-groups-{i}") for i, each in enumerate(drawn, start=1)]
+    charts = [stress_chart(profiles, "stress"), *(chart for chart in groups if chart is not None)]
+    several = len(profiles) > 1
+    parts: list[Part] = [*(Figures(charts=(chart,)) for chart in charts[:1])]
+    if several:
+        parts.append(Numbers(table=side_by_side(profiles)))
+    if len(charts) > 1:
+        parts.append(Figures(charts=tuple(charts[1:])))
+    for profile in profiles:
+        parts.append(Numbers(table=accuracy_table(profile)))
+        parts += [Note(text=line) for line in profile.remarks()]
+    errors = [table for each in profiles if (table := error_table(each)) is not None]
+    kinds = [table for each in profiles if (table := kind_table(each)) is not None]
+    pairs = [table for each in profiles for table in pair_tables(each)]
+    for title, tables in (
+        ("The errors", errors),
+        ("Kinds of change", kinds),
+        ("Antonyms in the training data", pairs),
+    ):
+        if tables:
+            parts.append(Heading(text=title))
+            parts += [Numbers(table=table) for table in tables]
+    examples = [table for each in drawn for table in example_tables(each)]
+    sections = [
+        Section(
+            id="stress",
+            title="Stress tests",
+            intro=(
+                "A finished model answers the original texts and those of every test. Tests that "
+                "keep labels are compared with the originals, item by item; the others are new "
+                "pairs of texts with labels of their own."
+            ),
+            parts=tuple(parts),
+        )
+    ]
+    if examples:
+        sections.append(
+            Section(
+                id="stress-examples",
+                title="Examples of wrong answers",
+                intro="Rows of the stress tests that a model gets wrong.",
+                parts=tuple(Numbers(table=table, folded=table.title) for table in examples),
+            )
+        )
+    return sections
 
 
 def _versions(evaluations: Sequence[Evaluation]) -> Section:

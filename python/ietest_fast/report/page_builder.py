@@ -9,10 +9,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import ietest_fast
-from ietest_fast.report.contents import Examples, Figures, Heading, Numbers, Words
+from ietest_fast.report.contents import Examples, Figures, Heading, Note, Numbers, Words
 from ietest_fast.report.evaluations import say_evaluation
 from ietest_fast.report.examples import pack
 from ietest_fast.report.signs import show_controls
+from ietest_fast.report.stress_runs import say_stress
 from ietest_fast.report.verdict import say_verdict
 from ietest_fast.stats import Verdict
 from ietest_fast.stats.result import plain
@@ -68,8 +69,7 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
             *(_verdict(run) for run in contents.runs),
             *(
                 {"kind": _KINDS[found], "mark": _MARKS[_KINDS[found]], "text": text}
-                for each in contents.evaluations
-                for found, text in say_evaluation(each)
+                for found, text in _say_finished(contents)
             ),
         ],
         sections=[
@@ -85,9 +85,16 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
             {
                 "runs": [run.to_dict() for run in contents.runs],
                 "evaluations": [each.to_dict() for each in contents.evaluations],
+                "stress": None if contents.stress is None else contents.stress.to_dict(),
             }
         ),
     )
+
+
+def _say_finished(contents: Contents) -> list[tuple[Verdict, str]]:
+    stress = () if contents.stress is None else contents.stress.profiles
+    said = [say_stress(profile) for profile in stress]
+    return said + [each for found in contents.evaluations for each in say_evaluation(found)]
 
 
 def read_page_file(name: str) -> str:
@@ -127,6 +134,8 @@ def _part(part: Part, numbers: dict[str, int]) -> dict[str, Any]:
         return {"kind": "figures", "figures": figures}
     if isinstance(part, Numbers):
         return {"kind": "table", "folded": part.folded, "table": _table(part.table, numbers)}
+    if isinstance(part, Note):
+        return {"kind": "note", "text": part.text}
     if isinstance(part, Words):
         return {"kind": "pre", "title": part.title, "text": part.text}
     assert isinstance(part, Examples)  # noqa: S101 - there is no other

@@ -9,7 +9,9 @@ from ietest_fast.report.tables import Column, PValue, Range, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.stress import Share, StressProfile, StressResult
+    from ietest_fast.evaluation.antonym_pairs import AntonymPairs
+    from ietest_fast.evaluation.shares import Share
+    from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
     from ietest_fast.report.tables import Cell
 
 
@@ -84,14 +86,15 @@ def error_table(profile: StressProfile) -> Table | None:
     if names is None or profile.original.confusion is None:
         return None
     wrong = [(gold, answer) for gold in names for answer in names if gold != answer]
+    short, legend = _shorten(names)
     return Table(
         name="stress-errors",
-        title="Errors: share of all rows with this label (before the arrow: the right answer)",
+        title=f"Errors{_of(profile)}",
         columns=(
             Column("test"),
             Column("errors", "count"),
-            Column("answer neutral, % of errors", "percent"),
-            *(Column(f"{gold} → {answer} %", "percent") for gold, answer in wrong),
+            Column("false neutrals %", "percent"),
+            *(Column(f"{short[gold]} → {short[answer]} %", "percent") for gold, answer in wrong),
         ),
         rows=tuple(
             (
@@ -102,7 +105,117 @@ def error_table(profile: StressProfile) -> Table | None:
             )
             for test in _all(profile)
         ),
+        note="False neutrals: the answer neutral, as a share of the errors. Before the arrow: "
+        f"the right answer; behind it: the wrong one; shares of the rows with this label. {legend}",
     )
+
+
+def kind_table(profile: StressProfile) -> Table | None:
+    """Return accuracy by the kind of change and by the kind of word that was changed.
+
+    Parameters
+    ----------
+    profile
+        Of one classifier.
+
+    Returns
+    -------
+    Table or None
+        None where no test has two kinds.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for test in profile.tests:
+        for what, shares in (("change", test.by_kind), ("word", test.by_word)):
+            if len(shares) > 1:
+                rows += [
+                    (test.name, what, name, share.n, share.share, _range(share))
+                    for name, share in shares.items()
+                ]
+    if not rows:
+        return None
+    return Table(
+        name="stress-kinds",
+        title=f"Accuracy by kind of change, and of the word that was changed{_of(profile)}",
+        columns=(
+            Column("test"),
+            Column("kind of"),
+            Column("which"),
+            Column("rows", "count"),
+            Column("accuracy %", "percent"),
+            Column("95% interval", "percent"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def pair_tables(profile: StressProfile) -> list[Table]:
+    """Return which pairs of antonyms are easy, and whether the training data show them (4.3).
+
+    Parameters
+    ----------
+    profile
+        Of one classifier.
+
+    Returns
+    -------
+    list of Table
+        Two for each test with antonyms; none without training data.
+    """
+    return [
+        table
+        for test in profile.tests
+        if test.antonyms is not None
+        for table in _pair_tables(test.name, test.antonyms, _of(profile))
+    ]
+
+
+def _pair_tables(name: str, found: AntonymPairs, of: str) -> list[Table]:
+    groups = Table(
+        name="stress-pairs",
+        title=f"{name}: easy and hard pairs of words{of}",
+        columns=(
+            Column("pairs of rows answered"),
+            Column("rows", "count"),
+            Column("different pairs", "count"),
+            Column("in training %", "percent"),
+            Column("95% interval", "percent"),
+            Column("times in training", "number", 1),
+        ),
+        rows=tuple(
+            (
+                said,
+                group.n_rows,
+                group.n_pairs,
+                _share(group.in_training),
+                _range(group.in_training),
+                group.mean_times,
+            )
+            for said, group in (("rightly (easy)", found.easy), ("wrongly (hard)", found.hard))
+        ),
+        note="In training: one word in the premise and the other in the hypothesis of a "
+        "contradiction of the training data; times: in how many of them, on average. A pair may be "
+        "both easy and hard.",
+    )
+    by_times = Table(
+        name="stress-pairs-in-training",
+        title=f"{name}: accuracy by how often training shows the pair{of}",
+        columns=(
+            Column("in contradictions"),
+            Column("rows", "count"),
+            Column("accuracy %", "percent"),
+            Column("95% interval", "percent"),
+        ),
+        rows=tuple(
+            (times, share.n, share.share, _range(share)) for times, share in found.by_times.items()
+        ),
+    )
+    return [groups, by_times]
+
+
+def all_tables(profile: StressProfile) -> list[Table]:
+    """Return all tables of a classifier, in reading order."""
+    found = [accuracy_table(profile), error_table(profile), kind_table(profile)]
+    return [table for table in found if table is not None] + pair_tables(profile)
 
 
 def side_by_side(profiles: Sequence[StressProfile]) -> Table:
@@ -121,6 +234,19 @@ def side_by_side(profiles: Sequence[StressProfile]) -> Table:
         columns=(Column("test"), *(Column(each.name, "percent") for each in profiles)),
         rows=tuple((name, *(_share(each.get(name)) for each in found)) for name in names),
     )
+
+
+def _of(profile: StressProfile) -> str:
+    """Say whose a table is, where there are several classifiers."""
+    return f": {profile.name}" if profile.group else ""
+
+
+def _shorten(names: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Return initials of labels and what they stand for; the labels where initials are equal."""
+    initials = {name: name[:1].upper() for name in names}
+    if len(set(initials.values())) < len(names) or not all(map(str.isalpha, initials.values())):
+        return {name: name for name in names}, ""
+    return initials, f"{', '.join(initials.values())}: {', '.join(names)}."
 
 
 def _all(profile: StressProfile) -> tuple[StressResult, ...]:

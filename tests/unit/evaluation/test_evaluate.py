@@ -87,7 +87,10 @@ def test_labels_that_a_transformation_sets_are_those_it_is_scored_against(corpus
     ("labels", "message"),
     [
         (None, "does not keep labels and sets none"),
-        (["pos", "neg", "what", "pos"], "sets the label 'what', which is none of neg, pos"),
+        (
+            ["pos", "neg", "what", "pos"],
+            "sets the label 'what', which is none of the data's .neg, pos.",
+        ),
     ],
 )
 def test_labels_that_nobody_knows_are_refused(corpus, labels, message: str) -> None:

@@ -12,7 +12,8 @@ import pytest
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.evaluation import Predictions, evaluate, read_predictions
-from ietest_fast.evaluation.stress import make_suite, measure_stress, read_suite
+from ietest_fast.evaluation.stress import measure_stress
+from ietest_fast.evaluation.suite import make_suite, read_suite
 from ietest_fast.models.classifiers import Scores
 from ietest_fast.stats import paired_test, wilson_interval
 

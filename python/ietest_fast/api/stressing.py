@@ -1,0 +1,241 @@
+"""A finished classifier on a suite of stress tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.api.data import as_labelled, with_labels
+from ietest_fast.api.evaluating import learn_source, make_classifier
+from ietest_fast.corpus.batch_writer import check_target
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation import evaluate as answer_versions
+from ietest_fast.evaluation.antonym_pairs import note_training
+from ietest_fast.evaluation.stress import measure_stress
+from ietest_fast.evaluation.stress_file import StressRun, write_answers
+from ietest_fast.evaluation.suite import StressTest, make_suite, paper_suite, read_suite
+
+if TYPE_CHECKING:
+    from ietest_fast.evaluation.stress_profile import StressProfile
+    from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.stats.outcomes import Method
+    from ietest_fast.stats.resampling import Alternative
+    from ietest_fast.stats.seeds import Rng
+
+
+def stress(
+    classifier: Any,
+    data: Any,
+    *,
+    suite: Any = None,
+    add: Any = (),
+    rules: str | None = None,
+    quantities: Any = None,
+    quantities_column: str | None = None,
+    train: Any = None,
+    group_by: str | None = None,
+    clusters: str | None = None,
+    text_columns: str | Sequence[str] | None = None,
+    label_column: str | None = None,
+    label_names: Sequence[str] | None = None,
+    id_column: str | None = None,
+    keep_columns: Sequence[str] = (),
+    learn_from: Any = None,
+    labels: Sequence[str] | None = None,
+    label_map: Mapping[str, str] | None = None,
+    inputs: Inputs | None = None,
+    input_columns: str | Sequence[str] | None = None,
+    batch_size: int | None = None,
+    out: str | Path | None = None,
+    alpha: float = 0.05,
+    margin: float | None = None,
+    method: Method | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    alternative: Alternative = "two-sided",
+    n_threads: int | None = None,
+) -> StressProfile:
+    """Run a finished classifier on stress tests, and compare it with itself on the originals.
+
+    The tests of Naik et al. (2018) and any transformation: their texts are made of labelled ones,
+    and the classifier answers each distinct input once. Tests that keep labels are compared with
+    the originals by the paired test, with Holm's correction over the suite.
+
+    Parameters
+    ----------
+    classifier
+        Anything that classifies, as for ``ie.evaluate``.
+    data
+        Labelled texts: a pandas or polars frame, an Arrow table, a ``datasets.Dataset``, a mapping
+        of columns, a file, or a corpus.
+    suite
+        The tests: None for the paper's six; a TOML file
+        (:func:`ietest_fast.evaluation.suite.read_suite`); or a mapping from names to
+        transformations, each as for ``ie.transform``.
+    add
+        More tests: one transformation by name, or a list of them.
+    rules
+        Of the paper's six: ``"careful"`` (the default), or ``"paper"``, exactly as published.
+    quantities, quantities_column
+        Texts of which the paper's test ``numerical`` is made: a list of strings, or a file and its
+        column. None for `data`.
+    train
+        What the classifier was trained on, labelled as `data`: the profile then says which antonyms
+        its contradictions show.
+    group_by
+        A column, such as genre, by whose values accuracies are also given.
+    clusters
+        A column whose equal values belong together: the paired tests then draw whole clusters.
+    text_columns, label_column, label_names
+        As for :func:`ietest_fast.corpus.read_corpus`; found by their names where None.
+    id_column
+        What names the rows: items of the predictions.
+    keep_columns
+        Further columns of `data` that the predictions get.
+    learn_from
+        A table of any kind, or a corpus, that transformations learn from; None: `data`.
+    labels, inputs, batch_size
+        Of the classifier: see :func:`ietest_fast.models.as_classifier`.
+    label_map
+        The data's name of each of the classifier's labels, where names do not say it.
+    input_columns
+        Columns that the classifier sees; None for all columns of texts.
+    out
+        Write all answers to this Parquet file, for ``ietest-fast report`` and
+        ``ietest-fast stress``.
+    alpha
+        Level of the family of paired tests.
+    margin
+        Losses of accuracy that do not matter if they are smaller; 0.01 where None.
+    method, n_resamples, rng, alternative
+        As for ``ie.paired_test``.
+    n_threads
+        Threads of transformations and tests; None for all cores. Makes no difference to the result.
+
+    Returns
+    -------
+    StressProfile
+        Prints itself; ``profile["negation"]`` is one test.
+
+    Raises
+    ------
+    InputError
+        If something does not fit: columns, labels, a test that sets labels which `data` do not
+        have, or no test changes a text.
+    ResourceError
+        If `out` cannot be written.
+    ConfigError
+        If the suite, or options of a transformation, are wrong; all mistakes are listed.
+    """
+    kept = list(
+        dict.fromkeys(x for x in (*keep_columns, clusters, group_by, id_column) if x is not None)
+    )
+    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
+    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
+    found = as_labelled(
+        data,
+        text_columns=texts,
+        label_column=label_column,
+        label_names=label_names,
+        keep_columns=kept,
+        source="data",
+    )
+    if out is not None:
+        check_target(Path(out))
+        if Path(out).suffix != ".parquet":
+            raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
+    tests = _choose(suite, add, rules, quantities, quantities_column)
+    model = make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
+    corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
+    trained = None
+    if train is not None:
+        trained = as_labelled(
+            train,
+            text_columns=found.text_columns or None,
+            label_column=label_column,
+            label_names=found.corpus.label_names,
+            source="train",
+        ).corpus
+    made = make_suite(
+        corpus,
+        tests,
+        text_columns=seen,
+        learn_from=() if learn_from is None else (learn_source(learn_from, found),),
+        n_threads=n_threads,
+    )
+    answers = answer_versions(
+        model,
+        corpus,
+        list(made.versions),
+        label_map=label_map,
+        text_columns=seen,
+        id_column=id_column,
+        keep_columns=kept,
+        n_threads=n_threads,
+    )
+    predictions = answers.predictions
+    if trained is not None:
+        predictions = note_training(predictions, trained)
+    if out is not None:
+        run = StressRun(
+            group_by=group_by,
+            clusters=clusters,
+            empty=made.empty,
+            backend=answers.backend,
+            identity=answers.identity,
+        )
+        write_answers(predictions, Path(out), run)
+    (profile,) = measure_stress(
+        predictions,
+        group_by=group_by,
+        clusters=clusters,
+        empty=made.empty,
+        alpha=alpha,
+        margin=margin,
+        method=method,
+        n_resamples=n_resamples,
+        rng=rng,
+        alternative=alternative,
+        n_threads=n_threads,
+    )
+    warned = () if answers.warning is None else (answers.warning,)
+    return replace(profile, warnings=(*warned, *answers.warnings))
+
+
+def _choose(
+    suite: Any, add: Any, rules: str | None, quantities: Any, column: str | None
+) -> dict[str, Any]:
+    """Return the tests by name."""
+    if suite is None:
+        tests: dict[str, Any] = dict(
+            paper_suite(rules=rules or "careful", quantities=quantities, quantities_column=column)
+        )
+    elif rules is not None or quantities is not None or column is not None:
+        raise InputError(
+            "rules and quantities are of the paper's six; a suite says them of each test itself"
+        )
+    elif isinstance(suite, str | Path):
+        tests = dict(read_suite(suite))
+    elif isinstance(suite, Mapping) and suite and all(isinstance(name, str) for name in suite):
+        tests = {
+            name: phi if isinstance(phi, StressTest) else StressTest(phi=phi)
+            for name, phi in suite.items()
+        }
+    else:
+        raise InputError(
+            "suite is a TOML file, or a mapping from names of tests to transformations, such as "
+            '{"not": "negation:times=2"}'
+        )
+    several = [add] if isinstance(add, str | Mapping) or not isinstance(add, Sequence) else add
+    for phi in several:
+        name = phi if isinstance(phi, str) else _name_of(phi)
+        if name in tests:
+            raise InputError(f"add: the test {name!r} is in the suite already")
+        tests[name] = StressTest(phi=phi)
+    return tests
+
+
+def _name_of(phi: Any) -> str:
+    return str(phi.get("name", "") if isinstance(phi, Mapping) else phi.name)

@@ -1,0 +1,228 @@
+"""Easy and hard pairs of antonyms, and how often training contradictions show them.
+
+Naik et al. 2018, section 4.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.row_notes import WORD_PAIR, split_words
+from ietest_fast.evaluation.shares import Share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.predictions import Predictions
+
+TIMES_IN_TRAINING = "times_in_training"
+"""Column: in how many contradictions of the training data the row's pair of antonyms stands."""
+
+CONTRADICTION = "contradiction"
+
+# Numbers of contradictions of a training set, from so many on.
+_BINS = {"never": 0, "1 to 9 times": 1, "10 to 99 times": 10, "100 times or more": 100}
+
+Pair = tuple[str, str]
+
+
+def count_in_contradictions(train: Corpus, pairs: Iterable[Pair]) -> dict[Pair, int]:
+    """Count the contradictions in which two words stand opposite each other.
+
+    Parameters
+    ----------
+    train
+        Pairs of texts with the label ``contradiction``.
+    pairs
+        Two words each, in lower case, in either order.
+
+    Returns
+    -------
+    dict
+        For each pair, how many contradictions have one of its words in the premise and the other
+        in the hypothesis. Words are compared as they are written, but for capitals.
+
+    Raises
+    ------
+    InputError
+        If the texts are no pairs, or no label is called ``contradiction``.
+    """
+    if not train.is_pair or CONTRADICTION not in train.label_names:
+        raise InputError(
+            "has no contradictions to look for antonyms in: a premise, a hypothesis and the label "
+            f"{CONTRADICTION!r} are needed; its labels are {', '.join(train.label_names)}",
+            path=train.source,
+        )
+    wanted = dict.fromkeys(pairs, 0)
+    partners: dict[str, set[tuple[str, Pair]]] = {}
+    for pair in wanted:
+        for word, other in (pair, pair[::-1]):
+            partners.setdefault(word, set()).add((other, pair))
+    rows = np.flatnonzero(train.labels == train.label_names.index(CONTRADICTION))
+    first, second = (train.texts(i).take(pa.array(rows)).to_pylist() for i in (0, 1))
+    for premise, hypothesis in zip(first, second, strict=True):
+        said = partners.keys() & set(split_words(premise))
+        if not said:
+            continue
+        answered = set(split_words(hypothesis))
+        found = {pair for word in said for other, pair in partners[word] if other in answered}
+        for pair in found:
+            wanted[pair] += 1
+    return wanted
+
+
+def note_training(predictions: Predictions, train: Corpus) -> Predictions:
+    """Add to predictions how often training contradictions show each row's antonyms.
+
+    Parameters
+    ----------
+    predictions
+        With the column ``word_pair``, which a stress test with antonyms has.
+    train
+        What the classifier was trained on.
+
+    Returns
+    -------
+    Predictions
+        With the column :data:`TIMES_IN_TRAINING`, int64; null where a row has no antonyms.
+
+    Raises
+    ------
+    InputError
+        If no row has antonyms; and as for :func:`count_in_contradictions`.
+    """
+    table = predictions.table
+    written = table[WORD_PAIR].to_pylist() if WORD_PAIR in table.column_names else []
+    split = {each: _split(each) for each in written if each is not None}
+    if not split:
+        raise InputError(
+            "training data are for a test with antonyms, and none of these tests has any",
+            path=predictions.source,
+        )
+    counts = count_in_contradictions(train, split.values())
+    times = pa.array(
+        [None if each is None else counts[split[each]] for each in written], pa.int64()
+    )
+    if TIMES_IN_TRAINING in table.column_names:
+        table = table.drop_columns([TIMES_IN_TRAINING])
+    return replace(predictions, table=table.append_column(TIMES_IN_TRAINING, times))
+
+
+def _split(pair: str) -> Pair:
+    first, _, second = pair.partition(" / ")
+    return first, second
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairGroup:
+    """The pairs of antonyms of some rows.
+
+    Attributes
+    ----------
+    n_rows, n_pairs
+        Rows, and different pairs of words in them.
+    in_training
+        How many of the pairs stand in a contradiction of the training data.
+    mean_times
+        In how many contradictions a pair stands on average; None without pairs.
+    """
+
+    n_rows: int
+    n_pairs: int
+    in_training: Share
+    mean_times: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return {
+            "rows": self.n_rows,
+            "pairs": self.n_pairs,
+            **self.in_training.to_dict("in_training"),
+            "mean_times": self.mean_times,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class AntonymPairs:
+    """Which pairs of antonyms a classifier finds easy, and whether training shows them.
+
+    A pair is easy if a row with it is answered rightly, and hard if one is answered wrongly; it may
+    be both, as in the paper, which counts pairs among the rows of either kind.
+
+    Attributes
+    ----------
+    easy, hard
+        The pairs of rows that are answered rightly, and wrongly.
+    by_times
+        Accuracy by the number of training contradictions with the pair.
+    """
+
+    easy: PairGroup
+    hard: PairGroup
+    by_times: Mapping[str, Share]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return {
+            "easy": self.easy.to_dict(),
+            "hard": self.hard.to_dict(),
+            "by_times_in_training": {
+                name: share.to_dict("accuracy") for name, share in self.by_times.items()
+            },
+        }
+
+
+def compare_pairs(
+    pairs: Sequence[str | None], times: Sequence[int | None], right: NDArray[np.bool_]
+) -> AntonymPairs | None:
+    """Compare the pairs of rows that are answered rightly with those of the others.
+
+    Parameters
+    ----------
+    pairs
+        n pairs of words; None where a row has none, which is left out.
+    times
+        In how many contradictions of the training data each stands; None if it is not known, and
+        the row is left out.
+    right
+        bool, shape (n,): which rows are answered rightly.
+
+    Returns
+    -------
+    AntonymPairs or None
+        None if no row is left.
+    """
+    known = [i for i, pair in enumerate(pairs) if pair is not None and times[i] is not None]
+    if not known:
+        return None
+    often = np.array([times[i] for i in known], np.int64)
+    answered = right[known]
+    words = [str(pairs[i]) for i in known]
+    edges = list(_BINS.values())
+    bins = np.searchsorted(edges, often, side="right") - 1
+    return AntonymPairs(
+        easy=_group(words, often, answered),
+        hard=_group(words, often, ~answered),
+        by_times={
+            name: Share.of(answered[bins == i]) for i, name in enumerate(_BINS) if (bins == i).any()
+        },
+    )
+
+
+def _group(words: list[str], often: NDArray[np.int64], chosen: NDArray[np.bool_]) -> PairGroup:
+    own = {word: int(often[i]) for i, word in enumerate(words) if chosen[i]}
+    times = np.array(list(own.values()), np.int64)
+    return PairGroup(
+        n_rows=int(chosen.sum()),
+        n_pairs=len(own),
+        in_training=Share.of(times > 0),
+        mean_times=float(times.mean()) if len(times) else None,
+    )

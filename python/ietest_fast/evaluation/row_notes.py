@@ -1,0 +1,143 @@
+"""What a stress test did to each row: the kind of change, the kind of word, the two antonyms."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+from ietest_fast.transform.edits import COMPANION_RULES, apply_edits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.transform import Transformed
+
+RULE = "rule"
+"""Column: by which rules the row was edited, joined by " + "."""
+
+WORD_CLASS = "word_class"
+"""Column: ``function`` or ``content``, after the words that were edited, joined by " + "."""
+
+WORD_PAIR = "word_pair"
+"""Column: the word and its antonym, in the order of the alphabet: ``"large / small"``."""
+
+NOTES = (RULE, WORD_CLASS, WORD_PAIR)
+
+_ANTONYM = "antonym"
+_JOINT = " + "
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_ARTICLES = frozenset({"a", "an"})
+
+
+def note_rows(
+    before: pa.Table, made: Transformed, text_columns: Sequence[str]
+) -> dict[str, pa.Array]:
+    """Return notes about each row of a transformed table.
+
+    Parameters
+    ----------
+    before
+        The n old rows, in the order of the new ones.
+    made
+        The n new rows, with edits.
+    text_columns
+        Names of the columns of texts.
+
+    Returns
+    -------
+    dict
+        Columns of strings, shape (n,); null where nothing is known of a row. :data:`RULE` and
+        :data:`WORD_CLASS` come from the edits, those left out that only follow from others or
+        reword nothing. A word's class is known where labels are kept and an edit replaces one whole
+        word. :data:`WORD_PAIR` is known where the rule is ``antonym``, or an antonym has brought
+        back the old row, and the two texts differ in one word, articles aside.
+    """
+    n = before.num_rows
+    rules: list[set[str]] = [set() for _ in range(n)]
+    classes: list[set[str]] = [set() for _ in range(n)]
+    edits = made.edits
+    if edits is not None:
+        steps = [edits]
+        if "step" in edits.column_names:
+            numbers = sorted(pc.unique(edits["step"]).to_pylist())
+            steps = [edits.filter(pc.equal(edits["step"], number)) for number in numbers]
+        texts = before
+        for number, own in enumerate(steps):
+            _note_edits(texts, own, rules, classes)
+            if number + 1 < len(steps):
+                texts = apply_edits(texts, own)
+    is_pair = len(text_columns) == 2
+    pairs: list[str | None] = [None] * n
+    if is_pair and any(_ANTONYM in found for found in rules):
+        premises, hypotheses = (made.table[name].to_pylist() for name in text_columns)
+        for row, found in enumerate(rules):
+            if _ANTONYM in found or not found:
+                pair = find_word_pair(premises[row] or "", hypotheses[row] or "")
+                pairs[row] = None if pair is None else " / ".join(pair)
+    if made.labels is not None:  # the edits lead from another pair of texts
+        classes = [set() for _ in range(n)]
+    joined = {RULE: [_join(each) for each in rules], WORD_CLASS: [_join(each) for each in classes]}
+    return {
+        name: pa.array(each, pa.string()) for name, each in {**joined, WORD_PAIR: pairs}.items()
+    }
+
+
+def _note_edits(
+    texts: pa.Table, edits: pa.Table, rules: list[set[str]], classes: list[set[str]]
+) -> None:
+    names = edits["column"].cast(pa.string()).to_pylist()
+    said = edits["rule"].cast(pa.string()).to_pylist()
+    rows, starts, ends = (edits[key].to_pylist() for key in ("row", "start", "end"))
+    columns = {name: texts[name].to_pylist() for name in set(names)}
+    for name, rule, row, start, end in zip(names, said, rows, starts, ends, strict=True):
+        if rule in COMPANION_RULES:
+            continue
+        rules[row].add(rule)
+        word = _whole_word((columns[name][row] or "").encode(), start, end)
+        if word is not None:
+            classes[row].add("function" if word in FUNCTION_WORDS else "content")
+
+
+def _whole_word(text: bytes, start: int, end: int) -> str | None:
+    """Return the word that a span of bytes is, in lower case; None if it is no whole word."""
+    before, word, after = (
+        piece.decode("utf-8", "ignore") for piece in (text[:start], text[start:end], text[end:])
+    )
+    if before[-1:].isalnum() or after[:1].isalnum():
+        return None
+    found = _WORD.findall(word)
+    return found[0].lower() if len(found) == 1 else None
+
+
+def _join(found: set[str]) -> str | None:
+    return _JOINT.join(sorted(found)) or None
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in lower case; hyphens and apostrophes join."""
+    return _WORD.findall(text.lower())
+
+
+def find_word_pair(premise: str, hypothesis: str) -> tuple[str, str] | None:
+    """Return the two words in which texts differ, in lower case and the alphabet's order.
+
+    Articles before them may differ as well. None if the texts differ in nothing, or in more.
+    """
+    one, other = split_words(premise), split_words(hypothesis)
+    while one and other and one[-1] == other[-1]:
+        one.pop()
+        other.pop()
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    one, other = one[start:], other[start:]
+    if len(one) == len(other) == 2 and {one[0], other[0]} <= _ARTICLES:
+        one, other = one[1:], other[1:]
+    if len(one) != 1 or len(other) != 1:
+        return None
+    first, second = sorted((one[0], other[0]))
+    return first, second

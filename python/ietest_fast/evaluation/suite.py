@@ -1,0 +1,243 @@
+"""Suites of stress tests: which there are, and their texts."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.corpus.columns import check_columns
+from ietest_fast.errors import ConfigError, InputError, shorten_error
+from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.evaluation.row_notes import note_rows
+from ietest_fast.evaluation.versions import transform_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.foreign_texts import ForeignTexts
+    from ietest_fast.evaluation.versions import Version
+    from ietest_fast.transform.kinds import TextSource
+
+PAPER_SUITE = (
+    "antonym",
+    "numerical",
+    "word-overlap",
+    "negation",
+    "length-mismatch",
+    "spelling",
+)
+"""The six tests of Naik et al. (2018), in the order of their Table 3."""
+
+#: Keys of a test in a suite that are no options of its transformation.
+_OF_TEXTS = ("texts_from", "texts_column")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StressTest:
+    """A test of a suite: how texts are transformed, and which.
+
+    Attributes
+    ----------
+    phi
+        A transformation: its name with options, a mapping of these, or a finished one.
+    texts_from
+        A file of texts that new pairs are made of, or these texts; None: the texts of the labelled
+        file.
+    texts_column
+        Its column; None: found by its name (:func:`read_foreign_texts`).
+    """
+
+    phi: Any
+    texts_from: str | Path | Sequence[str | None] | None = None
+    texts_column: str | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that it reads."""
+        own = list(self.phi.files()) if hasattr(self.phi, "files") else []
+        return [*own, Path(self.texts_from)] if isinstance(self.texts_from, str | Path) else own
+
+    def read_texts(self, text_columns: Sequence[str]) -> ForeignTexts | None:
+        """Return the other texts; None for those of the labelled file."""
+        from ietest_fast.evaluation.foreign_texts import read_foreign_texts, take_foreign_texts
+
+        if self.texts_from is None:
+            return None
+        if isinstance(self.texts_from, str | Path):
+            return read_foreign_texts(self.texts_from, self.texts_column, text_columns)
+        return take_foreign_texts(self.texts_from, text_columns)
+
+
+def paper_suite(
+    *,
+    rules: str = "careful",
+    quantities: str | Path | Sequence[str | None] | None = None,
+    quantities_column: str | None = None,
+) -> dict[str, StressTest]:
+    """Return the six tests of the paper by name.
+
+    Parameters
+    ----------
+    rules
+        ``"careful"`` or ``"paper"``.
+    quantities, quantities_column
+        A file of texts with quantities, and its column, or these texts, for the test ``numerical``.
+    """
+    tests = {name: StressTest(phi={"name": name, "rules": rules}) for name in PAPER_SUITE}
+    tests["numerical"] = replace(
+        tests["numerical"], texts_from=quantities, texts_column=quantities_column
+    )
+    return tests
+
+
+def read_suite(path: str | Path) -> dict[str, StressTest]:
+    """Read a suite of one's own: a TOML file with a table ``tests``.
+
+    Each key names a test. Its value is a transformation as on the command line
+    (``"negation:times=2"``), or a table with ``name`` and options. A transformation that sets
+    labels may take other texts than those of the labelled file: ``texts_from`` names a file and
+    ``texts_column`` its column. Files that these name lie beside the suite.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    ConfigError
+        If it is no such file, or names what there is not.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            found = tomllib.load(file)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError([f"{path}: is no TOML: {shorten_error(error)}"]) from error
+    tests = found.pop("tests", None)
+    if found or not isinstance(tests, dict) or not tests:
+        others = f", and not {', '.join(sorted(found))}" if found else ""
+        line = '"negation, twice" = "negation:times=2"'
+        raise ConfigError([f"{path}: a suite has one table [tests], of lines like {line}{others}"])
+    if ORIGINAL in tests:
+        raise ConfigError([f"{path}: no test can be called {ORIGINAL!r}: that is the reference"])
+    chosen, problems = {}, []
+    for name, value in tests.items():
+        try:
+            chosen[name] = _choose_test(value, path.parent)
+        except ConfigError as error:
+            problems += [f"{path}: {name}: {problem}" for problem in error.problems]
+        except InputError as error:
+            problems.append(f"{path}: {name}: {error}")
+    if problems:
+        raise ConfigError(problems)
+    return chosen
+
+
+def _choose_test(value: Any, folder: Path) -> StressTest:
+    from ietest_fast.paths import check_file
+    from ietest_fast.transform.phi import choose_phi, parse_phi
+
+    if isinstance(value, str):
+        return StressTest(phi=parse_phi(value, folder=folder))
+    if not isinstance(value, dict):
+        raise ConfigError(["is a transformation: a string, or a table with its name"])
+    options = {key: option for key, option in value.items() if key not in _OF_TEXTS}
+    own = {key: value[key] for key in _OF_TEXTS if key in value}
+    wrong = [f"{key}: must be a string" for key in own if not isinstance(own[key], str)]
+    if "texts_column" in own and "texts_from" not in own:
+        wrong.append("texts_column: is of texts_from, which is not given")
+    if wrong:
+        raise ConfigError(wrong)
+    phi = choose_phi(options, folder=folder)
+    if "texts_from" not in own:
+        return StressTest(phi=phi)
+    source = folder / own["texts_from"]
+    check_file(source)
+    return StressTest(phi=phi, texts_from=source, texts_column=own.get("texts_column"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Suite:
+    """Texts of all tests, and what could not be made.
+
+    Attributes
+    ----------
+    versions
+        Those with a changed text, named as their tests.
+    empty
+        Tests that change no text of the corpus, such as numbers where there are none.
+    """
+
+    versions: tuple[Version, ...]
+    empty: tuple[str, ...]
+
+
+def make_suite(
+    corpus: Corpus,
+    tests: Mapping[str, Any],
+    *,
+    text_columns: Sequence[str] | None = None,
+    learn_from: Sequence[Corpus | TextSource] = (),
+    n_threads: int | None = None,
+) -> Suite:
+    """Make the texts of all tests.
+
+    Each row of a version gets notes: see :func:`~ietest_fast.evaluation.row_notes.note_rows`.
+
+    Parameters
+    ----------
+    corpus
+        The labelled originals.
+    tests
+        By name, a :class:`StressTest` or a transformation: its name with options, a mapping of
+        these, or a finished one.
+    text_columns
+        Columns that the model sees; None: all.
+    learn_from
+        Corpora that transformations may learn from; by default the corpus itself.
+    n_threads
+        Threads; None for all cores.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, no test changes a text, one sets labels that the corpus does
+        not have, or one that keeps labels is to take other texts than the labelled ones.
+    """
+    columns = tuple(text_columns or corpus.text_columns)
+    check_columns(corpus.source, corpus.text_columns, columns)
+    versions, empty = [], []
+    for name, value in tests.items():
+        test = value if isinstance(value, StressTest) else StressTest(phi=value)
+        foreign = test.read_texts(corpus.text_columns)
+        made = transform_corpus(
+            corpus,
+            test.phi,
+            learn_from=learn_from,
+            foreign=foreign,
+            n_threads=n_threads,
+            note=note_rows,
+        )
+        made = replace(made, name=name)
+        before = (corpus.table if foreign is None else foreign.table).select(columns)
+        if made.table.num_rows == 0 or (
+            foreign is None and made.table.select(columns).equals(before.take(made.source_row))
+        ):
+            empty.append(name)
+        else:
+            versions.append(made)
+    if not versions:
+        raise InputError(
+            f"none of the tests ({', '.join(empty)}) changes a text; are the texts English "
+            "sentences?",
+            path=corpus.source,
+        )
+    return Suite(versions=tuple(versions), empty=tuple(empty))
