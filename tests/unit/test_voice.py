@@ -259,7 +259,7 @@ def test_am_has_no_short_negation():
 
 @pytest.mark.parametrize("name", ["snli/dev.parquet", "ewt"])
 def test_what_is_turned_twice_is_what_it_was(voice, shared, monkeypatch, name):
-    """docs/transform.md has these shares; at least 90% have to be what they were."""
+    """docs/equivalences.md has these shares; at least 90% have to be what they were."""
     from pathlib import Path
 
     from ietest_fast.transform.trees import sentences_of
