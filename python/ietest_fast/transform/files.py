@@ -359,6 +359,8 @@ def _count(edits: pa.Table, n_edits: Counter[str], substitutions: Counter[tuple[
             "new": pc.ascii_lower(edits["new"].filter(chosen)),
         }
     )
+    # A change of capitals alone is no substitution.
+    pairs = pairs.filter(pc.not_equal(pairs["old"], pairs["new"]))
     counted = pairs.group_by(["old", "new"], use_threads=False).aggregate([([], "count_all")])
     for row in counted.to_pylist():
         substitutions[row["old"], row["new"]] += row["count_all"]

@@ -14,7 +14,7 @@ from ietest_fast.transform.columns import replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +54,14 @@ def check_pair_columns(name: str, text_columns: Sequence[str]) -> tuple[str, str
             f"two columns of texts, not {len(text_columns)}: {', '.join(text_columns)}"
         )
     return text_columns[0], text_columns[1]
+
+
+def keep_first(pairs: Iterable[NewPair]) -> list[NewPair]:
+    """Return the pairs in the order of their rows, of equal ones the first alone."""
+    first: dict[tuple[str, str], NewPair] = {}
+    for pair in pairs:
+        first.setdefault((pair.premise, pair.hypothesis), pair)
+    return sorted(first.values(), key=lambda pair: pair.row)
 
 
 def put_pairs(
