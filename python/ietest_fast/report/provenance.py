@@ -50,6 +50,8 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
             else [_line("correction", settings.correction)]
         ),
         _line("margin", settings.margin),
+        _line("flip_margin", settings.flip_margin),
+        *([_line("strata", list(settings.strata))] if settings.strata else []),
         _line("seed", settings.seed),
         _line("method", settings.method),
         # Otherwise S is that of Cochran's Q, which is about several transformations.

@@ -39,6 +39,15 @@ def test_the_configuration_gives_the_settings_again(first_run, tmp_path):
     assert f"# {results.signature}" in text
 
 
+def test_margins_and_strata_are_settings(first_run):
+    results = json.loads((first_run / "results.json").read_text())
+    results["settings"] |= {"margin": 0.03, "flip_margin": 0.07, "strata": ["genre", "edits"]}
+    changed = RunResult.model_validate_json(json.dumps(results))
+    found = tomllib.loads(to_toml(changed, changed.only))
+    assert (found["margin"], found["flip_margin"]) == (0.03, 0.07)
+    assert found["strata"] == ["genre", "edits"]
+
+
 @pytest.mark.parametrize("kind", ["files", "split", "clusters"])
 def test_files_are_left_to_be_filled_in(tmp_path, first_run, kind):
     results = json.loads((first_run / "results.json").read_text())
