@@ -263,13 +263,7 @@ def _plan_words(options: WordOptions) -> PlannedTransformation:
         keeps_labels=options.keeps_labels,
         rule=options.rule,
     )
-    return PlannedTransformation(
-        name=made.name,
-        fingerprint=made.fingerprint,
-        options=made.describe()["options"],
-        builder=lambda _: made,
-        keeps_labels=made.keeps_labels,
-    )
+    return PlannedTransformation.of(made)
 
 
 IDENTITY = TransformationKind(

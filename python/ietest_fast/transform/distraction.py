@@ -180,12 +180,7 @@ def _plan(
         default_column=default_column,
         rules=options.rules,
     )
-    return PlannedTransformation(
-        name=made.name,
-        fingerprint=made.fingerprint,
-        options=made.describe()["options"],
-        builder=lambda _: made,
-    )
+    return PlannedTransformation.of(made)
 
 
 WORD_OVERLAP = TransformationKind(

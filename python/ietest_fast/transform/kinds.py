@@ -160,6 +160,26 @@ class PlannedTransformation:
     learns: bool = False
     warnings: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, made: Transformation, *, closer: Callable[[], None] = _nothing) -> Self:
+        """Plan a transformation that is complete without any text.
+
+        Parameters
+        ----------
+        made
+            The transformation.
+        closer
+            Lets go of what it uses.
+        """
+        return cls(
+            name=made.name,
+            fingerprint=made.fingerprint,
+            options=dict(made.describe().get("options", {})),
+            builder=lambda _: made,
+            closer=closer,
+            keeps_labels=made.keeps_labels,
+        )
+
     def describe(self) -> dict[str, Any]:
         """Return what runs record: ``name`` and ``options``."""
         return {"name": self.name, "options": dict(self.options)}

@@ -374,13 +374,7 @@ class NumericalOptions(PhiOptions):
 
 def _plan_numerical(options: NumericalOptions) -> PlannedTransformation:
     made = Numerical(seed=options.seed, rules=options.rules)
-    return PlannedTransformation(
-        name=made.name,
-        fingerprint=made.fingerprint,
-        options=made.describe()["options"],
-        builder=lambda _: made,
-        keeps_labels=False,
-    )
+    return PlannedTransformation.of(made)
 
 
 NUMERICAL = TransformationKind(

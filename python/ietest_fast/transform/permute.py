@@ -102,13 +102,7 @@ def _plan_permutation(options: PermutationOptions) -> PlannedTransformation:
     made = Permutation(
         parser=parser, wordnet=WordNet.packaged(), constructions=options.constructions
     )
-    return PlannedTransformation(
-        name=made.name,
-        fingerprint=made.fingerprint,
-        options=made.describe()["options"],
-        builder=lambda _: made,
-        closer=parser.close,
-    )
+    return PlannedTransformation.of(made, closer=parser.close)
 
 
 PERMUTE = TransformationKind(

@@ -138,14 +138,7 @@ def plan(
     if isinstance(phi, Mapping):
         return choose_phi(phi, folder=folder).plan()
     if isinstance(phi, Transformation) and not isinstance(phi, type):
-        described = phi.describe()
-        return PlannedTransformation(
-            name=phi.name,
-            fingerprint=phi.fingerprint,
-            options=dict(described.get("options", {})),
-            builder=lambda _: phi,
-            keeps_labels=phi.keeps_labels,
-        )
+        return PlannedTransformation.of(phi)
     raise InputError(
         f"no transformation, but {type(phi).__name__!r}: give a name such as {DEFAULT_PHI!r}, a "
         "mapping with a name and options, or an object with the methods of "

@@ -232,12 +232,7 @@ def _plan_spelling(options: SpellingOptions) -> PlannedTransformation:
         seed=options.seed,
         rules=options.rules,
     )
-    return PlannedTransformation(
-        name=made.name,
-        fingerprint=made.fingerprint,
-        options=made.describe()["options"],
-        builder=lambda _: made,
-    )
+    return PlannedTransformation.of(made)
 
 
 SPELLING = TransformationKind(

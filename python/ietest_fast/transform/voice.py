@@ -204,13 +204,7 @@ def _plan_voice(options: VoiceOptions) -> PlannedTransformation:
         wordnet=WordNet.packaged(),
         direction=options.direction,
     )
-    return PlannedTransformation(
-        name=made.name,
-        fingerprint=made.fingerprint,
-        options=made.describe()["options"],
-        builder=lambda _: made,
-        closer=parser.close,
-    )
+    return PlannedTransformation.of(made, closer=parser.close)
 
 
 VOICE = TransformationKind(
