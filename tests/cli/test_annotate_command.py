@@ -14,7 +14,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from finished_runs import make_run, toy_splits
 from ietest_fast.cli.main import main
-from ietest_fast.report.annotation.sample import Marks, read_sample
+from ietest_fast.report.annotation.marks import Marks
+from ietest_fast.report.annotation.sample import read_sample
 
 MAIN = "from ietest_fast.cli.main import main; main()"
 

@@ -50,7 +50,7 @@ def command() -> None:
 )
 def draw(*, run: Path, sample: Path, n: int, seed: int, of_edits: bool, criterion: str) -> None:
     """Draw reworded test observations of RUN, a run's folder, into the new file SAMPLE."""
-    from ietest_fast.report.annotation.sample import draw_sample
+    from ietest_fast.report.annotation.drawing import draw_sample
     from ietest_fast.report.runs import read_run
 
     drawn = draw_sample(
@@ -80,7 +80,8 @@ def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
     it was.
     """
     from ietest_fast.errors import InputError
-    from ietest_fast.report.annotation.sample import Marks, read_sample
+    from ietest_fast.report.annotation.marks import Marks
+    from ietest_fast.report.annotation.sample import read_sample
     from ietest_fast.report.annotation.server import AnnotationServer
 
     drawn = read_sample(sample)
@@ -118,7 +119,8 @@ def summary(*, sample: Path, as_json: bool) -> None:
         measure_texts,
         summary_table,
     )
-    from ietest_fast.report.annotation.sample import read_all_marks, read_sample
+    from ietest_fast.report.annotation.marks import read_all_marks
+    from ietest_fast.report.annotation.sample import read_sample
 
     drawn = read_sample(sample)
     marks = read_all_marks(drawn)
@@ -186,20 +188,15 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.cli.options import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import find_sound
-    from ietest_fast.report.annotation.sample import (
-        Marks,
-        find_marks,
-        read_all_marks,
-        read_sample,
-    )
+    from ietest_fast.report.annotation.marks import Marks, find_marks, read_all_marks
+    from ietest_fast.report.annotation.sample import read_sample
     from ietest_fast.report.result_tables import brief_tables
     from ietest_fast.report.runs import read_run
     from ietest_fast.report.subset import repeat_on
     from ietest_fast.report.verdict import say_verdict
 
     drawn, finished = read_sample(sample), read_run(run)
-    if finished.test_set != drawn.test_set:
-        raise InputError(f"was not drawn from the test set of {run}", path=sample)
+    drawn.check_run(finished)
     # Another's file may be damaged: it does not matter here.
     marks = (
         {by: Marks(drawn, by).as_dict()} if by in find_marks(drawn.path) else read_all_marks(drawn)

@@ -25,15 +25,9 @@ from ietest_fast.report.annotation.agreement import (
     summary_table,
     take_majority,
 )
-from ietest_fast.report.annotation.sample import (
-    Marks,
-    draw_sample,
-    find_marks,
-    marks_path,
-    read_all_marks,
-    read_sample,
-    split_edits,
-)
+from ietest_fast.report.annotation.drawing import draw_sample, split_edits
+from ietest_fast.report.annotation.marks import Marks, find_marks, marks_path, read_all_marks
+from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.runs import read_run
 from ietest_fast.transform.edits import COMPANION_RULES
 
@@ -189,7 +183,8 @@ def _spoil_pair(found, **values):
         *(lambda found, n=n: _spoil(found, n_reworded=n) for n in ("167", None, -1, 1.5, True)),
         lambda found: _spoil(found, columns="premise"),
         lambda found: _spoil(found, columns=["absent"]),
-        lambda found: _spoil(found, test_set=None),
+        lambda found: _spoil(found, test_set=5),
+        lambda found: _spoil(found, criterion="new-label"),
         lambda found: _spoil(found, pairs=[*found["pairs"], found["pairs"][0]]),
         lambda found: _spoil(found, pairs={"0": found["pairs"][0]}),
         *(lambda found, row=row: _spoil_pair(found, row=row) for row in (-1, 10**30, "1", None)),
@@ -296,7 +291,8 @@ def test_ties_are_counted(sample):
 MARKER = """
 import sys
 from pathlib import Path
-from ietest_fast.report.annotation.sample import Marks, read_sample
+from ietest_fast.report.annotation.marks import Marks
+from ietest_fast.report.annotation.sample import read_sample
 sample = read_sample(Path(sys.argv[1]))
 marks = Marks(sample, sys.argv[2])
 for turn in range(1000):

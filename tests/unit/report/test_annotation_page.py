@@ -7,7 +7,9 @@ import threading
 import pytest
 
 from finished_runs import HOSTILE
-from ietest_fast.report.annotation.sample import Marks, draw_sample, read_sample
+from ietest_fast.report.annotation.drawing import draw_sample
+from ietest_fast.report.annotation.marks import Marks
+from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.annotation.server import AnnotationServer
 from ietest_fast.report.runs import read_run
 from report_browser import wait_until, watched_page

@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from ietest_fast.report.annotation.sample import Marks, draw_sample
+from ietest_fast.report.annotation.drawing import draw_sample
+from ietest_fast.report.annotation.marks import Marks
 from ietest_fast.report.annotation.server import AnnotationServer
 from ietest_fast.report.runs import read_run
 

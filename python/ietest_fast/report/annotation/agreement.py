@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.annotation.sample import MAJORITY, MARKS
+from ietest_fast.report.annotation.marks import MAJORITY, MARKS
 from ietest_fast.report.tables import Column, Range, Table
 from ietest_fast.stats import Interval, wilson_interval
 from ietest_fast.stats.resampling import design_effect

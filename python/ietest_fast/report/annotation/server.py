@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from ietest_fast.errors import IetestError
-from ietest_fast.report.annotation.sample import ASKED, read_mark
+from ietest_fast.report.annotation.marks import read_mark
+from ietest_fast.report.annotation.sample import ASKED
 from ietest_fast.report.page_builder import hash_script, read_page_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.report.annotation.sample import Criterion, Marks, Sample
+    from ietest_fast.report.annotation.marks import Marks
+    from ietest_fast.report.annotation.sample import Criterion, Sample
 
 HOST = "127.0.0.1"
 
