@@ -1,4 +1,4 @@
-"""Draw samples: of what a run's transformation did to its test set."""
+"""Draw a sample from a run: of what its transformation did to the test set."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from ietest_fast.report.annotation.sample import Criterion, Sample, Unit, write_
 from ietest_fast.transform.edits import ARTICLE_RULE, COMPANION_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
+
+    import pyarrow as pa
 
     from ietest_fast.report.runs import FinishedRun
 
@@ -60,25 +62,12 @@ def draw_sample(
     reworded = np.flatnonzero(find_substitutions(versions).n_by_row)
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(reworded)[:n]
-    wanted = {int(row) for row in chosen}
-    edits: dict[int, list[dict[str, Any]]] = {}
-    for place, edit in enumerate(versions.edits.to_pylist()):
-        if edit["row"] in wanted:
-            edits.setdefault(edit["row"], []).append({**edit, "item": place})
+    edits = edits_by_row(versions.edits, {int(row) for row in chosen})
 
     def show(row: int, item: int, made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        return {
-            "item": item,
-            "row": row,
-            "label": versions.label_names[versions.gold[row]],
-            "pieces": {
-                name: cut_pieces(
-                    versions.original[name][row].as_py(),
-                    [edit for edit in made if edit["column"] == name],
-                )
-                for name in versions.columns
-            },
-        }
+        texts = {name: versions.original[name][row].as_py() for name in versions.columns}
+        label = versions.label_names[versions.gold[row]]
+        return show_pair(texts, made, item=item, row=row, label=label)
 
     pairs = []
     for row in map(int, chosen):
@@ -86,9 +75,7 @@ def draw_sample(
             pairs.append(show(row, row, edits[row]))
         elif len(pairs) < n:
             pairs += [show(row, own[-1]["item"], own) for own in split_edits(edits[row])]
-    # After the rows, so that it is the same sample whatever is marked.
-    for pair, is_first in zip(pairs, rng.random(len(pairs)) < 0.5, strict=True):
-        pair["first"] = "original" if is_first else "rephrased"
+    order_versions(pairs, rng)
     sample = Sample(
         path=path,
         test_set=str(run.test_set),
@@ -121,6 +108,44 @@ def check_new(path: Path) -> None:
             "another, or put them away",
             path=path,
         )
+
+
+def edits_by_row(edits: pa.Table, rows: Collection[int]) -> dict[int, list[dict[str, Any]]]:
+    """Return the edits of some rows, each with ``item``, its place among all edits."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for place, edit in enumerate(edits.to_pylist()):
+        if edit["row"] in rows:
+            found.setdefault(edit["row"], []).append({**edit, "item": place})
+    return found
+
+
+def show_pair(
+    texts: Mapping[str, str],
+    edits: Sequence[Mapping[str, Any]],
+    *,
+    item: int,
+    row: int,
+    label: str,
+) -> dict[str, Any]:
+    """Return a pair of a sample: old texts, by column, with what edits do to them."""
+    return {
+        "item": item,
+        "row": row,
+        "label": label,
+        "pieces": {
+            name: cut_pieces(text, [edit for edit in edits if edit["column"] == name])
+            for name, text in texts.items()
+        },
+    }
+
+
+def order_versions(pairs: Sequence[dict[str, Any]], rng: np.random.Generator) -> None:
+    """Say of each pair which version is shown first.
+
+    This is drawn after the rows, so that it is the same sample whatever is marked.
+    """
+    for pair, is_first in zip(pairs, rng.random(len(pairs)) < 0.5, strict=True):
+        pair["first"] = "original" if is_first else "rephrased"
 
 
 def split_edits(edits: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:

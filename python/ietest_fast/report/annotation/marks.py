@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.report.annotation.sample import check_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from ietest_fast.report.annotation.sample import Sample
@@ -118,20 +119,42 @@ class Marks:
         StoreError
             If the file cannot be written; the mark then does not hold.
         """
-        if mark is not None and mark not in MARKS:
-            raise InputError(f"a mark is {' or '.join(MARKS)}, not {mark!r}")
-        if item not in self._items:
-            raise InputError(f"item {item} is not in the sample")
-        line = json.dumps({"item": item, "mark": mark}).encode() + b"\n"
+        self.add_all({item: mark})
+
+    def add_all(self, marks: Mapping[int, str | None]) -> None:
+        """Mark several items, or take their marks back; see :meth:`add`.
+
+        Raises
+        ------
+        InputError
+            If an item is not in the sample, or there is no such mark; none of them holds then.
+        StoreError
+            If the file cannot be written; no mark of them then holds.
+        """
+        for item, mark in marks.items():
+            if mark is not None and mark not in MARKS:
+                raise InputError(f"a mark is {' or '.join(MARKS)}, not {mark!r}")
+            if item not in self._items:
+                raise InputError(f"item {item} is not in the sample")
+        lines = "".join(
+            json.dumps({"item": item, "mark": mark}) + "\n" for item, mark in marks.items()
+        ).encode()
         try:
-            with self.path.open("ab+") as file:
+            with self.path.open("ab+", buffering=0) as file:
                 self._end_last_line(file)
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
+                n_before = file.seek(0, os.SEEK_END)
+                try:
+                    if file.write(lines) < len(lines):  # as on a disk that is full by now
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    os.fsync(file.fileno())
+                except OSError:
+                    with suppress(OSError):
+                        file.truncate(n_before)
+                    raise
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
-        self._keep(item, mark)
+        for item, mark in marks.items():
+            self._keep(item, mark)
 
     @staticmethod
     def _end_last_line(file: IO[bytes]) -> None:
