@@ -215,11 +215,12 @@ def export(*, sample: Path, target: Path) -> None:
     original. Readers fill in the column sound (yes or no); `import` reads it.
     """
     from ietest_fast.report.annotation.lists import write_list
-    from ietest_fast.report.annotation.sample import read_sample
+    from ietest_fast.report.annotation.sample import ASKED, read_sample
 
     drawn = read_sample(sample)
     write_list(drawn, target)
-    click.echo(f"{target}: {len(drawn.pairs):,} items")
+    click.echo(f"{target}: {len(drawn.pairs):,} items. Ask readers this:")
+    click.echo(ASKED[drawn.criterion])
 
 
 @command.command("import")

@@ -136,7 +136,7 @@ def read_list(sample: Sample, path: Path) -> dict[int, str]:
                         column=ITEM,
                     )
                 seen[item] = row
-                word = "" if said is None else str(said).strip().lower()
+                word = _read_word(said)
                 if word and word not in WORDS:
                     raise InputError(
                         f"{said!r} is no mark; expected {', '.join(WORDS)}, or nothing",
@@ -149,6 +149,14 @@ def read_list(sample: Sample, path: Path) -> dict[int, str]:
     if not marks:
         raise InputError("nothing is marked in it", path=path, column=SOUND)
     return marks
+
+
+def _read_word(said: object) -> str:
+    """Return what a cell says as the keys of :data:`WORDS` are written; nothing for nothing."""
+    if said is None or said != said:  # noqa: PLR0124 - pandas writes NaN where nothing is
+        return ""
+    # Where a cell of a column of numbers is empty, pandas writes the others as 1.0 and 0.0.
+    return str(said).strip().lower().removesuffix(".0")
 
 
 def _read_item(given: object) -> int | None:
