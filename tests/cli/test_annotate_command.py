@@ -158,5 +158,5 @@ def test_the_page_is_served_until_ctrl_c(capsys, sample):
 def test_help_lists_what_there_is(capsys):
     status, out, _ = run(capsys, "--help")
     assert status == 0
-    for name in ("draw", "serve", "summary", "test"):
+    for name in ("draw", "export", "import", "serve", "summary", "test"):
         assert re.search(rf"^  {name} ", out, re.MULTILINE)

@@ -227,19 +227,23 @@ class Doubtful(BaseTransformation):
 
     name: str = "doubtful"
     keeps_labels: bool = False
+    text: str | None = "New {}."
+    gives_edits: bool = True
 
     def describe(self) -> dict[str, Any]:
         return {"name": self.name, "options": {}}
 
     def transform_table(self, table, text_columns, *, with_edits, n_threads):
         n = table.num_rows
-        new = pa.array([f"New {i}." for i in range(n)], pa.string())
+        texts = [self.text and self.text.format(i) for i in range(n)]
+        new = pa.array(texts, pa.string())
+        labels = ["neutral" if i % 2 else None for i in range(n)]
         place = table.column_names.index(text_columns[0])
         return Transformed(
             table=table.set_column(place, text_columns[0], new),
             changed=np.ones(n, np.bool_),
-            edits=EDIT_SCHEMA.empty_table(),
-            labels=pa.array(["neutral" if i % 2 else None for i in range(n)], pa.string()),
+            edits=EDIT_SCHEMA.empty_table() if self.gives_edits else None,
+            labels=None if self.keeps_labels else pa.array(labels, pa.string()),
         )
 
 
@@ -249,3 +253,16 @@ def test_rows_whose_label_nobody_knows_are_counted_and_not_drawn(tmp_path, corpu
     assert sorted(sample.items) == [1, 3, 5, 7]
     assert {pair["label"] for pair in sample.pairs} == {"neutral"}
     assert sample.source == "doubtful on f.csv"
+
+
+@pytest.mark.filterwarnings("ignore:4 new rows have no label")
+def test_a_row_without_a_text_is_told(tmp_path, corpus):
+    with pytest.raises(InputError, match=r"f\.csv, row \d, column 'premise': .* without a text"):
+        draw_transformed(corpus, Doubtful(text=None), tmp_path / "s.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_versions_are_not_shown_without_edits(tmp_path, corpus):
+    phi = Doubtful(keeps_labels=True, gives_edits=False)
+    with pytest.raises(InputError, match="gives no edits"):
+        draw_transformed(corpus, phi, tmp_path / "s.json")

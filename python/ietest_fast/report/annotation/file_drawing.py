@@ -47,10 +47,12 @@ class _Made:
     ) -> dict[str, pa.Array]:
         from ietest_fast.transform.net_edits import merge_steps
 
-        assert made.edits is not None  # noqa: S101 - asked for
         self.before, self.changed = before, made.changed
         # Edits of new rows lead from texts that nobody is shown.
-        self.edits = merge_steps(before, made.edits) if made.labels is None else made.edits
+        if made.labels is None:
+            if made.edits is None:
+                raise InputError("the transformation gives no edits, so nobody can be shown any")
+            self.edits = merge_steps(before, made.edits)
         return {}
 
 
@@ -161,6 +163,14 @@ def draw_transformed(
         for new in chosen:
             texts = {name: version.table[name][new].as_py() for name in corpus.text_columns}
             row = int(rows[new])
+            for name, text in texts.items():
+                if text is None:
+                    raise InputError(
+                        f"the transformation {version.name!r} makes a row without a text of it",
+                        path=source,
+                        row=f"row {row}",
+                        column=name,
+                    )
             pairs.append(show_pair(texts, (), item=row, row=row, label=labels[new]))
     said = phi if isinstance(phi, str) else version.name
     sample = Sample(
