@@ -14,7 +14,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from finished_runs import make_run, toy_splits
 from ietest_fast.cli.main import main
-from ietest_fast.report.annotation.sample import Marks, read_sample
+from ietest_fast.report.annotation.marks import Marks
+from ietest_fast.report.annotation.sample import read_sample
 
 MAIN = "from ietest_fast.cli.main import main; main()"
 
@@ -157,5 +158,5 @@ def test_the_page_is_served_until_ctrl_c(capsys, sample):
 def test_help_lists_what_there_is(capsys):
     status, out, _ = run(capsys, "--help")
     assert status == 0
-    for name in ("draw", "serve", "summary", "test"):
+    for name in ("draw", "export", "import", "serve", "summary", "test"):
         assert re.search(rf"^  {name} ", out, re.MULTILINE)

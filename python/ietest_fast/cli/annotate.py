@@ -8,15 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import print_table
+from ietest_fast.cli.options import MOST_THREADS, check_not_given, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ietest_fast.report.annotation.agreement import Soundness
+    from ietest_fast.report.annotation.sample import Sample
 
 # Substitutions that are named.
 _WORST = 10
+
+# Of `draw` from a labelled file.
+_OF_FILES = (
+    "phi",
+    "lexicon-from",
+    "quantities",
+    "quantities-column",
+    "text-columns",
+    "threads",
+)
 
 _PATH = click.Path(path_type=Path)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
@@ -28,7 +39,7 @@ def command() -> None:
 
 
 @command.command("draw")
-@click.argument("run", type=_PATH)
+@click.argument("source", metavar="RUN|FILE", type=_PATH)
 @click.argument("sample", type=_PATH)
 @click.option(
     "-n", "n", type=click.IntRange(min=1), default=400, show_default=True, help="How many."
@@ -43,27 +54,118 @@ def command() -> None:
 @click.option(
     "--criterion",
     type=click.Choice(["label", "meaning"]),
-    default="label",
-    show_default=True,
     help="What people are asked: whether the label holds, as in the paper, or, more strictly, "
-    "whether the meaning is the same.",
+    "whether the meaning is the same.  [default: label]",
 )
-def draw(*, run: Path, sample: Path, n: int, seed: int, of_edits: bool, criterion: str) -> None:
-    """Draw reworded test observations of RUN, a run's folder, into the new file SAMPLE."""
-    from ietest_fast.report.annotation.sample import draw_sample
+@click.option(
+    "--phi",
+    metavar="NAME[:OPTION=VALUE,...]",
+    help="Transform the labelled FILE by this (`ietest-fast transform --list`), and draw from it.",
+)
+@click.option(
+    "--lexicon-from",
+    metavar="TRAIN",
+    type=_PATH,
+    multiple=True,
+    help="A file that the transformation learns from.  [default: FILE]",
+)
+@click.option(
+    "--quantities",
+    metavar="TEXTS",
+    type=_PATH,
+    help="Transform these texts instead of those of FILE, by a transformation that sets labels, "
+    "such as numerical.",
+)
+@click.option(
+    "--quantities-column",
+    metavar="NAME",
+    help="Their column.  [default: the only one with texts, or text, sentence, question or "
+    "premise]",
+)
+@click.option("--text-columns", metavar="A[,B]", help="Columns of FILE that hold texts.")
+@click.option(
+    "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
+)
+def draw(*, source: Path, sample: Path, phi: str | None, **options: Any) -> None:
+    """Draw reworded observations into the new file SAMPLE.
+
+    They are test observations of RUN, a run's folder, or rows that --phi makes of FILE, labelled
+    texts: those that change. If the transformation sets labels, people are asked whether they are
+    right.
+    """
+    if source.is_dir():
+        check_not_given(*_OF_FILES, because="is for a labelled file; a run has its transformation")
+        _draw_from_run(source, sample, options)
+        return
+    if phi is None:
+        if source.exists():
+            raise click.UsageError(
+                f"{source} is a file: say by --phi NAME what transforms its texts, or name the "
+                "folder of a run"
+            )
+        raise click.UsageError(
+            f"there is no {source}: name the folder of a run, or a labelled file with --phi"
+        )
+    if options["quantities"] is None:
+        check_not_given("quantities-column", because="is of --quantities")
+    _draw_from_file(source, sample, phi, options)
+
+
+def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
+    from ietest_fast.report.annotation.drawing import draw_sample
     from ietest_fast.report.runs import read_run
 
     drawn = draw_sample(
         read_run(run),
         sample,
-        n=n,
-        seed=seed,
-        unit="edits" if of_edits else "texts",
-        criterion=criterion,  # type: ignore[arg-type]
+        n=options["n"],
+        seed=options["seed"],
+        unit="edits" if options["of_edits"] else "texts",
+        criterion=options["criterion"] or "label",
     )
+    _say_drawn(drawn, "reworded observations")
+
+
+def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, Any]) -> None:
+    from ietest_fast.corpus import read_corpus
+    from ietest_fast.evaluation.foreign_texts import read_foreign_texts
+    from ietest_fast.report.annotation.drawing import check_new
+    from ietest_fast.report.annotation.file_drawing import draw_transformed
+    from ietest_fast.transform.phi import parse_phi
+
+    # Before files are read, which takes longer.
+    check_new(sample)
+    parse_phi(phi)
+    texts = options["text_columns"]
+    texts = None if texts is None else [name.strip() for name in texts.split(",")]
+    corpus = read_corpus(file, text_columns=texts)
+    foreign = None
+    if options["quantities"] is not None:
+        foreign = read_foreign_texts(
+            options["quantities"], options["quantities_column"], corpus.text_columns
+        )
+    drawn = draw_transformed(
+        corpus,
+        phi,
+        sample,
+        n=options["n"],
+        seed=options["seed"],
+        unit="edits" if options["of_edits"] else "texts",
+        criterion=options["criterion"],
+        learn_from=[
+            read_corpus(train, text_columns=corpus.text_columns)
+            for train in options["lexicon_from"]
+        ],
+        foreign=foreign,
+        n_threads=options["n_threads"],
+    )
+    _say_drawn(drawn, "different new texts")
+
+
+def _say_drawn(drawn: Sample, what: str) -> None:
     n_texts = len({pair["row"] for pair in drawn.pairs})
-    of_what = f"{len(drawn.pairs):,} edits of " if of_edits else ""
-    click.echo(f"{sample}: {of_what}{n_texts:,} of {drawn.n_reworded:,} reworded observations")
+    of_what = f"{len(drawn.pairs):,} edits of " if drawn.unit == "edits" else ""
+    click.echo(f"{drawn.path}: {of_what}{n_texts:,} of {drawn.n_reworded:,} {what}")
 
 
 @command.command("serve")
@@ -80,7 +182,8 @@ def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
     it was.
     """
     from ietest_fast.errors import InputError
-    from ietest_fast.report.annotation.sample import Marks, read_sample
+    from ietest_fast.report.annotation.marks import Marks
+    from ietest_fast.report.annotation.sample import read_sample
     from ietest_fast.report.annotation.server import AnnotationServer
 
     drawn = read_sample(sample)
@@ -102,6 +205,42 @@ def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
             click.echo(f"\n{len(marks):,} of {len(drawn.pairs):,} marked, in {marks.path}")
 
 
+@command.command("export")
+@click.argument("sample", type=_PATH)
+@click.argument("target", metavar="LIST", type=_PATH)
+def export(*, sample: Path, target: Path) -> None:
+    """Write the items of SAMPLE to the new file LIST, for readers without the page.
+
+    LIST is CSV, TSV, JSON lines or Parquet, by its name. It does not tell which version is the
+    original. Readers fill in the column sound (yes or no); `import` reads it.
+    """
+    from ietest_fast.report.annotation.lists import write_list
+    from ietest_fast.report.annotation.sample import ASKED, read_sample
+
+    drawn = read_sample(sample)
+    write_list(drawn, target)
+    click.echo(f"{target}: {len(drawn.pairs):,} items. Ask readers this:")
+    click.echo(ASKED[drawn.criterion])
+
+
+@command.command("import")
+@click.argument("sample", type=_PATH)
+@click.argument("marks", type=_PATH)
+@click.option("--person", required=True, help="Whose marks: letters, digits, _ and -.")
+def import_(*, sample: Path, marks: Path, person: str) -> None:
+    """Add the marks in the table MARKS to those of a person: columns item and sound.
+
+    In the column sound stands yes or no (or 1 and 0, true and false, sound and unsound), or nothing
+    if an item is not marked.
+    """
+    from ietest_fast.report.annotation.lists import import_marks
+    from ietest_fast.report.annotation.sample import read_sample
+
+    drawn = read_sample(sample)
+    found = import_marks(drawn, marks, person)
+    click.echo(f"{found.path}: {len(found):,} of {len(drawn.pairs):,} marked")
+
+
 @command.command("summary")
 @click.argument("sample", type=_PATH)
 @_JSON
@@ -118,7 +257,8 @@ def summary(*, sample: Path, as_json: bool) -> None:
         measure_texts,
         summary_table,
     )
-    from ietest_fast.report.annotation.sample import read_all_marks, read_sample
+    from ietest_fast.report.annotation.marks import read_all_marks
+    from ietest_fast.report.annotation.sample import read_sample
 
     drawn = read_sample(sample)
     marks = read_all_marks(drawn)
@@ -140,7 +280,9 @@ def summary(*, sample: Path, as_json: bool) -> None:
                 "by_first": {
                     version: {"n_marked": n, "n_sound": n_sound}
                     for version, (n, n_sound) in measure_orders(drawn, marks).items()
-                },
+                }
+                if drawn.has_versions
+                else None,
                 "unsound_edits": [
                     dict(zip(("old", "new", "n_unsound", "n_marked"), each, strict=True))
                     for each in (count_unsound(drawn, marks) if rows else ())
@@ -155,16 +297,21 @@ def summary(*, sample: Path, as_json: bool) -> None:
         kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.3f}"
         share = "" if agreement.share is None else f", {agreement.share:.1%} of marks agree"
         click.echo(f"{agreement.name}: {kappa}, on {agreement.n:,} marked by all{share}.")
-    shown = [
-        f"{n_sound / n:.1%} of {n:,} with the {version} one first"
-        for version, (n, n_sound) in measure_orders(drawn, marks).items()
-        if n
-    ]
-    click.echo(f"Sound marks by order of the versions: {', '.join(shown)}.")
+    if drawn.has_versions:
+        _say_orders(measure_orders(drawn, marks))
     worst = count_unsound(drawn, marks)[:_WORST] if rows else []
     if worst:
         said = ", ".join(f"{old} -> {new} ({bad} of {n})" for old, new, bad, n in worst)
         click.echo(f"Most often unsound: {said}.")
+
+
+def _say_orders(found: Mapping[str, tuple[int, int]]) -> None:
+    shown = [
+        f"{n_sound / n:.1%} of {n:,} with the {version} one first"
+        for version, (n, n_sound) in found.items()
+        if n
+    ]
+    click.echo(f"Sound marks by order of the versions: {', '.join(shown)}.")
 
 
 def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
@@ -186,20 +333,15 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.cli.options import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import find_sound
-    from ietest_fast.report.annotation.sample import (
-        Marks,
-        find_marks,
-        read_all_marks,
-        read_sample,
-    )
+    from ietest_fast.report.annotation.marks import Marks, find_marks, read_all_marks
+    from ietest_fast.report.annotation.sample import read_sample
     from ietest_fast.report.result_tables import brief_tables
     from ietest_fast.report.runs import read_run
     from ietest_fast.report.subset import repeat_on
     from ietest_fast.report.verdict import say_verdict
 
     drawn, finished = read_sample(sample), read_run(run)
-    if finished.test_set != drawn.test_set:
-        raise InputError(f"was not drawn from the test set of {run}", path=sample)
+    drawn.check_run(finished)
     # Another's file may be damaged: it does not matter here.
     marks = (
         {by: Marks(drawn, by).as_dict()} if by in find_marks(drawn.path) else read_all_marks(drawn)

@@ -404,6 +404,7 @@ def _soundness(runs: Sequence[FinishedRun], marked: Sequence[MarkedSample]) -> l
         return []
     parts: list[Part] = [Numbers(table=needed)]
     for each in marked:
+        each.sample.check_is_of_run()
         own = [run for run in runs if run.test_set == each.sample.test_set]
         if not own:
             raise InputError(

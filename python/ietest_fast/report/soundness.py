@@ -13,7 +13,8 @@ from ietest_fast.report.annotation.agreement import (
     summary_table,
     take_majority,
 )
-from ietest_fast.report.annotation.sample import MAJORITY, read_all_marks, read_sample
+from ietest_fast.report.annotation.marks import MAJORITY, read_all_marks
+from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.result_tables import brief_tables
 from ietest_fast.report.subset import repeat_on
 from ietest_fast.report.tables import Column, Table
@@ -164,8 +165,7 @@ def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
         If the sample was not drawn from the run's test set.
     """
     sample = marked.sample
-    if run.test_set != sample.test_set:
-        raise InputError(f"was not drawn from the test set of {run.name}", path=sample.path)
+    sample.check_run(run)
     tables = [summary_table(sample, marked.marks)]
     rows = marked.sound_rows
     if rows:

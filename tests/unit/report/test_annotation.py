@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -25,15 +26,9 @@ from ietest_fast.report.annotation.agreement import (
     summary_table,
     take_majority,
 )
-from ietest_fast.report.annotation.sample import (
-    Marks,
-    draw_sample,
-    find_marks,
-    marks_path,
-    read_all_marks,
-    read_sample,
-    split_edits,
-)
+from ietest_fast.report.annotation.drawing import draw_sample, split_edits
+from ietest_fast.report.annotation.marks import Marks, find_marks, marks_path, read_all_marks
+from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.runs import read_run
 from ietest_fast.transform.edits import COMPANION_RULES
 
@@ -189,7 +184,8 @@ def _spoil_pair(found, **values):
         *(lambda found, n=n: _spoil(found, n_reworded=n) for n in ("167", None, -1, 1.5, True)),
         lambda found: _spoil(found, columns="premise"),
         lambda found: _spoil(found, columns=["absent"]),
-        lambda found: _spoil(found, test_set=None),
+        lambda found: _spoil(found, test_set=5),
+        lambda found: _spoil(found, criterion="new-label"),
         lambda found: _spoil(found, pairs=[*found["pairs"], found["pairs"][0]]),
         lambda found: _spoil(found, pairs={"0": found["pairs"][0]}),
         *(lambda found, row=row: _spoil_pair(found, row=row) for row in (-1, 10**30, "1", None)),
@@ -211,6 +207,59 @@ def test_a_sample_that_was_spoilt_by_hand_is_refused(sample, spoil):
     sample.path.write_text(json.dumps(spoil(found)))
     with pytest.raises(InputError, match=r"sample\.json: is no sample"):
         read_sample(sample.path)
+
+
+# As the version before this one wrote it.
+FORMAT_2 = {
+    "format": 2,
+    "test_set": "ab12 cd34",
+    "source": "words on toys",
+    "unit": "texts",
+    "criterion": "label",
+    "n_reworded": 1,
+    "seed": 0,
+    "columns": ["premise"],
+    "pairs": [
+        {
+            "item": 7,
+            "row": 7,
+            "label": "neutral",
+            "pieces": {"premise": [["keep", "A boy "], ["old", "sleeps"], ["new", "slumbers"]]},
+            "first": "rephrased",
+        }
+    ],
+}
+
+
+def test_a_sample_of_the_version_before_is_read(tmp_path):
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(FORMAT_2))
+    marks_path(path, "anna").write_text('{"item": 7, "mark": "sound"}\n')
+    found = read_sample(path)
+    assert (found.test_set, found.items, found.has_versions) == ("ab12 cd34", (7,), True)
+    assert [dict(pair) for pair in found.pairs] == FORMAT_2["pairs"]
+    assert read_all_marks(found) == {"anna": {7: "sound"}}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda found: _spoil(found, unit="edits"),
+        lambda found: _spoil(found, criterion="label"),
+        lambda found: _spoil(found, criterion="other"),
+        lambda found: _spoil_pair(found, label=None),
+        lambda found: _spoil_pair(found, pieces={"premise": [["old", "a"], ["new", "b"]]}),
+    ],
+)
+def test_a_sample_of_new_labels_that_was_spoilt_is_refused(tmp_path, spoil):
+    pair = {"item": 7, "row": 7, "label": "neutral", "pieces": {"premise": [["keep", "A"]]}}
+    good = {**FORMAT_2, "format": 3, "test_set": None, "criterion": "new-label", "pairs": [pair]}
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps(good))
+    assert not read_sample(path).has_versions
+    path.write_text(json.dumps(spoil(good)))
+    with pytest.raises(InputError, match=r"new\.json: is no sample"):
+        read_sample(path)
 
 
 def test_marks_survive_a_restart(sample):
@@ -296,7 +345,8 @@ def test_ties_are_counted(sample):
 MARKER = """
 import sys
 from pathlib import Path
-from ietest_fast.report.annotation.sample import Marks, read_sample
+from ietest_fast.report.annotation.marks import Marks
+from ietest_fast.report.annotation.sample import read_sample
 sample = read_sample(Path(sys.argv[1]))
 marks = Marks(sample, sys.argv[2])
 for turn in range(1000):
@@ -351,6 +401,35 @@ def test_wrong_marks_are_refused(sample):
         marks_path(sample.path, "ben").write_text(line + "\n")
         with pytest.raises(InputError, match=r"ben\.marks\.jsonl"):
             Marks(sample, "ben")
+
+
+def test_several_marks_hold_or_none(sample):
+    marks = Marks(sample, "anna")
+    first, second, third = sample.items[:3]
+    marks.add(first, "sound")
+    before = marks.path.read_bytes()
+    for wrong in ({second: "sound", 10_000: "sound"}, {second: "sound", third: "good"}):
+        with pytest.raises(InputError):
+            marks.add_all(wrong)
+        assert (marks.as_dict(), marks.path.read_bytes()) == ({first: "sound"}, before)
+    marks.add_all({first: None, second: "unsound", third: "sound"})
+    assert marks.as_dict() == {second: "unsound", third: "sound"}
+    assert Marks(sample, "anna").as_dict() == marks.as_dict()
+
+
+def test_of_several_marks_that_do_not_fit_on_the_disk_none_holds(sample):
+    marks = Marks(sample, "anna")
+    marks.add(sample.items[0], "sound")
+    before = marks.path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, hard))
+    try:
+        with pytest.raises(StoreError, match="cannot be written"):
+            marks.add_all(dict.fromkeys(sample.items[1:30], "sound"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert marks.path.read_bytes() == before
+    assert marks.as_dict() == Marks(sample, "anna").as_dict() == {sample.items[0]: "sound"}
 
 
 def test_a_mark_that_cannot_be_written_does_not_hold(sample):

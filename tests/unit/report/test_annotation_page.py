@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import threading
 
+import pyarrow as pa
 import pytest
 
 from finished_runs import HOSTILE
-from ietest_fast.report.annotation.sample import Marks, draw_sample, read_sample
+from ietest_fast.corpus import Corpus
+from ietest_fast.report.annotation.drawing import draw_sample
+from ietest_fast.report.annotation.file_drawing import draw_transformed
+from ietest_fast.report.annotation.marks import Marks
+from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.annotation.server import AnnotationServer
 from ietest_fast.report.runs import read_run
 from report_browser import wait_until, watched_page
+from toys import LABELS
 
 pytestmark = pytest.mark.browser
 
@@ -101,6 +107,37 @@ def test_hostile_texts_show_as_text(sample):
             assert shown == visible
             assert page.locator("#pair img, #pair script, #pair svg, #pair b").count() == 0
         assert page.title() == "Sound or not?"
+        server.shutdown()
+        server.server_close()
+        assert troubles == []
+
+
+def test_new_texts_stand_alone_with_their_label(tmp_path):
+    table = pa.table(
+        {
+            "premise": ["The boy is young.", "A street is empty."],
+            "hypothesis": ["The woman opened the heavy door.", "Rain."],
+            "label": pa.array([0, 1], pa.int8()),
+        }
+    )
+    names = ("premise", "hypothesis")
+    corpus = Corpus(table=table, text_columns=names, label_names=LABELS)
+    sample = draw_transformed(corpus, "antonym", tmp_path / "new.json")
+    first, second = sample.pairs[:2]
+    with watched_page() as (page, troubles):
+        server = serve(sample)
+        page.goto(server.url)
+        wait_until(lambda: page.inner_text("#status").startswith("Pair 1 "))
+        texts = page.locator("#pair .text")
+        expected = ["".join(text for _, text in first["pieces"][name]) for name in names]
+        assert texts.all_text_contents() == expected
+        assert page.locator("#pair [data-letter], #pair mark").count() == 0
+        assert "label: contradiction" in page.inner_text("#pair")
+        assert "A and B" not in page.inner_text("main")
+        page.keyboard.press("s")
+        page.keyboard.press("u")
+        marks = {first["item"]: "sound", second["item"]: "unsound"}
+        wait_until(lambda: Marks(sample, "anna").as_dict() == marks)
         server.shutdown()
         server.server_close()
         assert troubles == []

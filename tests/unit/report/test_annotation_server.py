@@ -9,11 +9,16 @@ import struct
 import threading
 import time
 
+import pyarrow as pa
 import pytest
 
-from ietest_fast.report.annotation.sample import Marks, draw_sample
+from ietest_fast.corpus import Corpus
+from ietest_fast.report.annotation.drawing import draw_sample
+from ietest_fast.report.annotation.file_drawing import draw_transformed
+from ietest_fast.report.annotation.marks import Marks
 from ietest_fast.report.annotation.server import AnnotationServer
 from ietest_fast.report.runs import read_run
+from toys import LABELS
 
 
 @pytest.fixture
@@ -81,6 +86,42 @@ def test_the_page_does_not_tell_which_version_is_the_original(server):
             else:
                 assert texts == [versions["new"], versions["old"]]
             assert {kind for own in shown["texts"][name] for kind, _ in own} <= {"same", "other"}
+
+
+def test_new_texts_are_shown_once_with_their_label(tmp_path):
+    table = pa.table(
+        {
+            "premise": ["The boy is young.", "A street is empty."],
+            "hypothesis": ["The woman opened the heavy door.", "Rain."],
+            "label": pa.array([0, 1], pa.int8()),
+        }
+    )
+    names = ("premise", "hypothesis")
+    corpus = Corpus(table=table, text_columns=names, label_names=LABELS)
+    sample = draw_transformed(corpus, "antonym", tmp_path / "new.json")
+    with AnnotationServer(sample, Marks(sample, "anna")) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        _, page = ask(server, "GET", f"/?token={server.token}")
+        _, content = ask(server, "GET", f"/sample?token={server.token}")
+        assert mark(server, {"item": sample.items[0], "mark": "sound"})[0] == 200
+        server.shutdown()
+        thread.join()
+    assert b"with the label that it was given" in page
+    assert b"A and B" not in page
+    found = json.loads(content)
+    assert found["asked"].startswith("Sound: the label is right")
+    assert len(found["pairs"]) == len(sample.pairs) > 0
+    for shown, pair in zip(found["pairs"], sample.pairs, strict=True):
+        assert shown == {
+            "item": pair["item"],
+            "label": "contradiction",
+            "texts": {
+                name: [[["same", text] for _, text in pieces]]
+                for name, pieces in pair["pieces"].items()
+            },
+        }
+        assert not {"original", "antonym"} & set(json.dumps(shown).split('"'))
 
 
 @pytest.mark.parametrize("path", ["/", "/sample", "/sample?token=", "/?token=guess", "/?token=%ff"])

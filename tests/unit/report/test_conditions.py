@@ -18,7 +18,7 @@ from ietest_fast.experiment.schema import (
     ConditionResult,
 )
 from ietest_fast.report import print_summary, write_figures
-from ietest_fast.report.annotation.sample import draw_sample
+from ietest_fast.report.annotation.drawing import draw_sample
 from ietest_fast.report.charts import p_chart
 from ietest_fast.report.contents import gather
 from ietest_fast.report.effects import find_substitutions

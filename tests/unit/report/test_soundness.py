@@ -7,7 +7,8 @@ import json
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.annotation.sample import Marks, draw_sample
+from ietest_fast.report.annotation.drawing import draw_sample
+from ietest_fast.report.annotation.marks import Marks
 from ietest_fast.report.contents import gather
 from ietest_fast.report.counts import read_counts
 from ietest_fast.report.page_builder import build_page

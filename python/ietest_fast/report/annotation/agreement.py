@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.annotation.sample import MAJORITY, MARKS
+from ietest_fast.report.annotation.marks import MAJORITY, MARKS
 from ietest_fast.report.tables import Column, Range, Table
 from ietest_fast.stats import Interval, wilson_interval
 from ietest_fast.stats.resampling import design_effect
@@ -240,7 +240,10 @@ def mark_texts(sample: Sample, marks: Mapping[int, str], items: Iterable[int]) -
 def measure_orders(
     sample: Sample, marks: Mapping[str, Mapping[int, str]]
 ) -> dict[str, tuple[int, int]]:
-    """Count marks, and sound ones, by the version that was shown first, of all people."""
+    """Count marks, and sound ones, by the version that was shown first, of all people.
+
+    The sample is one of two versions.
+    """
     first = {pair["item"]: pair["first"] for pair in sample.pairs}
     found = {}
     for version in ("original", "rephrased"):
@@ -278,7 +281,8 @@ def summary_table(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> Tab
     rows_of_items = {pair["item"]: pair["row"] for pair in sample.pairs} if edits else None
     if edits:
         note += "; those of edits take the edits of a text for a cluster"
-    note += f". The sample was drawn from {sample.n_reworded:,} reworded texts."
+    drawn_from = "reworded" if sample.test_set is not None else "different new"
+    note += f". The sample was drawn from {sample.n_reworded:,} {drawn_from} texts."
     n_ties = count_ties(list(marks.values()))
     if n_ties:
         note += f" Without a majority, and not in its row: {n_ties:,} on which votes are tied."
@@ -289,7 +293,7 @@ def summary_table(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> Tab
         measured.append(("texts, all edits sound", n_texts, measure_texts(sample, marks)))
     return Table(
         name="soundness",
-        title=f"Sound rephrasings by {_NAMES[sample.criterion]}: {sample.source}",
+        title=f"{_TITLES[sample.criterion]}: {sample.source}",
         columns=(
             Column("by"),
             Column("of what"),
@@ -316,4 +320,8 @@ def summary_table(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> Tab
     )
 
 
-_NAMES = {"label": "the label", "meaning": "the meaning"}
+_TITLES = {
+    "label": "Sound rephrasings by the label",
+    "meaning": "Sound rephrasings by the meaning",
+    "new-label": "New texts whose label is right",
+}

@@ -13,17 +13,24 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from ietest_fast.errors import IetestError
-from ietest_fast.report.annotation.sample import ASKED, read_mark
+from ietest_fast.report.annotation.marks import read_mark
+from ietest_fast.report.annotation.sample import ASKED
 from ietest_fast.report.page_builder import hash_script, read_page_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.report.annotation.sample import Criterion, Marks, Sample
+    from ietest_fast.report.annotation.marks import Marks
+    from ietest_fast.report.annotation.sample import Criterion, Sample
 
 HOST = "127.0.0.1"
 
 _MOST_BYTES = 10_000
+
+_TWO_VERSIONS = "A and B are two versions of a text, in random order."
+_ONE_VERSION = (
+    "Each example is a new text, or a new pair of texts, with the label that it was given."
+)
 
 
 class AnnotationServer(ThreadingHTTPServer):
@@ -75,9 +82,10 @@ class AnnotationServer(ThreadingHTTPServer):
 def _hide_versions(pair: Mapping[str, Any], criterion: Criterion) -> dict[str, Any]:
     """Return two texts A and B of each column that do not tell which of them is the original.
 
-    Pieces are ``"same"`` in both, or ``"other"``. A column that was not reworded has one text.
+    Pieces are ``"same"`` in both, or ``"other"``. A column that was not reworded has one text, and
+    so has every column of new texts with their label.
     """
-    versions = ("old", "new") if pair["first"] == "original" else ("new", "old")
+    versions = ("old", "new") if pair.get("first") == "original" else ("new", "old")
 
     def write(pieces: Sequence[tuple[str, str]], version: str) -> list[list[str]]:
         names = {"keep": "same", version: "other"}
@@ -190,7 +198,9 @@ class _Handler(BaseHTTPRequestHandler):
         )
         script = read_page_file("annotate.js")
         page = environment.get_template("annotate.html.j2").render(
-            css=read_page_file("report.css"), js=script
+            css=read_page_file("report.css"),
+            js=script,
+            intro=_TWO_VERSIONS if self.server.sample.has_versions else _ONE_VERSION,
         )
         policy = (
             f"default-src 'none'; style-src 'unsafe-inline'; script-src '{hash_script(script)}'; "

@@ -1,0 +1,178 @@
+"""Draw a sample from a run: of what its transformation did to the test set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.report.annotation.marks import find_marks
+from ietest_fast.report.annotation.sample import Criterion, Sample, Unit, write_sample
+from ietest_fast.transform.edits import ARTICLE_RULE, COMPANION_RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from ietest_fast.report.runs import FinishedRun
+
+DEFAULT_N = 400
+"""Pairs of a sample, as in the paper's Tables 1 and 16."""
+
+
+def draw_sample(
+    run: FinishedRun,
+    path: Path,
+    *,
+    n: int = DEFAULT_N,
+    seed: int = 0,
+    unit: Unit = "texts",
+    criterion: Criterion = "label",
+) -> Sample:
+    """Draw reworded observations of a run's test set without replacement, and write them.
+
+    Parameters
+    ----------
+    run
+        A finished run, with its texts.
+    path
+        The file to make.
+    n
+        How many; all if there are fewer. Of edits, all those of an observation are drawn, so that
+        there may be a few more.
+    seed
+        Which of the samples, and which version of each is shown first.
+    unit, criterion
+        What is marked, and what people are asked.
+
+    Raises
+    ------
+    InputError
+        If the file is there already, or marks of one of its name are.
+    StoreError
+        If the run's texts are damaged.
+    """
+    from ietest_fast.report.effects import find_substitutions
+
+    check_new(path)
+    versions = run.read_versions()
+    reworded = np.flatnonzero(find_substitutions(versions).n_by_row)
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(reworded)[:n]
+    edits = edits_by_row(versions.edits, {int(row) for row in chosen})
+
+    def show(row: int, item: int, made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        texts = {name: versions.original[name][row].as_py() for name in versions.columns}
+        label = versions.label_names[versions.gold[row]]
+        return show_pair(texts, made, item=item, row=row, label=label)
+
+    pairs = []
+    for row in map(int, chosen):
+        if unit == "texts":
+            pairs.append(show(row, row, edits[row]))
+        elif len(pairs) < n:
+            pairs += [show(row, own[-1]["item"], own) for own in split_edits(edits[row])]
+    order_versions(pairs, rng)
+    sample = Sample(
+        path=path,
+        test_set=str(run.test_set),
+        source=f"{run.transformation} on {run.data_name}",
+        unit=unit,
+        criterion=criterion,
+        n_reworded=len(reworded),
+        seed=seed,
+        columns=versions.columns,
+        pairs=tuple(pairs),
+    )
+    write_sample(sample)
+    return sample
+
+
+def check_new(path: Path) -> None:
+    """Refuse the name of a sample that is there already, or that marks are left of.
+
+    Raises
+    ------
+    InputError
+        If it is one.
+    """
+    if path.exists():
+        raise InputError("is there already, and marks may belong to it; name another", path=path)
+    left = find_marks(path)
+    if left:
+        raise InputError(
+            f"marks of a sample of this name are still there: {', '.join(left.values())}; name "
+            "another, or put them away",
+            path=path,
+        )
+
+
+def edits_by_row(edits: pa.Table, rows: Collection[int]) -> dict[int, list[dict[str, Any]]]:
+    """Return the edits of some rows, each with ``item``, its place among all edits."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for place, edit in enumerate(edits.to_pylist()):
+        if edit["row"] in rows:
+            found.setdefault(edit["row"], []).append({**edit, "item": place})
+    return found
+
+
+def show_pair(
+    texts: Mapping[str, str],
+    edits: Sequence[Mapping[str, Any]],
+    *,
+    item: int,
+    row: int,
+    label: str,
+) -> dict[str, Any]:
+    """Return a pair of a sample: old texts, by column, with what edits do to them."""
+    return {
+        "item": item,
+        "row": row,
+        "label": label,
+        "pieces": {
+            name: cut_pieces(text, [edit for edit in edits if edit["column"] == name])
+            for name, text in texts.items()
+        },
+    }
+
+
+def order_versions(pairs: Sequence[dict[str, Any]], rng: np.random.Generator) -> None:
+    """Say of each pair which version is shown first.
+
+    This is drawn after the rows, so that it is the same sample whatever is marked.
+    """
+    for pair, is_first in zip(pairs, rng.random(len(pairs)) < 0.5, strict=True):
+        pair["first"] = "original" if is_first else "rephrased"
+
+
+def split_edits(edits: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Part the edits of a row: each substitution, behind the article that it brought along.
+
+    Edits that bring a text into normal form belong to none.
+    """
+    parts: list[list[Mapping[str, Any]]] = []
+    article: Mapping[str, Any] | None = None
+    for edit in sorted(edits, key=lambda edit: (edit["column"], edit["start"])):
+        if edit["rule"] == ARTICLE_RULE:
+            article = edit
+        elif edit["rule"] not in COMPANION_RULES:
+            is_own = article is not None and article["column"] == edit["column"]
+            parts.append([article, edit] if article is not None and is_own else [edit])
+            article = None
+    return parts
+
+
+def cut_pieces(text: str, edits: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Cut a text at its edits: pieces kept, taken out (``old``) and put in (``new``)."""
+    data = text.encode()
+    pieces, at = [], 0
+    for edit in sorted(edits, key=lambda edit: edit["start"]):
+        pieces.append(["keep", data[at : edit["start"]].decode()])
+        pieces.append(["old", edit["old"]])
+        pieces.append(["new", edit["new"]])
+        at = edit["end"]
+    pieces.append(["keep", data[at:].decode()])
+    return [piece for piece in pieces if piece[1]]

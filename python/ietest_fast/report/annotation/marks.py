@@ -1,0 +1,245 @@
+"""The marks that people give a sample: files that survive a kill, one for each person."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING
+
+from ietest_fast.errors import InputError, StoreError
+from ietest_fast.report.annotation.sample import check_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from ietest_fast.report.annotation.sample import Sample
+
+MARKS = ("sound", "unsound")
+
+MAJORITY = "majority"
+"""Instead of a person: what more than half of those say who marked an observation."""
+
+_PERSON = re.compile(r"[\w-]{1,40}")
+
+
+def read_mark(line: str | bytes) -> tuple[int, str | None]:
+    """Read a mark such as ``{"item": 7, "mark": "sound"}``; None takes one back.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    try:
+        found = json.loads(line)
+        item, mark = check_number(found["item"]), found["mark"]
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError("is no mark") from error
+    if mark is not None and mark not in MARKS:
+        raise ValueError(f"a mark is {' or '.join(MARKS)}")
+    return item, mark
+
+
+class Marks:
+    """One person's marks of a sample: a file to which every mark is added and forced to disk.
+
+    The last mark of an item holds. A last line that was cut off by a kill or a power cut is left
+    out; what was said before it stays.
+
+    Parameters
+    ----------
+    sample
+        The sample.
+    person
+        Letters, digits, ``_`` and ``-``: part of the file's name.
+
+    Raises
+    ------
+    InputError
+        If the name is none, or the file is not one of marks.
+    """
+
+    def __init__(self, sample: Sample, person: str) -> None:
+        if not _PERSON.fullmatch(person):
+            raise InputError(
+                f"a person is named by at most 40 letters, digits, _ and -, not {person!r}"
+            )
+        if person == MAJORITY:
+            raise InputError(f"a person cannot be called {MAJORITY}: that is what most people say")
+        self.person = person
+        self.path = marks_path(sample.path, person)
+        self._items = frozenset(sample.items)
+        self._marks: dict[int, str] = {}
+        self._read()
+
+    def _read(self) -> None:
+        if not self.path.is_file():
+            return
+        lines = self.path.read_bytes().split(b"\n")
+        # A line without an end was never finished, unless somebody's editor has left it so.
+        if not _is_mark(lines[-1]):
+            lines.pop()
+        for number, line in enumerate(lines, start=1):
+            try:
+                item, mark = read_mark(line)
+            except ValueError as error:
+                raise InputError(
+                    'is no mark such as {"item": 7, "mark": "sound"}',
+                    path=self.path,
+                    row=f"line {number}",
+                ) from error
+            self._keep(item, mark)
+
+    def _keep(self, item: int, mark: str | None) -> None:
+        if item not in self._items:
+            raise InputError(f"item {item} is not in the sample", path=self.path)
+        if mark is None:
+            self._marks.pop(item, None)
+        else:
+            self._marks[item] = mark
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    def as_dict(self) -> dict[int, str]:
+        """Return the mark of every marked item."""
+        return dict(self._marks)
+
+    def add(self, item: int, mark: str | None) -> None:
+        """Mark an item, or with None take its mark back; on the disk when this returns.
+
+        Raises
+        ------
+        InputError
+            If the item is not in the sample, or there is no such mark.
+        StoreError
+            If the file cannot be written; the mark then does not hold.
+        """
+        self.add_all({item: mark})
+
+    def add_all(self, marks: Mapping[int, str | None]) -> None:
+        """Mark several items, or take their marks back; see :meth:`add`.
+
+        Raises
+        ------
+        InputError
+            If an item is not in the sample, or there is no such mark; none of them holds then.
+        StoreError
+            If the file cannot be written; no mark of them then holds.
+        """
+        for item, mark in marks.items():
+            if mark is not None and mark not in MARKS:
+                raise InputError(f"a mark is {' or '.join(MARKS)}, not {mark!r}")
+            if item not in self._items:
+                raise InputError(f"item {item} is not in the sample")
+        lines = "".join(
+            json.dumps({"item": item, "mark": mark}) + "\n" for item, mark in marks.items()
+        ).encode()
+        try:
+            with self.path.open("ab+", buffering=0) as file:
+                self._end_last_line(file)
+                n_before = file.seek(0, os.SEEK_END)
+                try:
+                    if file.write(lines) < len(lines):  # as on a disk that is full by now
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    os.fsync(file.fileno())
+                except OSError:
+                    with suppress(OSError):
+                        file.truncate(n_before)
+                    raise
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
+        for item, mark in marks.items():
+            self._keep(item, mark)
+
+    @staticmethod
+    def _end_last_line(file: IO[bytes]) -> None:
+        """Cut off what a kill has left of a line, so that the next one is not added to it."""
+        file.seek(0)
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        if whole == len(content):
+            return
+        if _is_mark(content[whole:]):
+            file.write(b"\n")
+        else:
+            file.truncate(whole)
+            file.seek(0, os.SEEK_END)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep others from marking in this person's name; they would not see each other's marks.
+
+        The file is there afterwards, if only empty.
+
+        Raises
+        ------
+        InputError
+            If somebody does.
+        StoreError
+            If the file cannot be written.
+        """
+        import fcntl
+
+        try:
+            file = self.path.open("ab")
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise InputError(
+                    f"{self.person} is marking this sample in another window; end that first",
+                    path=self.path,
+                ) from error
+            except OSError as error:
+                raise StoreError(f"{self.path}: cannot be locked: {error.strerror}") from error
+            # What was marked between reading and locking.
+            self._marks.clear()
+            self._read()
+            yield
+
+
+def _is_mark(line: bytes) -> bool:
+    try:
+        read_mark(line)
+    except ValueError:
+        return False
+    return True
+
+
+def marks_path(sample: Path, person: str) -> Path:
+    """Give the file of a person's marks: beside the sample, with the name in it."""
+    return sample.with_name(f"{sample.name}.{person}.marks.jsonl")
+
+
+def find_marks(sample: Path) -> dict[str, str]:
+    """Find the files of marks of a sample that are not empty: their names by person."""
+    begin, end = f"{sample.name}.", ".marks.jsonl"
+    there = [
+        path for path in sample.parent.glob(f"*{end}") if path.is_file() and path.stat().st_size
+    ]
+    names = sorted(path.name for path in there)
+    people = {name: name[len(begin) : -len(end)] for name in names if name.startswith(begin)}
+    return {
+        person: name
+        for name, person in people.items()
+        if _PERSON.fullmatch(person) and person != MAJORITY
+    }
+
+
+def read_all_marks(sample: Sample) -> dict[str, dict[int, str]]:
+    """Read the marks of everybody who has marked something of a sample, by person.
+
+    Raises
+    ------
+    InputError
+        If a file is not one of marks of this sample.
+    """
+    found = {person: Marks(sample, person).as_dict() for person in find_marks(sample.path)}
+    return {person: marks for person, marks in sorted(found.items()) if marks}
