@@ -87,6 +87,11 @@ def test_labels_may_be_numbers() -> None:
     )
     made = _transform("swap:symmetric=other", corpus.table, Material(corpora=[corpus]))
     assert made.changed.tolist() == [False, True]
+    # Those of the table that is transformed come first.
+    numbers = corpus.table.set_column(2, "label", pa.array([0, 1], pa.int8()))
+    material = Material(corpora=[corpus], label_names=("other", "same"))
+    made = _transform("swap:symmetric=other", numbers, material)
+    assert made.changed.tolist() == [True, False]
 
 
 def test_a_pair_becomes_one_text() -> None:

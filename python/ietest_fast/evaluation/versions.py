@@ -125,7 +125,10 @@ def transform_corpus(
 
     source = corpus if foreign is None else foreign
     material = Material(
-        corpora=list(learn_from) or [source], tag_cache="temporary", n_threads=n_threads
+        corpora=list(learn_from) or [source],
+        label_names=corpus.label_names,
+        tag_cache="temporary",
+        n_threads=n_threads,
     )
     told: list[str] = []
 

@@ -338,7 +338,9 @@ class InternalisationOptions(PhiOptions):
 
 
 def _names_of_codes(material: Material) -> tuple[str, ...]:
-    """Return the names of labels that are written as numbers, as the corpora have them."""
+    """Return the names of labels that are written as numbers."""
+    if material.label_names:
+        return material.label_names
     for corpus in material.corpora:
         if isinstance(corpus, Corpus):
             return corpus.label_names
