@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BeforeValidator, Field
 
-from ietest_fast.lexicon.token_parses import RELATIONS
 from ietest_fast.transform.doubt import Doubt
 from ietest_fast.transform.kinds import PlannedTransformation, TransformationKind, take_several
 from ietest_fast.transform.permutations import (
@@ -16,10 +14,15 @@ from ietest_fast.transform.permutations import (
     swap_coordination,
     swap_copula,
 )
-from ietest_fast.transform.syntactic import Rewritten, SyntacticTransformation
+from ietest_fast.transform.syntactic import (
+    Rewritten,
+    SyntacticTransformation,
+    find_texts_with,
+)
 from ietest_fast.transform.voice import SyntaxOptions
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from ietest_fast.lexicon.token_parses import TokenParses
@@ -66,10 +69,7 @@ class Permutation(SyntacticTransformation):
 
     def find_candidates(self, parses: TokenParses) -> npt.NDArray[np.bool_]:
         """Return which texts have one of the constructions' relations."""
-        codes = [RELATIONS.index(_RELATIONS[each]) for each in self.constructions]
-        n_before = np.concatenate(([0], np.cumsum(np.isin(parses.relation, codes))))
-        found: npt.NDArray[np.bool_] = np.diff(n_before[parses.offsets]) > 0
-        return found
+        return find_texts_with(parses, [_RELATIONS[each] for each in self.constructions])
 
     def rewrite(self, sentence: Sentence) -> list[Rewritten]:
         """Return the sentence with its constituents in the other order."""

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.lexicon.token_parses import RELATIONS
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA, edits_of_column
@@ -184,6 +185,14 @@ class SyntacticTransformation(BaseTransformation):
         return len(parsed) == 1 and any(
             back.text == sentence.text for back in self.lead_back(parsed[0])
         )
+
+
+def find_texts_with(parses: TokenParses, relations: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which texts have a word with one of some relations, bool (n,)."""
+    codes = [RELATIONS.index(name) for name in relations]
+    n_before = np.concatenate(([0], np.cumsum(np.isin(parses.relation, codes))))
+    found: npt.NDArray[np.bool_] = np.diff(n_before[parses.offsets]) > 0
+    return found
 
 
 def _sure_sentences(sentences: Iterable[Sentence]) -> Iterator[Sentence]:

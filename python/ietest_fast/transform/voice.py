@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import Field
 
-from ietest_fast.lexicon.token_parses import RELATIONS
 from ietest_fast.transform.clauses import read_active, read_passive
 from ietest_fast.transform.doubt import Doubt
 from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, TransformationKind
 from ietest_fast.transform.noun_phrases import write_noun_phrase
-from ietest_fast.transform.syntactic import Rewritten, SyntacticTransformation
+from ietest_fast.transform.syntactic import (
+    Rewritten,
+    SyntacticTransformation,
+    find_texts_with,
+)
 from ietest_fast.transform.verb_groups import check_agreement, write_active, write_passive
 from ietest_fast.transform.voice_rules import check_active, check_agent, check_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import numpy as np
     import numpy.typing as npt
 
     from ietest_fast.lexicon.token_parses import TokenParses
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     from ietest_fast.transform.trees import Sentence
 
     Read = Callable[[Sentence], Clause]
-    Write = Callable[[Sentence, Clause, bool], Iterator[str]]
+    Write = Callable[[Sentence, Clause], Iterator[str]]
 
 Direction = Literal["both", "passive", "active"]
 
@@ -75,10 +79,7 @@ class Voice(SyntacticTransformation):
             wanted.append("obj")
         if self.direction != "passive":
             wanted.append("obl:agent")
-        codes = [RELATIONS.index(name) for name in wanted]
-        n_before = np.concatenate(([0], np.cumsum(np.isin(parses.relation, codes))))
-        found: npt.NDArray[np.bool_] = np.diff(n_before[parses.offsets]) > 0
-        return found
+        return find_texts_with(parses, wanted)
 
     def rewrite(self, sentence: Sentence) -> list[Rewritten]:
         """Return the sentence in the other voice; two ways to order a passive."""
@@ -89,25 +90,20 @@ class Voice(SyntacticTransformation):
         return self._turn(sentence, "both", is_back=True)
 
     def _turn(self, sentence: Sentence, direction: Direction, *, is_back: bool) -> list[Rewritten]:
-        readings: list[tuple[Read, Write, str]] = []
+        to_active = partial(self._to_active, is_back=is_back)
+        ways: list[tuple[Read, Write, str]] = []
         if direction != "active":
-            readings.append((read_active, self._to_passive, "to-passive"))
+            ways.append((read_active, self._to_passive, "to-passive"))
         if direction != "passive":
-            readings.append((read_passive, self._to_active, "to-active"))
-        for read, write, rule in readings:
+            ways.append((read_passive, to_active, "to-active"))
+        for read, write, rule in ways:
             try:
-                made = list(write(sentence, read(sentence), is_back))
+                return [Rewritten(text, rule) for text in write(sentence, read(sentence))]
             except Doubt:
                 continue
-            return [Rewritten(text, rule) for text in made]
         return []
 
-    def _to_passive(
-        self,
-        sentence: Sentence,
-        clause: Clause,
-        is_back: bool,  # noqa: ARG002 - what both directions are called with
-    ) -> Iterator[str]:
+    def _to_passive(self, sentence: Sentence, clause: Clause) -> Iterator[str]:
         """Yield the sentence with the agent behind the verb, then at its end."""
         tag = sentence.tags[clause.group.verb]
         lemma = self.verbs.lemma(sentence.lower[clause.group.verb], tag)
@@ -128,12 +124,8 @@ class Voice(SyntacticTransformation):
         if after and "," not in after and not refers:
             yield f"{begin}{after}{agent}{end}"
 
-    def _to_active(
-        self,
-        sentence: Sentence,
-        clause: Clause,
-        is_back: bool,
-    ) -> Iterator[str]:
+    def _to_active(self, sentence: Sentence, clause: Clause, *, is_back: bool) -> Iterator[str]:
+        """Yield the sentence with the agent in front; on the way back also other orders."""
         check_agent(sentence, clause)
         check_parts(sentence, clause, self.wordnet)
         check_agreement(sentence, clause.group, clause.subject.person, self.verbs)
