@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -64,6 +65,7 @@ class Annotator(Generic[T]):
         self._pipeline = pipeline
         self._work = work
         self._workers: TagWorkers[T] | None = None
+        self._is_working = threading.Lock()
         self._cache: TagCache | None = None
 
     @classmethod
@@ -122,7 +124,13 @@ class Annotator(Generic[T]):
             If a text has more than :data:`MOST_CHARACTERS` characters.
         """
         cache = self._cache if cache is None else cache
-        texts = pa.array(texts, pa.large_string()) if isinstance(texts, Sequence) else texts
+        if isinstance(texts, str):
+            raise InputError(f"texts: a list of texts is needed, not one text ({texts[:40]!r})")
+        if isinstance(texts, Sequence):
+            try:
+                texts = pa.array(texts, pa.large_string())
+            except UnicodeEncodeError as error:
+                raise InputError(f"texts: one is no valid Unicode ({error.reason})") from error
         texts = texts.cast(pa.large_string())
         if isinstance(texts, pa.ChunkedArray):
             texts = texts.combine_chunks()
@@ -184,10 +192,13 @@ class Annotator(Generic[T]):
                     report(n_done)
             return kind.concatenate(parts)
 
-        if self._workers is None or not self._workers.usable_for(n_helpers):
-            self._end_helpers()
-            self._workers = TagWorkers(self.task, self.name, n_helpers)
-        return kind.concatenate(self._workers.work(chunks, self._work, report, n_helpers=n_helpers))
+        # Helpers answer one question at a time.
+        with self._is_working:
+            if self._workers is None or not self._workers.usable_for(n_helpers):
+                self._end_helpers()
+                self._workers = TagWorkers(self.task, self.name, n_helpers)
+            parts = self._workers.work(chunks, self._work, report, n_helpers=n_helpers)
+        return kind.concatenate(parts)
 
     def keep_tags(self, cache: TagCache) -> None:
         """Keep all that is found from now on in a cache, which :meth:`close` closes."""

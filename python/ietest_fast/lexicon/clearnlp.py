@@ -93,6 +93,18 @@ class _Tree:
         self.tags = tags
         self.heads = heads
         self.relations = relations
+        self._below: list[list[int]] = [[] for _ in heads]
+        for token, head in enumerate(heads):
+            if head != token:
+                self._below[head].append(token)
+
+    def _hang(self, token: int, head: int) -> None:
+        """Give a token another head; its own makes it a root."""
+        if self.heads[token] != token:
+            self._below[self.heads[token]].remove(token)
+        self.heads[token] = head
+        if head != token:
+            self._below[head].append(token)
 
     def rewrite(self, tokens: range) -> None:
         """Rewrite the trees of one text."""
@@ -100,30 +112,30 @@ class _Tree:
         self._turn_copulas(tokens)
         self._flatten_coordinations(tokens)
 
-    def _children(self, token: int, tokens: range) -> list[int]:
-        return [each for each in tokens if self.heads[each] == token and each != token]
+    def _children(self, token: int) -> list[int]:
+        return sorted(self._below[token])
 
-    def _put_in_place_of(self, new: int, old: int, relation: str, tokens: range) -> None:
+    def _put_in_place_of(self, new: int, old: int, relation: str) -> None:
         """Let `new`, a child of `old`, take its head and children; `old` hangs on it."""
-        is_root = self.heads[old] == old
-        for child in self._children(old, tokens):
-            self.heads[child] = new
-        self.heads[new] = new if is_root else self.heads[old]
-        self.heads[old] = new
+        above = self.heads[old]
+        self._hang(new, new if above == old else above)
+        for child in self._children(old):
+            self._hang(child, new)
+        self._hang(old, new)
         self.relations[old] = relation
 
     def _turn_prepositions(self, tokens: range) -> None:
         for token in tokens:
             if self.relations[token] not in {"prep", "agent", "dative"}:
                 continue
-            children = self._children(token, tokens)
+            children = self._children(token)
             inner = next((c for c in children if self.relations[c] in {"pobj", "pcomp"}), None)
             if inner is None or self.heads[token] == token:
                 continue
             is_agent = self.relations[token] == "agent"
             is_clause = self.relations[inner] == "pcomp"
             under_noun = self.tags[self.heads[token]].startswith(_NOMINAL)
-            self._put_in_place_of(inner, token, "mark" if is_clause else "case", tokens)
+            self._put_in_place_of(inner, token, "mark" if is_clause else "case")
             if is_clause:
                 self.relations[inner] = "acl" if under_noun else "advcl"
             elif is_agent:
@@ -135,7 +147,7 @@ class _Tree:
         for token in tokens:
             if self.words[token].lower() not in _BE:
                 continue
-            children = self._children(token, tokens)
+            children = self._children(token)
             inner = next((c for c in children if self.relations[c] in {"attr", "acomp"}), None)
             if inner is None:
                 continue
@@ -143,7 +155,7 @@ class _Tree:
                 self.relations[inner] = "nsubj"
                 continue
             outer = self.relations[token]
-            self._put_in_place_of(inner, token, "cop", tokens)
+            self._put_in_place_of(inner, token, "cop")
             self.relations[inner] = outer
 
     def _flatten_coordinations(self, tokens: range) -> None:
@@ -151,13 +163,13 @@ class _Tree:
             if self.relations[token] == "cc":
                 members = [
                     each
-                    for each in self._children(self.heads[token], tokens)
+                    for each in self._children(self.heads[token])
                     if self.relations[each] == "conj" and each > token
                 ]
                 if members:
-                    self.heads[token] = members[0]
+                    self._hang(token, members[0])
         for token in tokens:  # heads first: members stand behind the one they hang on
             if self.relations[token] == "conj":
                 first = self.heads[token]
                 if self.relations[first] == "conj" and first < token:
-                    self.heads[token] = self.heads[first]
+                    self._hang(token, self.heads[first])

@@ -61,11 +61,15 @@ class ParsePipeline:
         What it was loaded by; ``"packaged"`` for the pipeline that comes with this package.
     folder
         Where the pipeline's files are.
+    fingerprint
+        Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
         self.folder = folder
+        # Now: another pipeline may be put there later.
+        self.fingerprint = hash_pipeline(folder, f"parse {_PARSES_VERSION}")
         self.nlp, factories = load_spacy(name, folder, needless=_NEEDLESS, known=_KNOWN)
         self._is_clearnlp = _check(self.nlp, name, factories)
         self._fast = _fast_path(self.nlp)
@@ -87,11 +91,6 @@ class ParsePipeline:
         else:
             folder = find_folder(name)
         return _load_once(name, folder, describe_files(folder))
-
-    @functools.cached_property
-    def fingerprint(self) -> str:
-        """Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits."""
-        return hash_pipeline(self.folder, f"parse {_PARSES_VERSION}")
 
     def parse(self, texts: list[str]) -> TokenParses:
         """Parse a list of texts as it is, in this process."""

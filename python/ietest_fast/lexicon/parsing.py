@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from ietest_fast.lexicon.annotator import Annotator
 from ietest_fast.lexicon.parse_pipelines import ParsePipeline
+from ietest_fast.lexicon.pipelines import resolve_name
 from ietest_fast.lexicon.token_parses import TokenParses
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Parser(Annotator[TokenParses]):
             If there is no such pipeline, it cannot be read, it has no parser or no tagger, its
             relations are neither, or the packaged one is damaged.
         """
-        pipeline = ParsePipeline.load("packaged" if name is None else str(name))
+        pipeline = ParsePipeline.load(resolve_name(name))
         return cls(pipeline, pipeline.parse)
 
     def parse(

@@ -57,11 +57,15 @@ class Pipeline:
         What it was loaded by; ``"packaged"`` for the pipeline that comes with this package.
     folder
         Where the pipeline's files are.
+    fingerprint
+        Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
         self.folder = folder
+        # Now: another pipeline may be put there later.
+        self.fingerprint = hash_pipeline(folder, _TAGS_VERSION)
         self.nlp = _load(name, folder)
         self._tag = _fast_path(self.nlp) or functools.partial(tag_with_pipe, self.nlp)
         self._is_tagging = threading.Lock()
@@ -82,11 +86,6 @@ class Pipeline:
         else:
             folder = find_folder(name)
         return _load_once(name, folder, describe_files(folder))
-
-    @functools.cached_property
-    def fingerprint(self) -> str:
-        """Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits."""
-        return hash_pipeline(self.folder, _TAGS_VERSION)
 
     def tag(self, texts: list[str]) -> TokenTags:
         """Tag a list of texts as it is, in this process."""
@@ -127,6 +126,13 @@ def describe_files(folder: Path) -> tuple[tuple[str, int, int], ...]:
             status = path.stat()
             described.append((str(path), status.st_size, status.st_mtime_ns))
     return tuple(described)
+
+
+def resolve_name(name: str | Path | None) -> str:
+    """Return what a pipeline is loaded by, from whichever folder: a path is made absolute."""
+    if name is None:
+        return "packaged"
+    return str(Path(name).resolve()) if Path(name).is_dir() else str(name)
 
 
 def find_folder(name: str) -> Path:

@@ -133,6 +133,9 @@ class Quantity:
         return self.start - len(self.currency)
 
 
+_MOST_DIGITS = 30
+
+
 def find_quantities(text: str) -> list[Quantity]:
     """Find the quantities of a text, in their order.
 
@@ -151,6 +154,9 @@ def _find_digits(text: str) -> Iterator[Quantity]:
         start, end = match.span(kind)
         written = match[kind]
         plain = written.replace(",", "")
+        # Longer numbers are something else, and Python refuses to read very long ones.
+        if len(plain) > _MOST_DIGITS or plain.endswith("/0"):
+            continue
         if kind == "fraction":
             whole, _, part = plain.rpartition(" ")
             value = Fraction(whole or 0) + Fraction(part)

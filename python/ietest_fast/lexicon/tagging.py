@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from ietest_fast.lexicon.annotator import Annotator
-from ietest_fast.lexicon.pipelines import Pipeline
+from ietest_fast.lexicon.pipelines import Pipeline, resolve_name
 from ietest_fast.lexicon.token_tags import TokenTags
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Tagger(Annotator[TokenTags]):
             If there is no such pipeline, it cannot be read, it has no component that tags, or
             the packaged one is damaged.
         """
-        pipeline = Pipeline.load("packaged" if name is None else str(name))
+        pipeline = Pipeline.load(resolve_name(name))
         return cls(pipeline, pipeline.tag)
 
     def tag(

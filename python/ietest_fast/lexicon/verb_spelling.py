@@ -63,6 +63,8 @@ def find_stems(verb: str, listed: Iterable[str]) -> tuple[str, ...]:
     tuple of str
         The usual one first; two where both are in use (*traveled*, *travelled*).
     """
+    if not verb:
+        raise ValueError("verb: an empty word has no forms")
     doubled = verb + verb[-1]
     found = {
         form[: -len(ending)]

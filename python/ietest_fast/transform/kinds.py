@@ -165,21 +165,35 @@ class PlannedTransformation:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, made: Transformation, *, closer: Callable[[], None] = _nothing) -> Self:
+    def of(
+        cls,
+        made: Transformation,
+        *,
+        prepare: Callable[[Material], None] | None = None,
+        closer: Callable[[], None] = _nothing,
+    ) -> Self:
         """Plan a transformation that is complete without any text.
 
         Parameters
         ----------
         made
             The transformation.
+        prepare
+            Called before it is given, with what there is to work with.
         closer
             Lets go of what it uses.
         """
+
+        def build(material: Material) -> Transformation:
+            if prepare is not None:
+                prepare(material)
+            return made
+
         return cls(
             name=made.name,
             fingerprint=made.fingerprint,
             options=dict(made.describe().get("options", {})),
-            builder=lambda _: made,
+            builder=build,
             closer=closer,
             keeps_labels=made.keeps_labels,
         )

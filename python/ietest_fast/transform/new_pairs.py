@@ -59,9 +59,9 @@ def check_pair_columns(name: str, text_columns: Sequence[str]) -> tuple[str, str
 def keep_first(pairs: Iterable[NewPair]) -> list[NewPair]:
     """Return the pairs in the order of their rows, of equal ones the first alone."""
     first: dict[tuple[str, str], NewPair] = {}
-    for pair in pairs:
+    for pair in sorted(pairs, key=lambda pair: pair.row):
         first.setdefault((pair.premise, pair.hypothesis), pair)
-    return sorted(first.values(), key=lambda pair: pair.row)
+    return list(first.values())
 
 
 def put_pairs(
@@ -79,7 +79,7 @@ def put_pairs(
         In the order of the new rows.
     with_edits
         Whether to list edits: for each text that differs one, from the first character that does to
-        the last.
+        the last. A missing text counts as an empty one, and is that when edits are undone.
     """
     source = np.array([pair.row for pair in pairs], np.int64)
     old = table.take(pa.array(source))

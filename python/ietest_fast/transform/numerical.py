@@ -93,14 +93,22 @@ _ABBREVIATED = re.compile(
 )
 
 
+# With what stands before it.
+_LONGEST_ABBREVIATION = 10
+# So many characters before a quantity are looked at.
+_NEAR = 60
+# Longer numbers are something else, and Python refuses to read very long ones.
+_MOST_DIGITS = 30
+
+
 def split_sentences(text: str) -> list[str]:
     """Cut a text into its sentences, without the blanks between them."""
     sentences, begin = [], 0
     for between in _BETWEEN.finditer(text):
-        sentence = text[begin : between.end(1)]
-        if _ABBREVIATED.search(sentence):
+        end = between.end(1)
+        if _ABBREVIATED.search(text, max(begin - 1, end - _LONGEST_ABBREVIATION, 0), end):
             continue
-        sentences.append(sentence.strip())
+        sentences.append(text[begin:end].strip())
         begin = between.end()
     return [*sentences, text[begin:].strip()]
 
@@ -125,10 +133,11 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
     The quantity counts or measures something: a percent or currency sign, or a content word stands
     beside it; and nothing before it compares or names it.
     """
-    before = re.search(r"([\w'.]+)\W*$", text[: quantity.outer_start])
+    near = text[max(0, quantity.outer_start - _NEAR) : quantity.outer_start]
+    before = re.search(r"([\w'.]+)\W*$", near)
     word = before[1].lower().strip(".") if before else ""
     is_no_count = quantity.is_ordinal or quantity.value in {0, 1}
-    is_in_a_row = _IN_A_ROW.search(text[: quantity.outer_start])
+    is_in_a_row = _IN_A_ROW.search(near)
     if is_no_count or is_in_a_row or _AGO.match(text[quantity.end :]):
         return False
     # "Windows 95", "Cave 31", "the girl's two dogs"
@@ -274,7 +283,7 @@ def paper_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]:
     The first digit becomes another one from 1 to 8.
     """
     found = _INTEGER.search(sentence)
-    if found is None:
+    if found is None or len(found[0]) > _MOST_DIGITS:
         return
     first = found.start() + (found[0][0] in "+-")
 

@@ -18,6 +18,7 @@ from ietest_fast.transform.syntactic import (
     Rewritten,
     SyntacticTransformation,
     find_texts_with,
+    plan_syntactic,
 )
 from ietest_fast.transform.voice import SyntaxOptions
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ietest_fast.lexicon.token_parses import TokenParses
-    from ietest_fast.lexicon.wordnet import WordNet
     from ietest_fast.transform.trees import Sentence
 
 Construction = Literal["copula", "relative", "coordination"]
@@ -54,7 +54,6 @@ class Permutation(SyntacticTransformation):
         that it has is permuted.
     """
 
-    wordnet: WordNet
     constructions: tuple[Construction, ...] = ALL
 
     @property
@@ -102,7 +101,7 @@ def _plan_permutation(options: PermutationOptions) -> PlannedTransformation:
     made = Permutation(
         parser=parser, wordnet=WordNet.packaged(), constructions=options.constructions
     )
-    return PlannedTransformation.of(made, closer=parser.close)
+    return plan_syntactic(made)
 
 
 PERMUTE = TransformationKind(

@@ -15,6 +15,7 @@ from ietest_fast.lexicon.token_parses import RELATIONS
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA, edits_of_column
+from ietest_fast.transform.kinds import PlannedTransformation
 from ietest_fast.transform.new_pairs import find_difference
 from ietest_fast.transform.tagged import check_lengths
 from ietest_fast.transform.trees import sentences_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.lexicon.parsing import Parser
     from ietest_fast.lexicon.token_parses import TokenParses
+    from ietest_fast.lexicon.wordnet import WordNet
+    from ietest_fast.transform.kinds import Material
     from ietest_fast.transform.trees import Sentence
 
 _TEXTS_AT_ONCE = 20_000
@@ -58,9 +61,12 @@ class SyntacticTransformation(BaseTransformation):
     ----------
     parser
         Finds the trees.
+    wordnet
+        Finds the base forms of words, and tells words from names.
     """
 
     parser: Parser
+    wordnet: WordNet
 
     @abc.abstractmethod
     def rewrite(self, sentence: Sentence) -> Sequence[Rewritten]:
@@ -90,9 +96,15 @@ class SyntacticTransformation(BaseTransformation):
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Sha256 of the options and the parser, 64 hexadecimal digits."""
+        """Sha256 of the options, the parser and the lexicon, 64 hexadecimal digits."""
         return fingerprint_of(
-            {"version": 1, "name": self.name, **self.options, "parser": self.parser.fingerprint}
+            {
+                "version": 1,
+                "name": self.name,
+                **self.options,
+                "parser": self.parser.fingerprint,
+                "wordnet": self.wordnet.fingerprint,
+            }
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -110,18 +122,36 @@ class SyntacticTransformation(BaseTransformation):
         names = list(text_columns)
         columns = pa.table([as_strings(table[name]) for name in names], names=names)
         check_lengths(columns)
-        texts: dict[str, list[pa.Array]] = {name: [] for name in names}
+        # All columns at once: a hypothesis may repeat a premise.
+        encoded = pc.dictionary_encode(
+            pa.chunked_array(
+                [chunk.cast(pa.large_string()) for name in names for chunk in columns[name].chunks],
+                pa.large_string(),
+            ).combine_chunks()
+        )
+        distinct: pa.Array = encoded.dictionary
+        found: dict[int, list[_Edit]] = {}
+        for start in range(0, len(distinct), _TEXTS_AT_ONCE):
+            part = self._find_edits(distinct.slice(start, _TEXTS_AT_ONCE), n_threads)
+            found |= {start + i: made for i, made in part.items()}
+        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        old = {i: distinct[i].as_py().encode() for i in found}
+        words = distinct.to_pylist()
+        for i, made in found.items():
+            words[i] = _apply(old[i], made).decode()
+        new_distinct = pa.array(words, pa.large_string())
+        texts: dict[str, list[pa.Array]] = {}
         edits: list[pa.Table] = [EDIT_SCHEMA.empty_table()]
-        for name in names:
-            first = 0
-            for chunk in columns[name].chunks:
-                for start in range(0, len(chunk), _TEXTS_AT_ONCE):
-                    part = chunk.slice(start, _TEXTS_AT_ONCE)
-                    new, made = self._rewrite_texts(part, n_threads)
-                    texts[name].append(new)
-                    if with_edits and made:
-                        edits.append(_edit_table(name, names, made, first))
-                    first += len(part)
+        for place, name in enumerate(names):
+            own = indices[place * len(columns) : (place + 1) * len(columns)]
+            # Index -1 is a text that is missing.
+            texts[name] = [new_distinct.take(pa.array(own, mask=own < 0))]
+            rows = np.flatnonzero(np.isin(own, list(found)))
+            if with_edits and len(rows):
+                listed = [
+                    (int(row), old[int(own[row])], edit) for row in rows for edit in found[own[row]]
+                ]
+                edits.append(_edit_table(name, names, listed))
         new_table = replace_columns(table, texts)
         changed = find_changed(table, new_table, names, np.ones(table.num_rows, np.bool_))
         return Transformed(
@@ -129,30 +159,6 @@ class SyntacticTransformation(BaseTransformation):
             changed=changed,
             edits=pa.concat_tables(edits) if with_edits else None,
         )
-
-    def _rewrite_texts(
-        self, texts: pa.Array, n_threads: int | None
-    ) -> tuple[pa.Array, list[tuple[int, bytes, _Edit]]]:
-        """Return the new texts, and (row, old text, edit) in order."""
-        encoded = pc.dictionary_encode(texts.cast(pa.large_string()))
-        distinct = encoded.dictionary
-        found = self._find_edits(distinct, n_threads)
-        if not found:
-            return texts, []
-        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        old = {i: distinct[i].as_py().encode() for i in found}
-        new_words = distinct.to_pylist()
-        for i, edits in found.items():
-            new_words[i] = _apply(old[i], edits).decode()
-        # Index -1 is a text that is missing.
-        new = pa.array(new_words, pa.large_string()).take(pa.array(indices, mask=indices < 0))
-        rows = np.flatnonzero(np.isin(indices, list(found)))
-        made = [
-            (int(row), old[int(indices[row])], edit)
-            for row in rows
-            for edit in found[int(indices[row])]
-        ]
-        return new, made
 
     def _find_edits(self, texts: pa.Array, n_threads: int | None) -> dict[int, list[_Edit]]:
         """Return the edits of each text that has some."""
@@ -187,6 +193,19 @@ class SyntacticTransformation(BaseTransformation):
         )
 
 
+def plan_syntactic(made: SyntacticTransformation) -> PlannedTransformation:
+    """Plan a transformation whose parser keeps its trees where a run keeps tags."""
+
+    def keep_trees(material: Material) -> None:
+        from ietest_fast.lexicon import TagCache
+
+        if material.tag_cache is not None:
+            kept = None if material.tag_cache == "temporary" else material.tag_cache
+            made.parser.keep_tags(TagCache(kept))
+
+    return PlannedTransformation.of(made, prepare=keep_trees, closer=made.parser.close)
+
+
 def find_texts_with(parses: TokenParses, relations: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Return which texts have a word with one of some relations, bool (n,)."""
     codes = [RELATIONS.index(name) for name in relations]
@@ -212,9 +231,7 @@ def _apply(old: bytes, edits: Sequence[_Edit]) -> bytes:
     return b"".join([*pieces, old[at:]])
 
 
-def _edit_table(
-    column: str, columns: list[str], made: list[tuple[int, bytes, _Edit]], first: int
-) -> pa.Table:
+def _edit_table(column: str, columns: list[str], made: list[tuple[int, bytes, _Edit]]) -> pa.Table:
     tables = []
     # One table for each rule, then in the order of rows again.
     for rule in dict.fromkeys(edit.rule for *_, edit in made):
@@ -224,7 +241,7 @@ def _edit_table(
                 column,
                 columns,
                 rule,
-                row=np.array([first + row for row, *_ in chosen], np.int64),
+                row=np.array([row for row, *_ in chosen], np.int64),
                 start=np.array([edit.start for *_, edit in chosen], np.int64),
                 end=np.array([edit.end for *_, edit in chosen], np.int64),
                 old=pa.array(

@@ -85,6 +85,8 @@ class VerbGroup:
         The word that agrees with the subject, in small letters.
     negation
         ``"not"``, ``"n't"`` or nothing.
+    is_joined
+        Whether *not* is part of a word: *cannot*.
     adverbs
         Those between the words of the group, as written.
     """
@@ -95,6 +97,7 @@ class VerbGroup:
     is_past: bool
     finite: str
     negation: str
+    is_joined: bool
     adverbs: tuple[str, ...]
 
 
@@ -128,6 +131,7 @@ def read_verb_group(sentence: Sentence, verb: int, *, is_passive: bool) -> VerbG
         is_past=is_past,
         finite=finite,
         negation="".join(sentence.lower[i] for i in negations),
+        is_joined=any(sentence.lower[i] == "not" and not sentence.spaces[i] for i in negations),
         adverbs=tuple(sentence.words[i] for i in adverbs),
     )
 
@@ -264,7 +268,7 @@ def _join(first: str, group: VerbGroup, rest: str) -> str:
             raise Doubt("am has no short negation")
         first = f"{first}n't"
     elif group.negation:
-        first = f"{first} {group.negation}"
+        first = f"{first}{'' if group.is_joined else ' '}{group.negation}"
     elif first in {"ca", "wo"}:
         raise Doubt("half of a word")
     return " ".join([first, *group.adverbs, rest])

@@ -16,6 +16,7 @@ from ietest_fast.transform.syntactic import (
     Rewritten,
     SyntacticTransformation,
     find_texts_with,
+    plan_syntactic,
 )
 from ietest_fast.transform.verb_groups import check_agreement, write_active, write_passive
 from ietest_fast.transform.voice_rules import check_active, check_agent, check_parts
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.lexicon.token_parses import TokenParses
     from ietest_fast.lexicon.verbs import Verbs
-    from ietest_fast.lexicon.wordnet import WordNet
     from ietest_fast.transform.clauses import Clause
     from ietest_fast.transform.noun_phrases import NounPhrase
     from ietest_fast.transform.trees import Sentence
@@ -59,7 +59,6 @@ class Voice(SyntacticTransformation):
     """
 
     verbs: Verbs
-    wordnet: WordNet
     direction: Direction = "both"
 
     @property
@@ -196,7 +195,7 @@ def _plan_voice(options: VoiceOptions) -> PlannedTransformation:
         wordnet=WordNet.packaged(),
         direction=options.direction,
     )
-    return PlannedTransformation.of(made, closer=parser.close)
+    return plan_syntactic(made)
 
 
 VOICE = TransformationKind(

@@ -169,6 +169,12 @@ def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
         if any(sentence.tags[i] == "PRP$" and sentence.lower[i] in _OWN for i in phrase.span):
             raise Doubt("a possessive may refer to another part")
     check_whole(sentence, clause.other, wordnet)
+    parts = (clause.subject, clause.other)
+    # "has not published a report": which report, once it comes first?
+    if clause.group.negation and not all(phrase.is_definite for phrase in parts):
+        raise Doubt("a negation and somebody indefinite")
+    if all(any(sentence.tags[i] == "CD" for i in phrase.span) for phrase in parts):
+        raise Doubt("two numbers, each or together")
     named = {sentence.lower[phrase.head] for phrase in (clause.subject, clause.other)}
     for i in clause.after:
         if sentence.lower[i] in _THEY - named:
