@@ -143,3 +143,22 @@ def test_the_difference_of_two_texts(old, new):
     assert before[:start] + piece + before[end:] == after
     for part in (before[:start], before[start:end], before[end:], piece):
         part.decode()
+
+
+def test_very_long_texts_and_numbers_end():
+    long = "9" * 5_000
+    texts = [
+        f"He has {long} books.",
+        "x" * 8_000 + " 25 books.",
+        "He paid" + "." * 400 + " 25 books.",
+    ]
+    for rules in ("careful", "paper"):
+        made = Numerical(rules=rules).transform({"p": texts, "h": [""] * 3}, ["p", "h"])
+        assert not any(long in text for text in made.table["p"])
+    assert len(split_sentences("A. " * 20_000)) > 0
+
+
+def test_of_equal_pairs_the_first_row_counts():
+    text = "The shop sold 25 books."
+    made = Numerical().transform({"p": ["x", text], "h": [text, "y"]}, ["p", "h"])
+    assert set(made.source_row.tolist()) == {0}

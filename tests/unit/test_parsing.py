@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pickle
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ietest_fast.errors import ResourceError
+from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.lexicon import TagCache, annotator
+from ietest_fast.lexicon.clearnlp import to_universal
 from ietest_fast.lexicon.packaged import RESOURCES
 from ietest_fast.lexicon.parse_pipelines import PACKAGED_PARSER, ParsePipeline, drop_spaces
 from ietest_fast.lexicon.parsing import Parser
@@ -172,6 +174,109 @@ def test_trees_of_clearnlp_become_universal(clearnlp, text, heads, relations):
     if relations is not None:
         for word, relation in zip(words, relations.split(), strict=True):
             assert relation in {"None", word[4]}
+
+
+def test_trees_by_hand_become_universal():
+    """A ball was thrown by him in the park; two texts."""
+    words = [
+        "A",
+        "ball",
+        "was",
+        "thrown",
+        "by",
+        "him",
+        "in",
+        "the",
+        "park",
+        "It",
+        "is",
+        "the",
+        "best",
+        "and",
+        "oldest",
+    ]
+    tags = [
+        "DT",
+        "NN",
+        "VBD",
+        "VBN",
+        "IN",
+        "PRP",
+        "IN",
+        "DT",
+        "NN",
+        "PRP",
+        "VBZ",
+        "DT",
+        "JJS",
+        "CC",
+        "JJS",
+    ]
+    relations = [
+        "det",
+        "nsubjpass",
+        "auxpass",
+        "ROOT",
+        "agent",
+        "pobj",
+        "prep",
+        "det",
+        "pobj",
+        "nsubj",
+        "ROOT",
+        "det",
+        "attr",
+        "cc",
+        "conj",
+    ]
+    heads = [1, 3, 3, 3, 3, 4, 3, 8, 6, 10, 10, 12, 10, 12, 12]
+    distance = np.array([head - i for i, head in enumerate(heads)], np.int32)
+    head, names = to_universal(np.array([0, 9, 15]), words, tags, distance, relations)
+    assert (np.arange(15) + head).tolist() == [1, 3, 3, 3, 5, 3, 8, 8, 3, 12, 12, 12, 12, 14, 12]
+    assert names == (
+        [
+            "det",
+            "nsubj:pass",
+            "aux:pass",
+            "root",
+            "case",
+            "obl:agent",
+            "case",
+            "det",
+            "obl",
+            "nsubj",
+            "cop",
+            "det",
+            "root",
+            "cc",
+            "conj",
+        ]
+    )
+
+
+def test_one_text_alone_is_no_list(parser):
+    with pytest.raises(InputError, match="a list of texts is needed"):
+        parser.parse("A cat.")
+    with pytest.raises(InputError, match="no valid Unicode"):
+        parser.parse(["\ud800"])
+
+
+def test_threads_that_share_a_parser_get_their_own_trees(monkeypatch):
+    monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 1)
+    with Parser.load() as parser, ThreadPoolExecutor(4) as pool:
+        texts = [[f"{name} saw {n} cats." for n in range(6)] for name in ("Ann", "Bob", "Eve")]
+        expected = [parser.parse(each, n_process=1) for each in texts]
+        found = list(pool.map(lambda each: parser.parse(each, n_process=2), texts * 4))
+        assert all(equal(one, expected[i % 3]) for i, one in enumerate(found))
+
+
+def test_a_relative_folder_is_found_from_elsewhere(tmp_path: Path, monkeypatch):
+    shutil.copytree(PACKAGED_PARSER, tmp_path / "own")
+    monkeypatch.chdir(tmp_path)
+    loaded = Parser.load("own")
+    sent = pickle.dumps(loaded)
+    monkeypatch.chdir("/")
+    assert equal(pickle.loads(sent).parse(TEXTS), loaded.parse(TEXTS))
 
 
 def test_a_pipeline_without_a_parser_is_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ietest_fast.errors import ConfigError
+from ietest_fast.lexicon import annotator
 from ietest_fast.lexicon.parsing import Parser
 from ietest_fast.lexicon.wordnet import WordNet
 from ietest_fast.transform import Material, plan
@@ -57,7 +58,8 @@ def test_what_is_not_sure_stays(permutation):
 
 
 @pytest.mark.parametrize("n_threads", [2, 3, 7])
-def test_threads_make_no_difference(permutation, n_threads):
+def test_threads_make_no_difference(permutation, n_threads, monkeypatch):
+    monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 4)
     texts = [text for _, *pair in PAIRS for text in pair] + STAY
     one = permutation.transform({"text": texts}, ["text"], n_threads=1)
     more = permutation.transform({"text": texts}, ["text"], n_threads=n_threads)
