@@ -168,7 +168,7 @@ def test_words_of_training_and_quantities_of_a_file(
     assert (status, err) == (0, "")
     assert "easy and hard pairs of words" in said
     assert "1 to 9 times" in said
-    assert "numerical: made of 1 texts of another file." in said
+    assert "numerical: made of 1 of 2 texts of another file; 1 has nothing for it." in said
     assert "neighbouring-key" in said
     problems = pq.read_table(folder / "numerical.parquet")
     assert set(problems["source_row"].to_pylist()) == {0}
@@ -284,9 +284,16 @@ def test_empty_texts_and_texts_without_anything_to_change_are_counted(
     tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "texts.jsonl"
-    rows = [("A large dog runs.", "", "neutral"), ("Hm.", "A big dog is here.", "entailment")]
+    rows = [
+        ("A large dog runs.", "", "neutral"),
+        ("A large dog runs.", "It is a dog.", "neutral"),
+        ("Hm.", "A dog is here.", "entailment"),
+        ("A small dog runs.", "", "neutral"),
+        ("Yes.", "", "neutral"),
+        ("So.", "It is so.", "entailment"),
+    ]
     with path.open("w") as file:
-        for premise, hypothesis, label in rows * 3:
+        for premise, hypothesis, label in rows:
             row = {"premise": premise, "hypothesis": hypothesis, "label": label}
             file.write(json.dumps(row) + "\n")
     status, said, err = run(capsys, "--onnx", model, "--test", path, "--json")
@@ -295,10 +302,11 @@ def test_empty_texts_and_texts_without_anything_to_change_are_counted(
     found = {test["test"]: test for test in profile["tests"]}
     assert profile["empty"] == ["numerical"]
     assert (found["negation"]["accuracy_n"], found["negation"]["changed"]) == (6, 3)
-    assert found["antonym"]["items"] < 6
+    assert found["antonym"]["items"] == 2
     status, said, _ = run(capsys, "--onnx", model, "--test", path)
     assert "numerical: no text could be changed." in said
-    assert "of 6 items;" in said
+    counted = "3 have nothing for it; 1 would only repeat what others give."
+    assert f"antonym: made of 2 of 6 items; {counted}" in said
 
 
 def test_a_file_of_one_column_of_texts(
@@ -323,3 +331,111 @@ def test_a_file_of_answers_whose_metadata_are_damaged(
     status, said, err = run(capsys, out)
     assert (status, said) == (1, "")
     assert "its metadata are damaged" in err
+
+
+def test_a_file_that_a_suite_reads_is_not_written_over(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problems = tmp_path / "problems.parquet"
+    pq.write_table(pa.table({"text": ["Anna buys 12 apples in the shop."]}), problems)
+    before = problems.read_bytes()
+    suite = tmp_path / "suite.toml"
+    suite.write_text('[tests]\nn = { name = "numerical", texts_from = "problems.parquet" }\n')
+    status, said, err = run(
+        capsys, "--onnx", model, "--test", texts, "--suite", suite, "--out", problems
+    )
+    assert (status, said) == (1, "")
+    assert "would be overwritten while it is in use" in err
+    assert problems.read_bytes() == before
+
+
+def test_training_data_and_a_suite_without_antonyms(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite, out = tmp_path / "suite.toml", tmp_path / "answers.parquet"
+    suite.write_text('[tests]\nno = "negation"\n')
+    asked = ("--onnx", model, "--test", texts, "--suite", suite, "--train", texts, "--out", out)
+    status, said, err = run(capsys, *asked)
+    assert (status, err) == (0, "")
+    line = "No row of these tests has antonyms to look for in the training data."
+    assert said.count(line) == 1
+    status, said, _ = run(capsys, out, "--train", texts)
+    assert status == 0
+    assert said.count(line) == 1
+    (tmp_path / "train.csv").write_text("premise,hypothesis,label\nA.,B.,yes\nC.,D.,no\n")
+    status, said, err = run(
+        capsys, "--onnx", model, "--test", texts, "--train", tmp_path / "train.csv"
+    )
+    assert (status, said) == (1, "")
+    assert "has no contradictions to look for antonyms in" in err
+
+
+def test_columns_of_training_data_are_those_of_the_test_file(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pacsv.read_csv(texts).rename_columns(["one", "two", "label", "genre"])
+    pacsv.write_csv(table, texts)
+    out = tmp_path / "answers.parquet"
+    asked = ("--onnx", model, "--test", texts, "--train", texts, "--text-columns", "one,two")
+    status, said, err = run(capsys, *asked, "--out", out)
+    assert (status, err) == (0, "")
+    assert "easy and hard pairs of words" in said
+    status, said, err = run(capsys, out, "--train", texts)
+    assert (status, err) == (0, "")
+    assert "easy and hard pairs of words" in said
+
+
+def test_options_of_a_test_that_is_added(
+    model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added = "swap,spelling:rules=paper,n_words=2,syn.careful"
+    asked = ("--onnx", model, "--test", texts, "--json")
+    status, said, err = run(
+        capsys, *asked, "--with", added, "--with", "negation:times=2,rules=paper"
+    )
+    assert (status, err) == (0, "")
+    profile = json.loads(said)["profiles"][0]
+    names = [*profile["empty"], *(test["test"] for test in profile["tests"])]
+    wanted = {"swap", "spelling:rules=paper,n_words=2", "syn.careful"}
+    assert {*wanted, "negation:times=2,rules=paper"} <= set(names)
+    status, _, err = run(capsys, *asked, "--with", "swap,n_words=2")
+    assert status == 1
+    assert "n_words=2" in err
+
+
+def test_every_models_remarks_are_printed_under_its_name(
+    tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = []
+    for name, only in (("both", ()), ("half", ("--input", "hypothesis"))):
+        logs.append(tmp_path / f"{name}.parquet")
+        run(capsys, "--onnx", model, "--test", texts, *only, "--out", logs[-1])
+    status, said, err = run(capsys, *logs)
+    assert (status, err) == (0, "")
+    line = "length-mismatch: changes no column that the model sees."
+    assert f"half: {line}" in said
+    assert f"both: {line}" not in said
+    assert "both: antonym: made of " in said
+    status, said, _ = run(capsys, *logs, "--json")
+    profiles = json.loads(said)["profiles"]
+    assert [profile["unseen"] for profile in profiles] == [[], ["length-mismatch"]]
+    assert [profile["dropped"] for profile in profiles] == [{}, {}]
+
+
+def test_a_column_of_a_log_by_which_accuracies_are_parted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = {
+        "item": [0, 1, 2, 3] * 2,
+        "version": ["original"] * 4 + ["typos"] * 4,
+        "correct": [True, True, False, True, False, True, False, True],
+        "genre": ["travel", "fiction"] * 4,
+    }
+    pq.write_table(pa.table(table), tmp_path / "log.parquet")
+    status, said, err = run(capsys, tmp_path / "log.parquet", "--by", "genre", "--json")
+    assert (status, err) == (0, "")
+    _, typos = json.loads(said)["profiles"][0]["tests"]
+    assert {name: share["accuracy"] for name, share in typos["by_group"].items()} == {
+        "fiction": 1.0, "travel": 0.0,
+    }  # fmt: skip
+    assert typos["comparison"]["p_value"] is not None

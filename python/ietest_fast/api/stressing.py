@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,12 @@ from ietest_fast.api.evaluating import learn_source, make_classifier
 from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import evaluate as answer_versions
-from ietest_fast.evaluation.antonym_pairs import note_training
-from ietest_fast.evaluation.stress import measure_stress
-from ietest_fast.evaluation.stress_file import StressRun, write_answers
+from ietest_fast.evaluation.antonym_pairs import check_training, note_training_of_any
+from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.evaluation.stress import measure_answers
+from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, write_answers
 from ietest_fast.evaluation.suite import StressTest, make_suite, paper_suite, read_suite
+from ietest_fast.transform.files import check_distinct
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.stress_profile import StressProfile
@@ -75,7 +76,7 @@ def stress(
         (:func:`ietest_fast.evaluation.suite.read_suite`); or a mapping from names to
         transformations, each as for ``ie.transform``.
     add
-        More tests: one transformation by name, or a list of them.
+        More tests: one transformation by name, or a list of them; None for no more.
     rules
         Of the paper's six: ``"careful"`` (the default), or ``"paper"``, exactly as published.
     quantities, quantities_column
@@ -122,8 +123,9 @@ def stress(
     Raises
     ------
     InputError
-        If something does not fit: columns, labels, a test that sets labels which `data` do not
-        have, or no test changes a text.
+        If something does not fit: columns, labels, training data without contradictions, a test
+        that sets labels which `data` do not have, or no test changes a text; and if `out` is a file
+        that is read.
     ResourceError
         If `out` cannot be written.
     ConfigError
@@ -147,6 +149,11 @@ def stress(
         if Path(out).suffix != ".parquet":
             raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
     tests = _choose(suite, add, rules, quantities, quantities_column)
+    if out is not None:
+        read = [data, train, quantities, suite, learn_from]
+        own = [file for test in tests.values() for file in test.files]
+        for file in (*(each for each in read if isinstance(each, str | Path)), *own):
+            check_distinct(Path(file), Path(out))
     model = make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
     corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
     trained = None
@@ -158,6 +165,7 @@ def stress(
             label_names=found.corpus.label_names,
             source="train",
         ).corpus
+        check_training(trained)
     made = make_suite(
         corpus,
         tests,
@@ -175,23 +183,19 @@ def stress(
         keep_columns=kept,
         n_threads=n_threads,
     )
-    predictions = answers.predictions
-    if trained is not None:
-        predictions = note_training(predictions, trained)
-    if out is not None:
-        run = StressRun(
-            group_by=group_by,
-            clusters=clusters,
-            empty=made.empty,
-            backend=answers.backend,
-            identity=answers.identity,
-        )
-        write_answers(predictions, Path(out), run)
-    (profile,) = measure_stress(
-        predictions,
+    predictions, said = note_training_of_any(answers.predictions, trained)
+    run = StressRun.of(
+        made,
+        answers,
         group_by=group_by,
         clusters=clusters,
-        empty=made.empty,
+        text_columns=corpus.text_columns,
+        warnings=said,
+    )
+    if out is not None:
+        write_answers(predictions, Path(out), run)
+    (profile,) = measure_answers(
+        [StressAnswers(predictions=predictions, run=run)],
         alpha=alpha,
         margin=margin,
         method=method,
@@ -200,8 +204,7 @@ def stress(
         alternative=alternative,
         n_threads=n_threads,
     )
-    warned = () if answers.warning is None else (answers.warning,)
-    return replace(profile, warnings=(*warned, *answers.warnings))
+    return profile
 
 
 def _choose(
@@ -223,19 +226,31 @@ def _choose(
             name: phi if isinstance(phi, StressTest) else StressTest(phi=phi)
             for name, phi in suite.items()
         }
+        if ORIGINAL in tests:
+            raise InputError(f"suite: no test can be called {ORIGINAL!r}: that is the reference")
     else:
         raise InputError(
             "suite is a TOML file, or a mapping from names of tests to transformations, such as "
             '{"not": "negation:times=2"}'
         )
-    several = [add] if isinstance(add, str | Mapping) or not isinstance(add, Sequence) else add
-    for phi in several:
-        name = phi if isinstance(phi, str) else _name_of(phi)
-        if name in tests:
+    is_one = isinstance(add, str | Mapping) or not isinstance(add, Sequence)
+    for each in () if add is None else [add] if is_one else add:
+        test = each if isinstance(each, StressTest) else StressTest(phi=each)
+        name = _name_of(test.phi)
+        if name in {*tests, ORIGINAL}:
             raise InputError(f"add: the test {name!r} is in the suite already")
-        tests[name] = StressTest(phi=phi)
+        tests[name] = test
     return tests
 
 
 def _name_of(phi: Any) -> str:
-    return str(phi.get("name", "") if isinstance(phi, Mapping) else phi.name)
+    """Return what a test is called that is added by its transformation alone."""
+    if isinstance(phi, str):
+        return phi
+    name = phi.get("name") if isinstance(phi, Mapping) else getattr(phi, "name", None)
+    if not isinstance(name, str):
+        raise InputError(
+            f"add: no transformation, but {type(phi).__name__!r}: give a name such as 'swap', a "
+            "mapping with name and options, or a finished transformation"
+        )
+    return name

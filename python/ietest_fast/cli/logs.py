@@ -9,7 +9,7 @@ import click
 from ietest_fast.cli.options import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ietest_fast.evaluation.reading import ReadLogs
 
@@ -74,8 +74,10 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read(logs: tuple[str, ...], options: Mapping[str, Any]) -> ReadLogs:
-    """Read logs as the options say."""
+def read(
+    logs: tuple[str, ...], options: Mapping[str, Any], *, keep: Sequence[str | None] = ()
+) -> ReadLogs:
+    """Read logs as the options say, with further columns to keep, if any are named."""
     from ietest_fast.evaluation.reading import read_logs
 
     labels = options.get("labels")
@@ -95,8 +97,8 @@ def read(logs: tuple[str, ...], options: Mapping[str, Any]) -> ReadLogs:
         columns = sides
     if columns is not None and options["correct_columns"] is not None:
         raise click.UsageError("--correct-columns takes the place of columns of predictions")
-    strata = [name for name in options["strata"] if name != "label"]  # the gold label
-    kept = [options["clusters"], options["reworded"], *strata, options["dose"]]
+    strata = [name for name in options.get("strata", ()) if name != "label"]  # the gold label
+    kept = [options["clusters"], options.get("reworded"), *strata, options.get("dose"), *keep]
     return read_logs(
         logs,
         reader=options["reader"],

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.evaluation.predictions import Predictions
     from ietest_fast.evaluation.running import Evaluation
-    from ietest_fast.evaluation.stress_file import StressRun
+    from ietest_fast.evaluation.stress_file import StressAnswers
     from ietest_fast.evaluation.stress_profile import StressProfile
-    from ietest_fast.evaluation.suite import StressTest, Suite
+    from ietest_fast.evaluation.suite import StressTest
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)
@@ -66,9 +65,10 @@ _OF_MODELS = (
     "--with",
     "others",
     type=NAMES,
-    default=(),
+    multiple=True,
     metavar="NAME[,...]",
-    help="More tests beside the paper's six: any transformation (`ietest-fast transform --list`).",
+    help="More tests beside the paper's six: any transformation (`ietest-fast transform --list`), "
+    "with options (NAME:option=value,...). May be repeated.",
 )
 @click.option(
     "--suite",
@@ -155,20 +155,19 @@ def command(
         if not logs:
             raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
         check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
-        run, predictions = _read(logs, options)
+        answers = _read(logs, options)
         told, below = {}, []
     else:
-        _check(logs, onnx, model, test, options)
+        tests = _check(logs, onnx, model, test, options)
         assert test is not None  # noqa: S101 - _check has seen to it
-        run, found = _run(load_model(onnx, model, options), test, options)
-        predictions, told, below = found.predictions, _told(found), _say(found)
-    from ietest_fast.evaluation.stress import measure_stress
+        own, found = _run(load_model(onnx, model, options), test, tests, options)
+        answers, told, below = (own,), _told(found), [_say(found)]
+    from ietest_fast.evaluation.stress import measure_answers
 
-    profiles = measure_stress(
-        predictions,
-        group_by=run.group_by,
-        clusters=run.clusters,
-        empty=run.empty,
+    profiles = measure_answers(
+        answers,
+        group_by=options["group_by"],
+        clusters=options["clusters"],
         alpha=alpha,
         margin=margin,
         method=options["method"],
@@ -191,8 +190,8 @@ def _check(
     model: str | None,
     test: Path | None,
     options: Mapping[str, Any],
-) -> None:
-    """Refuse options that do not go together, and targets that cannot be written."""
+) -> dict[str, StressTest]:
+    """Return the tests; refuse options that do not go together, and targets that cannot be."""
     if logs:
         raise click.UsageError("--onnx and --model run a model; LOGs are of one that has been run")
     if onnx is not None and model is not None:
@@ -210,11 +209,13 @@ def _check(
         )
     if options["quantities"] is None:
         check_not_given("quantities-column", because="is of --quantities")
-    read = [test, *options["lexicon_from"], options["suite"], options["quantities"]]
-    check_out(options["out"], [*read, options["train"]])
     folder = options["folder"]
     if folder is not None and folder.exists():
         raise click.UsageError(f"--write names a folder that is not there yet, not {folder}")
+    tests = _choose_tests(options)
+    read = [test, *options["lexicon_from"], options["suite"], options["train"]]
+    check_out(options["out"], [*read, *(file for each in tests.values() for file in each.files)])
+    return tests
 
 
 def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
@@ -230,25 +231,41 @@ def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
         )
     else:
         tests = dict(read_suite(options["suite"]))
-    for text in options["others"]:
+    for text in split_tests([text for texts in options["others"] for text in texts]):
         if text in tests:
             raise click.UsageError(f"--with {text}: this test is in the suite already")
         tests[text] = StressTest(phi=parse_phi(text, folder=Path.cwd()))
     return tests
 
 
+def split_tests(pieces: Sequence[str]) -> list[str]:
+    """Put the options of a test together again that were split at a comma.
+
+    A piece is an option, and no test of its own, if it has a name and an equals sign, and a test
+    with options stands before it.
+    """
+    tests: list[str] = []
+    for piece in pieces:
+        is_option = "=" in piece and ":" not in piece.partition("=")[0]
+        if is_option and tests and ":" in tests[-1]:
+            tests[-1] += f",{piece}"
+        else:
+            tests.append(piece)
+    return tests
+
+
 def _run(
-    model: TextClassifier, test: Path, options: dict[str, Any]
-) -> tuple[StressRun, Evaluation]:
+    model: TextClassifier, test: Path, tests: Mapping[str, StressTest], options: dict[str, Any]
+) -> tuple[StressAnswers, Evaluation]:
     """Make the texts of the tests, run the model, and write what was asked for."""
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.evaluation.antonym_pairs import note_training
+    from ietest_fast.evaluation.antonym_pairs import note_training_of_any
     from ietest_fast.evaluation.running import evaluate
-    from ietest_fast.evaluation.stress_file import StressRun, write_answers
+    from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, write_answers
     from ietest_fast.evaluation.suite import make_suite
+    from ietest_fast.evaluation.suite_files import write_texts
     from ietest_fast.models.label_map import match_labels
 
-    tests = _choose_tests(options)
     texts = options["text_columns"]
     texts = None if texts is None else [name.strip() for name in texts.split(",")]
     kept = [*options["keep_columns"], options["clusters"], options["group_by"]]
@@ -262,12 +279,12 @@ def _run(
     learn_from = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ]
-    train = None if options["train"] is None else read_corpus(options["train"])
+    train = _read_training(options["train"], corpus.text_columns)
     suite = make_suite(
         corpus, tests, text_columns=only, learn_from=learn_from, n_threads=options["n_threads"]
     )
     if options["folder"] is not None:
-        _write(suite, corpus, options["folder"])
+        write_texts(suite, corpus, options["folder"])
     with show_progress() as bar:
         found = evaluate(
             model,
@@ -281,65 +298,51 @@ def _run(
             on_start=bar.start,
             on_batch=bar.advance,
         )
-    if train is not None:
-        found = replace(found, predictions=note_training(found.predictions, train))
-    run = StressRun(
+    predictions, said = note_training_of_any(found.predictions, train)
+    run = StressRun.of(
+        suite,
+        found,
         group_by=options["group_by"],
         clusters=options["clusters"],
-        empty=suite.empty,
-        backend=found.backend,
-        identity=found.identity,
+        text_columns=corpus.text_columns,
+        warnings=said,
     )
     if options["out"] is not None:
-        write_answers(found.predictions, options["out"], run)
-    return run, found
+        write_answers(predictions, options["out"], run)
+    return StressAnswers(predictions=predictions, run=run), found
 
 
-def _write(suite: Suite, corpus: Corpus, folder: Path) -> None:
-    """Write the texts of each test, with their labels and the rows that they come from."""
-    import re
-
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from ietest_fast.evaluation.versions import number_names
-
-    folder.mkdir(parents=True)
-    names = pa.array(corpus.label_names)
-    # Names that differ in what a file's name cannot have.
-    stems = number_names(re.sub(r"[^\w.-]+", "-", version.name) for version in suite.versions)
-    for version, stem in zip(suite.versions, stems, strict=True):
-        codes = pa.array(version.labels, pa.int32(), mask=version.labels < 0)
-        table = version.table.select(corpus.text_columns)
-        table = table.append_column("label", names.take(codes))
-        rows = version.source_row if version.items is not None else None
-        rows = corpus.source_rows[version.source_row] if rows is None else rows
-        table = table.append_column("source_row", pa.array(rows))
-        pq.write_table(table, folder / f"{stem}.parquet")
-
-
-def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressRun, Predictions]:
-    """Read answers, and say by what accuracies are parted: as asked for, or as the logs say."""
+def _read_training(path: Path | None, text_columns: Sequence[str] | None) -> Corpus | None:
+    """Read what the model was trained on, before it is run; None if that was not given."""
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.evaluation.antonym_pairs import note_training
-    from ietest_fast.evaluation.stress_file import StressRun, read_answers, read_run
+    from ietest_fast.evaluation.antonym_pairs import check_training
+
+    if path is None:
+        return None
+    train = read_corpus(path, text_columns=text_columns or None)
+    check_training(train)
+    return train
+
+
+def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, ...]:
+    """Read answers, those of ``--out`` with what they say of themselves."""
+    from ietest_fast.evaluation.antonym_pairs import note_training_of_any
+    from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, read_answers, read_run
 
     paths = [Path(log) for log in logs]
     if all(path.is_file() and read_run(path) is not None for path in paths):
         check_not_given(*OF_LOGS, because="is for predictions made elsewhere")
-        found, run = read_answers(paths)
+        answers = read_answers(paths)
     else:
-        run = StressRun()
-        kept = {"strata": [], "dose": None, "reworded": options["group_by"]}
-        found = read(tuple(logs), {**options, **kept}).predictions
-    if options["train"] is not None:
-        found = note_training(found, read_corpus(options["train"]))
-    run = replace(
-        run,
-        group_by=options["group_by"] or run.group_by,
-        clusters=options["clusters"] or run.clusters,
-    )
-    return run, found
+        found = read(tuple(logs), options, keep=[options["group_by"]]).predictions
+        answers = (StressAnswers(predictions=found, run=StressRun()),)
+    train = _read_training(options["train"], answers[0].run.text_columns)
+    noted = []
+    for each in answers:
+        predictions, said = note_training_of_any(each.predictions, train)
+        run = replace(each.run, warnings=tuple(dict.fromkeys((*each.run.warnings, *said))))
+        noted.append(StressAnswers(predictions=predictions, run=run))
+    return tuple(noted)
 
 
 def _told(found: Evaluation) -> dict[str, Any]:
@@ -356,12 +359,11 @@ def _told(found: Evaluation) -> dict[str, Any]:
     }
 
 
-def _say(found: Evaluation) -> list[str]:
+def _say(found: Evaluation) -> str:
     """Return what a model that was run has to say, for people."""
     scores = found.scores
     run = f"were run by {found.backend} in {scores.seconds:.1f} s."
-    lines = [f"{scores.n_inputs:,} different inputs of {scores.n_rows:,} {run}"]
-    return lines if found.warning is None else [*lines, found.warning]
+    return f"{scores.n_inputs:,} different inputs of {scores.n_rows:,} {run}"
 
 
 def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:
@@ -372,5 +374,9 @@ def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:
     for profile in profiles:
         for table in all_tables(profile):
             print_table(table)
-    for line in (*profiles[0].remarks(), *below):
+    for profile in profiles:
+        whose = f"{profile.name}: " if len(profiles) > 1 else ""
+        for line in profile.remarks():
+            click.echo(f"{whose}{line}")
+    for line in below:
         click.echo(line)

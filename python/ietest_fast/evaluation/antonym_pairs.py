@@ -34,6 +34,22 @@ _BINS = {"never": 0, "1 to 9 times": 1, "10 to 99 times": 10, "100 times or more
 Pair = tuple[str, str]
 
 
+def check_training(train: Corpus) -> None:
+    """Refuse training data in which antonyms cannot be looked for.
+
+    Raises
+    ------
+    InputError
+        If the texts are no pairs, or no label is called ``contradiction``.
+    """
+    if not train.is_pair or CONTRADICTION not in train.label_names:
+        raise InputError(
+            "has no contradictions to look for antonyms in: a premise, a hypothesis and the label "
+            f"{CONTRADICTION!r} are needed; its labels are {', '.join(train.label_names)}",
+            path=train.source,
+        )
+
+
 def count_in_contradictions(train: Corpus, pairs: Iterable[Pair]) -> dict[Pair, int]:
     """Count the contradictions in which two words stand opposite each other.
 
@@ -55,12 +71,7 @@ def count_in_contradictions(train: Corpus, pairs: Iterable[Pair]) -> dict[Pair, 
     InputError
         If the texts are no pairs, or no label is called ``contradiction``.
     """
-    if not train.is_pair or CONTRADICTION not in train.label_names:
-        raise InputError(
-            "has no contradictions to look for antonyms in: a premise, a hypothesis and the label "
-            f"{CONTRADICTION!r} are needed; its labels are {', '.join(train.label_names)}",
-            path=train.source,
-        )
+    check_training(train)
     wanted = dict.fromkeys(pairs, 0)
     partners: dict[str, set[tuple[str, Pair]]] = {}
     for pair in wanted:
@@ -114,6 +125,25 @@ def note_training(predictions: Predictions, train: Corpus) -> Predictions:
     if TIMES_IN_TRAINING in table.column_names:
         table = table.drop_columns([TIMES_IN_TRAINING])
     return replace(predictions, table=table.append_column(TIMES_IN_TRAINING, times))
+
+
+def note_training_of_any(
+    predictions: Predictions, train: Corpus | None
+) -> tuple[Predictions, tuple[str, ...]]:
+    """Add what :func:`note_training` adds; without antonyms, return a sentence instead.
+
+    Parameters
+    ----------
+    predictions, train
+        As for :func:`note_training`; without training data nothing is added.
+    """
+    if train is None:
+        return predictions, ()
+    names = predictions.table.column_names
+    if WORD_PAIR not in names or predictions.table[WORD_PAIR].null_count == len(predictions):
+        said = "No row of these tests has antonyms to look for in the training data."
+        return predictions, (said,)
+    return note_training(predictions, train), ()
 
 
 def _split(pair: str) -> Pair:

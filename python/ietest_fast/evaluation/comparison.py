@@ -91,6 +91,15 @@ class VersionTest:
     dose: DoseResponseResult | None = None
 
     @property
+    def verdict(self) -> Verdict:
+        """What is shown; nothing, if the classifier cannot be told from guessing."""
+        if self.collapsed:
+            return Verdict.COLLAPSED
+        if self.invariance is not None:
+            return self.invariance.verdict
+        return Verdict.DIFFERS if self.reject else Verdict.UNDECIDED
+
+    @property
     def name(self) -> str:
         """The version, and whose."""
         who = ", ".join(str(value) for value in self.group.values())

@@ -15,6 +15,7 @@ from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL
 from ietest_fast.evaluation.row_notes import RULE, WORD_CLASS, WORD_PAIR
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
+from ietest_fast.evaluation.versions import number_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.comparison import VersionTest
     from ietest_fast.evaluation.predictions import Predictions
+    from ietest_fast.evaluation.stress_file import StressAnswers
+    from ietest_fast.evaluation.stress_origins import StressOrigin
 
 NEUTRAL = "neutral"
 
@@ -34,14 +37,19 @@ def measure_stress(
     group_by: str | None = None,
     clusters: str | None = None,
     empty: Sequence[str] = (),
+    unseen: Sequence[str] = (),
+    origins: Mapping[str, StressOrigin] | None = None,
+    warnings: Sequence[str] = (),
+    named: bool = False,
     alpha: float = 0.05,
     **options: Any,
 ) -> tuple[StressProfile, ...]:
     """Measure classifiers on the originals and on all other versions.
 
-    A version keeps labels if each item has at most one row in it, with the gold label that it has
-    in ``original``. These versions are tested against the originals, item by item, with Holm's
-    correction over those of a classifier.
+    A version keeps labels if its transformation does, each item has at most one row in it, and no
+    gold label is another than in ``original``; where the transformation or the labels are not
+    known, the rest decides. These versions are tested against the originals, item by item, with
+    Holm's correction over those of a classifier; those of a single row are not.
 
     Parameters
     ----------
@@ -53,6 +61,14 @@ def measure_stress(
         A column whose equal values belong together; whole clusters are drawn.
     empty
         Names of tests that changed no text, for the report.
+    unseen
+        Those of `empty` that changed texts that the classifier does not see.
+    origins
+        What tests are made of, by name; those that are not there are taken as their rows show.
+    warnings
+        Whole sentences about how the answers came about.
+    named
+        Whether to call a single classifier by its name, too.
     alpha
         Level of each classifier's family of paired tests.
     **options
@@ -67,7 +83,8 @@ def measure_stress(
     Raises
     ------
     InputError
-        If there is no version ``original``, only this one, or no such column.
+        If there is no version ``original``, only this one, or no such column, or the column to part
+        accuracies by has no plain values.
     """
     if group_by is not None and group_by not in predictions.columns:
         extra = ", ".join(predictions.extra_columns) or "none"
@@ -76,6 +93,8 @@ def measure_stress(
             path=predictions.source,
             column=group_by,
         )
+    if group_by is not None:
+        _check_plain(predictions, group_by)
     profiles = []
     for group in predictions.groups:
         mine = predictions.select(**group) if group else predictions
@@ -88,10 +107,13 @@ def measure_stress(
         profiles.append(
             _profile(
                 mine,
-                group if len(predictions.groups) > 1 else {},
+                group if named or len(predictions.groups) > 1 else {},
                 group_by=group_by,
                 clusters=clusters,
                 empty=empty,
+                unseen=unseen,
+                origins=origins or {},
+                warnings=warnings,
                 alpha=alpha,
                 options=options,
             )
@@ -106,17 +128,26 @@ def _profile(
     group_by: str | None,
     clusters: str | None,
     empty: Sequence[str],
+    unseen: Sequence[str],
+    origins: Mapping[str, StressOrigin],
+    warnings: Sequence[str],
     alpha: float,
     options: Mapping[str, Any],
 ) -> StressProfile:
     names = [name for name in predictions.versions if name != ORIGINAL]
     original = predictions.select(version=ORIGINAL)
     parts = {name: predictions.select(version=name) for name in names}
-    kept = [name for name in names if _keeps_labels(original, parts[name])]
+    kept = [
+        name
+        for name in names
+        if (name not in origins or origins[name].keeps_labels)
+        and _keeps_labels(original, parts[name])
+    ]
+    tested = [name for name in kept if len(parts[name]) > 1]
     compared: dict[str, VersionTest] = {}
-    if kept:
+    if tested:
         wanted = pc.is_in(
-            predictions.table["version"].cast("string"), value_set=_strings([ORIGINAL, *kept])
+            predictions.table["version"].cast("string"), value_set=_strings([ORIGINAL, *tested])
         )
         table = predictions.table.filter(wanted)
         if "copy" in table.column_names:
@@ -138,13 +169,115 @@ def _profile(
             replace(
                 _measure(parts[name], original, name, group_by, keeps_labels=name in kept),
                 comparison=compared.get(name),
+                origin=origins.get(name),
             )
             for name in names
         ),
         empty=tuple(name for name in empty if name not in names),
+        unseen=tuple(name for name in unseen if name not in names),
         alpha=alpha,
         predictions=predictions,
+        warnings=tuple(warnings),
     )
+
+
+def measure_answers(
+    answers: Sequence[StressAnswers],
+    *,
+    group_by: str | None = None,
+    clusters: str | None = None,
+    alpha: float = 0.05,
+    **options: Any,
+) -> tuple[StressProfile, ...]:
+    """Measure the answers of files, each as it says of itself.
+
+    Parameters
+    ----------
+    answers
+        Of one file or several.
+    group_by, clusters
+        As for :func:`measure_stress`; None: as the files say.
+    alpha, **options
+        As for :func:`measure_stress`.
+
+    Returns
+    -------
+    tuple of StressProfile
+        One for each classifier. Where it has answered other originals than the first, or a test of
+        the same name that is made otherwise, ``unlike`` says so.
+
+    Raises
+    ------
+    InputError
+        As for :func:`measure_stress`.
+    """
+    profiles: list[StressProfile] = []
+    for each in answers:
+        run, first = each.run, answers[0].run
+        found = measure_stress(
+            each.predictions,
+            group_by=group_by or run.group_by,
+            clusters=clusters or run.clusters,
+            empty=run.empty,
+            unseen=run.unseen,
+            origins=run.origins,
+            warnings=run.warnings,
+            named=len(answers) > 1,
+            alpha=alpha,
+            **options,
+        )
+        texts = first.text_columns, run.text_columns
+        for profile in found:
+            said = _say_unlike(profiles[0], profile, texts) if profiles else ()
+            profiles.append(replace(profile, unlike=tuple(said)))
+    return tuple(profiles)
+
+
+def _say_unlike(
+    first: StressProfile, other: StressProfile, texts: tuple[tuple[str, ...], tuple[str, ...]]
+) -> list[str]:
+    """Say what makes the numbers of two classifiers differ beside the classifiers.
+
+    `texts` are the names of the columns of texts of both; without them items alone are compared.
+    """
+    columns = texts if len(texts[0]) == len(texts[1]) else ((), ())
+    one, two = (
+        _originals(each.predictions, names)
+        for each, names in zip((first, other), columns, strict=True)
+    )
+    if one != two:
+        said = f"{other.name} has answered other originals than {first.name}"
+        return [f"{said} ({len(two):,} and {len(one):,}), so do not compare them."]
+    made = {test.name: test.origin.identity for test in first.tests if test.origin is not None}
+    return [
+        f"{other.name}: {test.name} is not made as for {first.name}: {test.origin.identity}, there "
+        f"{made[test.name]}."
+        for test in other.tests
+        if test.origin is not None and test.name in made and made[test.name] != test.origin.identity
+    ]
+
+
+def _originals(predictions: Predictions, texts: Sequence[str]) -> set[tuple[str | None, ...]]:
+    """Return the originals' items, with their texts."""
+    table = predictions.select(version=ORIGINAL).table
+    items = table["item"].cast("string").to_pylist()
+    return set(zip(items, *(table[name].to_pylist() for name in texts), strict=True))
+
+
+def _check_plain(predictions: Predictions, name: str) -> None:
+    """Refuse a column whose values are no texts, numbers or the like."""
+    import pyarrow as pa
+
+    kind = predictions.table[name].type
+    try:
+        predictions.table[name].slice(0, 0).cast("string")
+    except pa.ArrowException as error:
+        raise InputError(
+            f"holds {kind}, by which accuracies cannot be parted; a column of texts, numbers or "
+            "dates can",
+            path=predictions.source,
+            column=name,
+        ) from error
 
 
 def _strings(values: Sequence[str]) -> Any:
@@ -154,24 +287,22 @@ def _strings(values: Sequence[str]) -> Any:
 
 
 def _keeps_labels(original: Predictions, version: Predictions) -> bool:
-    """Say whether a version has at most one row of each item, with its gold label."""
+    """Say whether a version has at most one row of each item, and no other gold label for it.
+
+    A label that is not known is none that differs.
+    """
     items = version.table["item"].combine_chunks()
     if len(pc.unique(items)) < len(items):
         return False
     places = pc.index_in(items, value_set=original.table["item"].combine_chunks())
     if places.null_count:
         return False
-    if original.label_names is None:
-        return bool(
-            pc.all(
-                pc.equal(
-                    version.table["gold"].cast("string").combine_chunks(),
-                    original.table["gold"].cast("string").combine_chunks().take(places),
-                )
-            ).as_py()
-        )
-    before = original.codes("gold")[places.to_numpy()]
-    return bool((version.codes("gold") == before).all())
+    if "gold" not in version.table.column_names:
+        return True
+    after, before = (
+        each.table["gold"].cast("string").combine_chunks() for each in (version, original)
+    )
+    return not pc.any(pc.not_equal(after, before.take(places))).as_py()
 
 
 def _measure(
@@ -222,9 +353,10 @@ def _part(
     values = column.cast("string")
     if values.null_count == len(values):
         return {}
-    if missing is not None:
-        values = pc.fill_null(values, missing)
     names = sorted(pc.unique(values).drop_null().to_pylist())
+    if missing is not None and values.null_count:
+        (name,) = number_names([missing], taken=names)
+        values, names = pc.fill_null(values, name), sorted([*names, name])
     return {
         each: Share.of(right[pc.fill_null(pc.equal(values, each), False).to_numpy()])
         for each in names

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.stress_origins import StressOrigin
 from ietest_fast.evaluation.versions import number_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from ietest_fast.evaluation.running import Evaluation
+    from ietest_fast.evaluation.suite import Suite
 
 KEY = b"ietest_fast.stress"
 """What the metadata of a file of answers to stress tests stand under."""
@@ -32,7 +35,15 @@ class StressRun:
     clusters
         The column whose equal values belong together; None: none.
     empty
-        Tests that changed no text.
+        Tests that changed no text that the model sees.
+    unseen
+        Of these, tests that changed texts that it does not see.
+    origins
+        By test, what it is made of.
+    text_columns
+        Names of the columns of texts.
+    warnings
+        Whole sentences about how the answers came about.
     backend, identity
         Of the evaluation; see :class:`~ietest_fast.evaluation.Evaluation`.
     """
@@ -40,8 +51,53 @@ class StressRun:
     group_by: str | None = None
     clusters: str | None = None
     empty: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    origins: Mapping[str, StressOrigin] = field(default_factory=dict)
+    text_columns: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     backend: str = ""
     identity: dict[str, str] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        suite: Suite,
+        answers: Evaluation,
+        *,
+        group_by: str | None,
+        clusters: str | None,
+        text_columns: Sequence[str],
+        warnings: Sequence[str] = (),
+    ) -> StressRun:
+        """Describe answers to a suite; `warnings` are further ones."""
+        warned = () if answers.warning is None else (answers.warning,)
+        return cls(
+            group_by=group_by,
+            clusters=clusters,
+            empty=suite.empty,
+            unseen=suite.unseen,
+            origins=dict(suite.origins),
+            text_columns=tuple(text_columns),
+            warnings=(*warned, *answers.warnings, *warnings),
+            backend=answers.backend,
+            identity=answers.identity,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StressAnswers:
+    """Answers to stress tests, and how they came about.
+
+    Attributes
+    ----------
+    predictions
+        The long table.
+    run
+        How they came about.
+    """
+
+    predictions: Predictions
+    run: StressRun
 
 
 def write_answers(predictions: Predictions, path: Path, run: StressRun) -> None:
@@ -58,7 +114,7 @@ def write_answers(predictions: Predictions, path: Path, run: StressRun) -> None:
     write_file(path, lambda file: pq.write_table(table, file, compression="zstd"))
 
 
-def read_answers(paths: Sequence[Path]) -> tuple[Predictions, StressRun]:
+def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
     """Read files of answers to stress tests, each of one model or several.
 
     Of several files each is a model, called as the file, unless it has a column ``model``.
@@ -70,55 +126,39 @@ def read_answers(paths: Sequence[Path]) -> tuple[Predictions, StressRun]:
 
     Returns
     -------
-    tuple of Predictions and StressRun
-        All answers, and how those of the first file came about, with the empty tests of all.
+    tuple of StressAnswers
+        One for each file.
 
     Raises
     ------
     InputError
-        If a file is no such file, or two say different things of one model.
+        If a file is no such file, or two hold answers of the same model.
     """
     runs = [read_run(path) for path in paths]
     parts = [Predictions.read(path) for path in paths]
     if len(parts) > 1:
         names = number_names(path.stem for path in paths)
         parts = [
-            part
-            if "model" in part.columns
-            else replace(
-                part,
-                table=part.table.append_column(
-                    "model", pa.repeat(pa.scalar(name), part.table.num_rows)
-                ),
-            )
+            part if "model" in part.columns else _of_model(part, name)
             for part, name in zip(parts, names, strict=True)
         ]
-        if len({"copy" in part.columns for part in parts}) > 1:
-            parts = [_with_copies(part) for part in parts]
-        if len({part.table.schema.field("item").type for part in parts}) > 1:
-            parts = [_with_names(part) for part in parts]
-    for run, path in zip(runs, paths, strict=True):
+    found: list[StressAnswers] = []
+    for run, part, path in zip(runs, parts, paths, strict=True):
         if run is None:
             raise InputError(
                 "holds no answers to stress tests (ietest-fast stress --out)", path=path
             )
-    known = [run for run in runs if run is not None]
-    empty = tuple(dict.fromkeys(name for run in known for name in run.empty))
-    together = parts[0] if len(parts) == 1 else Predictions.concat(parts)
-    return together, replace(known[0], empty=empty)
+        for group in part.groups:
+            if group and any(group in other.predictions.groups for other in found):
+                who = ", ".join(str(value) for value in group.values())
+                raise InputError(f"another file holds answers of {who} as well", path=path)
+        found.append(StressAnswers(predictions=part, run=run))
+    return tuple(found)
 
 
-def _with_copies(part: Predictions) -> Predictions:
-    if "copy" in part.columns:
-        return part
-    zeros = pa.array(np.zeros(len(part), np.int32))
-    return replace(part, table=part.table.append_column("copy", zeros))
-
-
-def _with_names(part: Predictions) -> Predictions:
-    place = part.table.column_names.index("item")
-    items = part.table["item"].cast(pa.string())
-    return replace(part, table=part.table.set_column(place, "item", items))
+def _of_model(part: Predictions, name: str) -> Predictions:
+    column = pa.repeat(pa.scalar(name), part.table.num_rows)
+    return replace(part, table=part.table.append_column("model", column))
 
 
 def read_run(path: Path) -> StressRun | None:
@@ -142,6 +182,16 @@ def read_run(path: Path) -> StressRun | None:
         return None
     try:
         found = json.loads(metadata[KEY])
-        return StressRun(**{**found, "empty": tuple(map(str, found["empty"]))})
-    except (ValueError, TypeError, KeyError) as error:
+        return _restore(found)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"its metadata are damaged: {shorten_error(error)}", path=path) from error
+
+
+def _restore(found: dict[str, Any]) -> StressRun:
+    told: dict[str, Any] = {
+        name: tuple(map(str, found[name]))
+        for name in ("empty", "unseen", "text_columns", "warnings")
+        if name == "empty" or name in found
+    }
+    origins = {str(name): StressOrigin(**value) for name, value in found.get("origins", {}).items()}
+    return StressRun(**{**found, **told, "origins": origins})

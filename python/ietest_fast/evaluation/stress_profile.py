@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.evaluation.stress_origins import say_made_of
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.comparison import VersionTest
     from ietest_fast.evaluation.predictions import Predictions
     from ietest_fast.evaluation.shares import Share
+    from ietest_fast.evaluation.stress_origins import StressOrigin
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,7 +55,9 @@ class StressResult:
     antonyms
         Easy and hard pairs of antonyms; None where there are none, or no training data.
     comparison
-        The paired test against the originals; None where labels are not kept.
+        The paired test against the originals; None where labels are not kept, or there is one row.
+    origin
+        What it is made of; None where the answers do not say it.
     """
 
     name: str
@@ -69,6 +73,7 @@ class StressResult:
     by_word: Mapping[str, Share]
     antonyms: AntonymPairs | None
     comparison: VersionTest | None = None
+    origin: StressOrigin | None = None
 
     def count(self, label_names: Sequence[str], gold: str, predicted: str) -> int | None:
         """Count rows with a gold label that were answered by another; None if one is not known."""
@@ -84,6 +89,7 @@ class StressResult:
             "keeps_labels": self.keeps_labels,
             "items": self.n_items,
             "is_foreign": self.is_foreign,
+            "made_of": None if self.origin is None else asdict(self.origin),
             "changed": self.n_changed,
             **self.accuracy.to_dict("accuracy"),
             "by_group": _accuracies(self.by_group),
@@ -118,12 +124,16 @@ class StressProfile(Result):
         On the tests, in their order.
     empty
         Tests that changed no text.
+    unseen
+        Of these, tests that changed texts that the classifier does not see.
     alpha
         Level of the family of paired tests of the classifier.
     predictions
         The long table of the classifier's answers: one row for each text and test.
     warnings
         Whole sentences about how the answers came about.
+    unlike
+        Whole sentences about what makes it hard to compare with the first of several classifiers.
     """
 
     group: dict[str, Any]
@@ -134,7 +144,9 @@ class StressProfile(Result):
     empty: tuple[str, ...]
     alpha: float
     predictions: Predictions
+    unseen: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -167,6 +179,10 @@ class StressProfile(Result):
             "reject": self.reject,
             "tests": [test.to_dict() for test in (self.original, *self.tests)],
             "empty": list(self.empty),
+            "unseen": list(self.unseen),
+            "dropped": dict(self.predictions.dropped),
+            "warnings": list(self.warnings),
+            "unlike": list(self.unlike),
         }
 
     def rows(self) -> list[tuple[str, str]]:
@@ -181,8 +197,21 @@ class StressProfile(Result):
         """Return of which texts tests are made, and which had nothing to change."""
         said = [f"{n:,} rows left out: {why}." for why, n in self.predictions.dropped.items()]
         said += self.warnings
-        said += [line for test in self.tests if (line := self._say_made_of(test)) is not None]
-        return [*said, *(f"{name}: no text could be changed." for name in self.empty)]
+        for test in self.tests:
+            made_of = say_made_of(
+                test.name,
+                test.n_items,
+                self.original.n_items,
+                is_foreign=test.is_foreign,
+                origin=test.origin,
+            )
+            said += [] if made_of is None else [made_of]
+            if test.keeps_labels and test.comparison is None:
+                said.append(f"{test.name}: a single row is too few for a paired test.")
+        for name in self.empty:
+            why = "changes no column that the model sees"
+            said.append(f"{name}: {why if name in self.unseen else 'no text could be changed'}.")
+        return said
 
     def __getitem__(self, test: str) -> StressResult:
         found = {each.name: each for each in (self.original, *self.tests)}
@@ -232,18 +261,6 @@ class StressProfile(Result):
 
     def __repr__(self) -> str:
         return str(self)
-
-    def _say_made_of(self, test: StressResult) -> str | None:
-        n = self.original.n_items
-        if test.is_foreign:
-            return f"{test.name}: made of {test.n_items:,} texts of another file."
-        if test.n_items == n:
-            return None
-        left = n - test.n_items
-        verb = "has" if left == 1 else "have"
-        return (
-            f"{test.name}: made of {test.n_items:,} of {n:,} items; {left:,} {verb} nothing for it."
-        )
 
 
 def _say(test: StressResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import ConfigError, InputError, shorten_error
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.row_notes import note_rows
+from ietest_fast.evaluation.stress_origins import StressOrigin
 from ietest_fast.evaluation.versions import transform_corpus
 
 if TYPE_CHECKING:
@@ -174,10 +175,16 @@ class Suite:
         Those with a changed text, named as their tests.
     empty
         Tests that change no text of the corpus, such as numbers where there are none.
+    unseen
+        Of these, tests that change texts, but none in a column that the model sees.
+    origins
+        By test, what it is made of.
     """
 
     versions: tuple[Version, ...]
     empty: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
+    origins: Mapping[str, StressOrigin] = field(default_factory=dict)
 
 
 def make_suite(
@@ -209,14 +216,19 @@ def make_suite(
     Raises
     ------
     InputError
-        If there is no such column, no test changes a text, one sets labels that the corpus does
-        not have, or one that keeps labels is to take other texts than the labelled ones.
+        If there is no such column, no test changes a text that the model sees, two tests are the
+        same, one sets labels that the corpus does not have, or one that keeps labels is to take
+        other texts than the labelled ones.
     """
     columns = tuple(text_columns or corpus.text_columns)
     check_columns(corpus.source, corpus.text_columns, columns)
-    versions, empty = [], []
-    for name, value in tests.items():
-        test = value if isinstance(value, StressTest) else StressTest(phi=value)
+    chosen = {
+        name: value if isinstance(value, StressTest) else StressTest(phi=value)
+        for name, value in tests.items()
+    }
+    check_different(chosen)
+    versions, empty, unseen, origins = [], [], [], {}
+    for name, test in chosen.items():
         foreign = test.read_texts(corpus.text_columns)
         made = transform_corpus(
             corpus,
@@ -227,17 +239,57 @@ def make_suite(
             note=note_rows,
         )
         made = replace(made, name=name)
-        before = (corpus.table if foreign is None else foreign.table).select(columns)
-        if made.table.num_rows == 0 or (
-            foreign is None and made.table.select(columns).equals(before.take(made.source_row))
-        ):
+        if made.table.num_rows == 0 or (foreign is None and _is_same(made, corpus, columns)):
             empty.append(name)
-        else:
-            versions.append(made)
+            if made.table.num_rows and not _is_same(made, corpus, corpus.text_columns):
+                unseen.append(name)
+            continue
+        versions.append(made)
+        texts = corpus.table if foreign is None else foreign.table
+        origins[name] = StressOrigin.of(
+            made,
+            n_texts=texts.num_rows,
+            n_missing=0 if foreign is None else foreign.table.column(0).null_count,
+        )
     if not versions:
+        where = f" in {', '.join(columns)}, which the model sees" if unseen else ""
         raise InputError(
-            f"none of the tests ({', '.join(empty)}) changes a text; are the texts English "
-            "sentences?",
+            f"none of the tests ({', '.join(empty)}) changes a text{where}; "
+            + ("choose others" if unseen else "are the texts English sentences?"),
             path=corpus.source,
         )
-    return Suite(versions=tuple(versions), empty=tuple(empty))
+    return Suite(
+        versions=tuple(versions), empty=tuple(empty), unseen=tuple(unseen), origins=origins
+    )
+
+
+def _is_same(made: Version, corpus: Corpus, columns: Sequence[str]) -> bool:
+    """Say whether a version leaves columns of texts as they were."""
+    before = corpus.table.select(columns).take(made.source_row)
+    return bool(made.table.select(columns).equals(before))
+
+
+def check_different(tests: Mapping[str, StressTest]) -> None:
+    """Refuse a suite with the same test under two names, before any text is read.
+
+    Raises
+    ------
+    InputError
+        Naming both.
+    """
+    from ietest_fast.transform import plan
+
+    found: dict[tuple[Any, ...], str] = {}
+    for name, test in tests.items():
+        planned = plan(test.phi)
+        if planned is not test.phi:
+            planned.close()
+        texts: Any = test.texts_from
+        if texts is not None:
+            texts = str(texts) if isinstance(texts, str | Path) else tuple(texts)
+        key = (planned.fingerprint, texts, test.texts_column)
+        other = found.setdefault(key, name)
+        if other != name:
+            raise InputError(
+                f"the tests {other!r} and {name!r} are the same; leave one of them out"
+            )

@@ -54,6 +54,12 @@ class Version:
     items
         Strings, shape (n,): what the rows are called where they come from other texts than the
         corpus'; ``source_row`` counts the rows of these then. None if they come from the corpus.
+    keeps_labels
+        Whether each row has the label of the row that it comes from; otherwise the transformation
+        sets it.
+    repeated
+        int64: rows of the source that have no row because all that they would give is there
+        already.
     """
 
     name: str
@@ -65,6 +71,8 @@ class Version:
     edits: Mapping[str, NDArray[np.int64]] | None = None
     notes: Mapping[str, pa.Array] = field(default_factory=dict)
     items: pa.Array | None = None
+    keeps_labels: bool = True
+    repeated: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Say in which rows texts differ from the corpus', bool, shape (n,).
@@ -181,6 +189,8 @@ def transform_corpus(
         },
         notes={} if note is None else note(source.table.take(rows), found, corpus.text_columns),
         items=None if foreign is None else foreign.items.take(rows),
+        keeps_labels=keeps_labels,
+        repeated=found.repeated,
     )
 
 

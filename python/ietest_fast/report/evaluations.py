@@ -65,13 +65,9 @@ class VersionOutcome:
     @property
     def verdict(self) -> Verdict:
         """What is shown."""
-        if self.tested.collapsed:
-            return Verdict.COLLAPSED
-        if self.tested.invariance is not None:
-            return self.tested.invariance.verdict
-        if self.equivalence.equivalent:
-            return Verdict.EQUIVALENT
-        return Verdict.DIFFERS if self.tested.reject else Verdict.UNDECIDED
+        found = self.tested.verdict
+        is_judged = self.tested.collapsed or self.tested.invariance is not None
+        return Verdict.EQUIVALENT if not is_judged and self.equivalence.equivalent else found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

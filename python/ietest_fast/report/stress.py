@@ -30,12 +30,11 @@ def accuracy_table(profile: StressProfile) -> Table:
         delta: list[Cell] = [None] * 4
         if compared is not None:
             interval = compared.result.confidence_interval()
-            judged = compared.invariance
             delta = [
                 compared.result.delta,
                 Range(interval.low, interval.high),
                 PValue(compared.p_adjusted, profile.alpha),
-                None if judged is None else judged.verdict.value,
+                compared.verdict.value,
             ]
         rows.append(
             (
@@ -65,7 +64,8 @@ def accuracy_table(profile: StressProfile) -> Table:
         ),
         rows=tuple(rows),
         note="Loss: accuracy on the originals less that on the test, of the items that it has. "
-        "Where a test sets labels of its own, there is nothing to compare.",
+        "Where a test sets labels of its own, there is nothing to compare. The intervals of "
+        "accuracies take rows as independent, also where several come from one item.",
     )
 
 
@@ -233,6 +233,7 @@ def side_by_side(profiles: Sequence[StressProfile]) -> Table:
         title="Accuracy of several classifiers (%)",
         columns=(Column("test"), *(Column(each.name, "percent") for each in profiles)),
         rows=tuple((name, *(_share(each.get(name)) for each in found)) for name in names),
+        note=" ".join(line for each in profiles for line in each.unlike),
     )
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.stress import measure_stress
+from ietest_fast.evaluation.stress import measure_answers
 from ietest_fast.evaluation.stress_file import read_answers, read_run
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
@@ -76,18 +76,11 @@ def read_stress(
     InputError
         If a file is none, or the files do not go together.
     """
-    predictions, run = read_answers(paths)
-    profiles = measure_stress(
-        predictions,
-        group_by=run.group_by,
-        clusters=run.clusters,
-        empty=run.empty,
-        alpha=alpha,
-        margin=margin,
-    )
+    answers = read_answers(paths)
+    profiles = measure_answers(answers, alpha=alpha, margin=margin)
     if len(profiles) == 1 and not profiles[0].group:
         profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
-    return StressSource(profiles=profiles, run=run)
+    return StressSource(profiles=profiles, run=answers[0].run)
 
 
 def say_stress(profile: StressProfile) -> tuple[Verdict, str]:
@@ -99,10 +92,10 @@ def say_stress(profile: StressProfile) -> tuple[Verdict, str]:
         ``DIFFERS`` if a test that keeps labels is shown to change the accuracy or the answers;
         ``ALIKE`` if all are shown to be alike and there are no others; ``UNDECIDED`` otherwise.
     """
-    kept = [test for test in profile.tests if test.comparison is not None]
     by_verdict: dict[Verdict, list[StressResult]] = {}
-    for test in kept:
-        by_verdict.setdefault(_verdict(test), []).append(test)
+    for test in profile.tests:
+        if test.comparison is not None:
+            by_verdict.setdefault(test.comparison.verdict, []).append(test)
     parts = [f"accuracy {_percent(profile.original)} on the originals"]
     # The largest loss first.
     differ = sorted(by_verdict.get(Verdict.DIFFERS, []), key=lambda test: -abs(_delta(test)))
@@ -127,16 +120,6 @@ def say_stress(profile: StressProfile) -> tuple[Verdict, str]:
     elif by_verdict.keys() == {Verdict.ALIKE} and not own:
         kind = Verdict.ALIKE
     return kind, f"{profile.name}: {'; '.join(parts)}."
-
-
-def _verdict(test: StressResult) -> Verdict:
-    compared = test.comparison
-    assert compared is not None  # noqa: S101 - only of tests that keep labels
-    if compared.collapsed:
-        return Verdict.COLLAPSED
-    if compared.invariance is not None:
-        return compared.invariance.verdict
-    return Verdict.DIFFERS if compared.reject else Verdict.UNDECIDED
 
 
 def _delta(test: StressResult) -> float:

@@ -24,7 +24,7 @@ from ietest_fast.transform.kinds import (
     PlannedTransformation,
     TransformationKind,
 )
-from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, keep_first, put_pairs
+from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
 from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Antonym(BaseTransformation):
                 pairs.append(
                     NewPair(row=row, premise=premise, hypothesis=hypothesis, label=LABEL, rule=RULE)
                 )
-        return put_pairs(table, columns, keep_first(pairs), with_edits=with_edits)
+        return put_pairs(table, columns, pairs, with_edits=with_edits)
 
     def _carefully(
         self, texts: pa.ChunkedArray, n_threads: int | None

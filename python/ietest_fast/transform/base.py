@@ -72,6 +72,9 @@ class Transformed:
     labels
         Names of the labels (n,), as Arrow strings, where the transformation sets labels; null for a
         row whose label nobody knows. None where it keeps them.
+    repeated
+        int64: old rows, in order, that have no new row because all that they would give is there
+        already, from another row.
     """
 
     table: Any
@@ -79,6 +82,7 @@ class Transformed:
     edits: pa.Table | None
     source_row: npt.NDArray[np.int64] = field(default_factory=lambda: _AS_THEY_WERE)
     labels: pa.Array | pa.ChunkedArray | None = None
+    repeated: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __post_init__(self) -> None:
         if self.source_row is _AS_THEY_WERE:

@@ -84,10 +84,12 @@ class Composition(BaseTransformation):
         touched = np.zeros(table.num_rows, np.bool_)
         labels: pa.Array | pa.ChunkedArray | None = None
         edits: list[pa.Table] = []
+        repeated: list[npt.NDArray[np.int64]] = []
         n_steps = 0
         for part in self.parts:
             made = part.transform(now, text_columns, with_edits=with_edits, n_threads=n_threads)
             source = made.source_row
+            repeated.append(rows[made.repeated])
             rows, touched = rows[source], touched[source] | made.changed
             if made.labels is not None:
                 labels = made.labels
@@ -107,6 +109,7 @@ class Composition(BaseTransformation):
             edits=pa.concat_tables([STEP_SCHEMA.empty_table(), *edits]) if with_edits else None,
             source_row=rows,
             labels=labels,
+            repeated=np.setdiff1d(np.concatenate(repeated), rows),
         )
 
 

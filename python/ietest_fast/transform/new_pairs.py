@@ -65,7 +65,7 @@ def keep_first(pairs: Iterable[NewPair]) -> list[NewPair]:
 
 
 def put_pairs(
-    table: pa.Table, text_columns: tuple[str, str], pairs: Sequence[NewPair], *, with_edits: bool
+    table: pa.Table, text_columns: tuple[str, str], found: Sequence[NewPair], *, with_edits: bool
 ) -> Transformed:
     """Put new pairs in the place of a table's rows.
 
@@ -75,12 +75,14 @@ def put_pairs(
         The old rows.
     text_columns
         Of premises and hypotheses.
-    pairs
-        In the order of the new rows.
+    found
+        Of these, equal ones are there once (:func:`keep_first`).
     with_edits
         Whether to list edits: for each text that differs one, from the first character that does to
         the last. A missing text counts as an empty one, and is that when edits are undone.
     """
+    pairs = keep_first(found)
+    repeated = {pair.row for pair in found} - {pair.row for pair in pairs}
     source = np.array([pair.row for pair in pairs], np.int64)
     old = table.take(pa.array(source))
     new_texts = {
@@ -116,6 +118,7 @@ def put_pairs(
         edits=_edit_table(edits) if with_edits else None,
         source_row=source,
         labels=pa.array([pair.label for pair in pairs], pa.string()),
+        repeated=np.array(sorted(repeated), np.int64),
     )
 
 

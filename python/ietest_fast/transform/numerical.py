@@ -20,7 +20,7 @@ from ietest_fast.lexicon.quantities import Quantity, find_quantities, write_like
 from ietest_fast.random import philox_key
 from ietest_fast.transform.base import BaseTransformation, Transformed
 from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, TransformationKind
-from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, keep_first, put_pairs
+from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -366,8 +366,8 @@ class Numerical(BaseTransformation):
     ) -> Transformed:
         """Make pairs; see :meth:`ietest_fast.transform.Transformation.transform`."""
         columns = check_pair_columns(self.name, text_columns)
-        pairs = (pair for name in columns for pair in self.pairs(table[name].to_pylist()))
-        return put_pairs(table, columns, keep_first(pairs), with_edits=with_edits)
+        pairs = [pair for name in columns for pair in self.pairs(table[name].to_pylist())]
+        return put_pairs(table, columns, pairs, with_edits=with_edits)
 
 
 class NumericalOptions(PhiOptions):

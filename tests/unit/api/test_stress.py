@@ -16,6 +16,7 @@ from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError, ResourceError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.evaluation.stress_file import read_run
+from ietest_fast.evaluation.suite import StressTest
 from ietest_fast.transform import WordSubstitution
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -201,6 +202,60 @@ def test_what_does_not_fit_is_said() -> None:
             FRAME,
             train=pd.DataFrame({"text": ["a", "b"], "label": LABELS[:2]}),
         )
+
+
+@pytest.mark.parametrize("read", ["data", "train", "quantities", "learn_from", "texts_from"])
+def test_no_file_that_is_read_is_written_over(tmp_path: Path, read: str) -> None:
+    path = tmp_path / "texts.parquet"
+    FRAME.to_parquet(path)
+    before = path.read_bytes()
+    options: dict[str, object] = {} if read in {"data", "texts_from"} else {read: path}
+    if read == "texts_from":
+        options["suite"] = {"n": StressTest(phi="numerical", texts_from=path)}
+    with pytest.raises(InputError, match="would be overwritten while it is in use"):
+        ie.stress(guess, path if read == "data" else FRAME, out=path, **options)
+    assert path.read_bytes() == before
+
+
+def test_a_suite_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "suite.parquet"  # which is TOML all the same
+    path.write_text('[tests]\nno = "negation"\n')
+    with pytest.raises(InputError, match="would be overwritten while it is in use"):
+        ie.stress(guess, FRAME, suite=path, out=path)
+
+
+def test_training_data_that_say_nothing(tmp_path: Path) -> None:
+    asked = []
+
+    def counting(pairs: list[tuple[str, str]]) -> list[str]:
+        asked.extend(pairs)
+        return guess(pairs)
+
+    lone = pd.DataFrame({"premise": ["A."], "hypothesis": ["B."], "label": ["yes"]})
+    with pytest.raises(InputError):
+        ie.stress(counting, FRAME, train=lone)
+    singles = corpus_from_table(pd.DataFrame({"text": ["A.", "B."], "label": LABELS[:2]}))
+    with pytest.raises(InputError, match="has no contradictions to look for antonyms in"):
+        ie.stress(counting, FRAME, train=singles)
+    assert asked == []
+    out = tmp_path / "answers.parquet"
+    found = ie.stress(guess, FRAME, suite={"no": "negation"}, train=FRAME, out=out)
+    said = "No row of these tests has antonyms to look for in the training data."
+    assert said in found.remarks()
+    assert Predictions.read(out).table.equals(found.predictions.table)
+
+
+def test_what_can_be_added() -> None:
+    suite = {"no": "negation"}
+    assert [test.name for test in ie.stress(guess, FRAME, suite=suite, add=None).tests] == ["no"]
+    more = [StressTest(phi="swap"), StressTest(phi={"name": "word-overlap"})]
+    found = ie.stress(guess, FRAME, suite=suite, add=more)
+    assert [test.name for test in found.tests] == ["no", "swap", "word-overlap"]
+    for wrong in (3, [3], [None], [{"rules": "paper"}]):
+        with pytest.raises(InputError, match="add: no transformation, but"):
+            ie.stress(guess, FRAME, suite=suite, add=wrong)
+    with pytest.raises(InputError, match="no test can be called 'original'"):
+        ie.stress(guess, FRAME, suite={"original": "negation"})
 
 
 @pytest.mark.slow

@@ -9,8 +9,9 @@ from rich.console import Console
 
 from further_runs import OTHER, WORDS, run_further
 from ietest_fast.report import gather, print_summary
-from ietest_fast.report.further_tests import further_tables
+from ietest_fast.report.further_tests import further_tables, make_further_table
 from ietest_fast.report.runs import finished_runs
+from ietest_fast.report.shown import format_p
 from ietest_fast.report.tables import MeanSd, PValue
 
 
@@ -27,28 +28,50 @@ def finished(tmp_path_factory):
 
 
 def test_the_summary_shows_every_test_set_at_every_rho(finished):
-    console = Console(file=io.StringIO(), width=120, color_system=None, force_terminal=False)
+    console = Console(file=io.StringIO(), width=200, color_system=None, force_terminal=False)
     print_summary(finished, console)
     text = console.file.getvalue().partition("The same classifiers on further test sets:")[2]
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    names = ["original", "negation (trained on)", *(each.key for each in finished.evaluated)]
     (condition,) = finished.conditions
-    for name in names:
-        assert any(line.startswith(f"{name} 240 0 ") for line in lines), name
-    first, last = condition.rhos
-    assert f"original 240 0 {_shown(first.accuracy_original)}" in lines
-    assert any(line.startswith(f"1 {_shown(last.accuracy_transformed)} ") for line in lines)
+    expected = []
+    for place, rho in enumerate(condition.rhos):
+        start = "" if place else "original 240 "
+        expected.append(f"{start}{rho.rho:g} {_shown(rho.accuracy_original)}")
+    for place, rho in enumerate(condition.rhos):
+        start = "" if place else "negation (trained on) 240 "
+        shown = f"{_shown(rho.accuracy_transformed)} {_signed(rho.delta)}"
+        expected.append(f"{start}{rho.rho:g} {shown}")
     for each in finished.evaluations:
-        for own in each.rhos:
-            said = f"{own.rho:g} {_shown(own.accuracy)} "
-            assert any(said in line for line in lines)
-            assert any(line.endswith("reject" if own.reject else "not rejected") for line in lines)
+        for place, own in enumerate(each.rhos):
+            start = "" if place else f"{each.evaluation} 240 "
+            p = format_p(own.p_holm, threshold=own.alpha)
+            decision = "reject" if own.reject else "not rejected"
+            shown = f"{_shown(own.accuracy)} {_signed(own.test.delta)}"
+            expected.append(f"{start}{own.rho:g} {shown} {p} {decision}")
+    first = lines.index(expected[0])
+    assert lines[first : first + len(expected)] == expected
     assert "beside the originals" in text
     assert "by Holm's rule for 3 test sets" in text
 
 
 def _shown(spread):
     return f"{100 * spread.mean:.2f} ± {100 * spread.sd:.2f}"
+
+
+def _signed(spread):
+    return f"{100 * spread.mean:+.2f} ± {100 * spread.sd:.2f}"
+
+
+def test_a_name_in_square_brackets_is_shown_as_it_is(finished):
+    (condition,) = finished.conditions
+    first, *others = finished.evaluations
+    name = "negation:tautology=[/b] x [red]"
+    renamed = finished.model_copy(
+        update={"evaluations": (first.model_copy(update={"evaluation": name}), *others)}
+    )
+    console = Console(file=io.StringIO(), width=200, color_system=None, force_terminal=False)
+    console.print(make_further_table(renamed, condition))
+    assert name in console.file.getvalue()
 
 
 def test_a_report_has_the_table_of_the_paper_and_the_tests(finished, plain):

@@ -1,0 +1,72 @@
+"""The texts of a suite as files: one for each test, with labels and the rows they come from."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ietest_fast.atomic import name_temporary
+from ietest_fast.evaluation.versions import number_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.suite import Suite
+
+# Letters of a test's name in the name of its file: file systems allow 255 bytes, letters have up to
+# four, and a number and an ending follow.
+_LONGEST = 50
+
+
+def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
+    """Write the texts of each test to a Parquet file in a new folder, all of them or none.
+
+    Parameters
+    ----------
+    suite
+        The tests.
+    corpus
+        Of which they were made.
+    folder
+        Is not there yet; the folders above it are made.
+
+    Raises
+    ------
+    OSError
+        If the system cannot write it; the folder is then not there.
+    """
+    import pyarrow.parquet as pq
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = name_temporary(folder)
+    unfinished.mkdir()
+    try:
+        names = pa.array(corpus.label_names)
+        stems = name_files([version.name for version in suite.versions])
+        for version, stem in zip(suite.versions, stems, strict=True):
+            codes = pa.array(version.labels, pa.int32(), mask=version.labels < 0)
+            table = version.table.select(corpus.text_columns)
+            table = table.append_column("label", names.take(codes))
+            rows = version.source_row if version.items is not None else None
+            rows = corpus.source_rows[version.source_row] if rows is None else rows
+            table = table.append_column("source_row", pa.array(rows))
+            pq.write_table(table, unfinished / f"{stem}.parquet")
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def name_files(tests: list[str]) -> list[str]:
+    """Return names of files without endings, all different, for tests of any names.
+
+    Also where names differ in capitals only, or in what a file's name cannot have.
+    """
+    stems = [re.sub(r"[^\w.-]+", "-", name)[:_LONGEST].lstrip(".") or "test" for name in tests]
+    numbered = number_names([stem.casefold() for stem in stems])
+    return [
+        stem + number[len(stem.casefold()) :] for stem, number in zip(stems, numbered, strict=True)
+    ]

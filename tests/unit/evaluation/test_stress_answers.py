@@ -1,0 +1,243 @@
+"""Answers to stress tests from files and logs: what they say of themselves is not guessed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ietest_fast as ie
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation import Predictions, read_predictions
+from ietest_fast.evaluation.stress import measure_answers, measure_stress
+from ietest_fast.evaluation.stress_file import read_answers, read_run
+from ietest_fast.evaluation.stress_origins import StressOrigin, say_made_of
+from ietest_fast.evaluation.suite import StressTest
+from ietest_fast.evaluation.versions import Version
+from ietest_fast.report.stress import accuracy_table, side_by_side
+from ietest_fast.stats import Verdict, paired_test
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LABELS = ["entailment", "neutral", "contradiction"]
+PAIRS = [
+    ("A large dog runs in the park.", "A big animal moves.", "contradiction"),
+    ("Some women sit on a bench.", "The women are old.", "neutral"),
+    ("A boy sleeps in the house.", "Somebody sleeps.", "entailment"),
+    ("Nobody swims.", "No one is in it.", "contradiction"),
+]
+
+
+def frame(rows: list[tuple[str, str, str]] = PAIRS) -> dict[str, Any]:
+    columns: Any = zip(*rows, strict=True)
+    return dict(zip(("premise", "hypothesis", "label"), map(list, columns), strict=True))
+
+
+def neutral(pairs: list[tuple[str, str]]) -> list[str]:
+    return ["neutral"] * len(pairs)
+
+
+def no_means_no(pairs: list[tuple[str, str]]) -> list[str]:
+    return ["contradiction" if "no" in pair[1].lower() else "neutral" for pair in pairs]
+
+
+def test_a_test_that_sets_labels_is_not_paired_though_its_labels_are_the_originals(
+    tmp_path: Path,
+) -> None:
+    # One row, from a contradiction: nothing but the transformation says that the label was set.
+    found = ie.stress(
+        neutral, frame([PAIRS[0], ("It is.", "So be it.", "neutral")]), suite={"a": "antonym"},
+        label_names=LABELS, out=tmp_path / "a.parquet",
+    )  # fmt: skip
+    assert found["a"].accuracy.n == 1
+    assert (found["a"].keeps_labels, found["a"].comparison) == (False, None)
+    (again,) = measure_answers(read_answers([tmp_path / "a.parquet"]))
+    assert not again["a"].keeps_labels
+    # Several rows, each of an item of its own: they stay out of Holm's family.
+    several = [(f"A large dog runs in park {i}.", "It moves.", "contradiction") for i in range(4)]
+    found = ie.stress(
+        no_means_no, frame([*several, ("It is.", "So be it.", "neutral")]),
+        suite={"a": "antonym", "no": "negation"}, label_names=LABELS,
+    )  # fmt: skip
+    assert found["a"].accuracy.n == 4
+    assert found["a"].comparison is None
+    no = found["no"].comparison
+    assert no is not None
+    assert no.p_adjusted == no.result.p_value
+
+
+def log(**columns: Any) -> Predictions:
+    return Predictions(table=pa.table(columns))
+
+
+def test_a_single_row_is_too_few_and_said() -> None:
+    predictions = log(
+        item=[0, 1, 0, 0, 1],
+        version=["original", "original", "one", "two", "two"],
+        correct=[True, True, False, True, True],
+    )
+    (profile,) = measure_stress(predictions)
+    assert profile["one"].comparison is None
+    assert profile["two"].comparison is not None
+    assert "one: a single row is too few for a paired test." in profile.remarks()
+
+
+@pytest.mark.parametrize("gold", [None, [None] * 40], ids=["no column", "all null"])
+def test_without_right_answers_items_are_paired(gold: list[None] | None, tmp_path: Path) -> None:
+    before, after = np.arange(20) < 15, np.arange(20) < 4
+    columns = {
+        "item": [*range(20), *range(20)],
+        "version": ["original"] * 20 + ["typos"] * 20,
+        "correct": [*before.tolist(), *after.tolist()],
+    }
+    if gold is not None:
+        columns["gold"] = pa.array(gold, pa.string())
+    pq.write_table(pa.table(columns), tmp_path / "log.parquet")
+    (profile,) = measure_stress(read_predictions(tmp_path / "log.parquet"))
+    compared = profile["typos"].comparison
+    assert compared is not None
+    assert compared.result.p_value == paired_test(before, after).p_value
+
+
+def test_what_gave_no_row_is_counted_by_its_reason() -> None:
+    premise = "A large dog runs in the park."
+    rows = [(premise, f"It is number {i}.", "neutral") for i in range(5)]
+    rows.append(("Hm.", "So it is.", "contradiction"))
+    found = ie.stress(neutral, frame(rows), suite={"a": "antonym"}, label_names=LABELS)
+    assert found["a"].n_items == 1
+    assert found.remarks() == [
+        "a: made of 1 of 6 items; 1 has nothing for it; 4 would only repeat what others give."
+    ]
+    composed = ie.stress(neutral, frame(rows), suite={"a": "antonym+negation"}, label_names=LABELS)
+    assert composed.remarks() == found.remarks()
+
+
+def test_labels_that_nobody_knows_are_a_reason_of_their_own() -> None:
+    version = Version(
+        name="v",
+        identity="v@1234",
+        table=pa.table({"text": ["a", "b", "c"]}),
+        source_row=np.array([0, 0, 1]),
+        labels=np.array([-1, 0, -1], np.int8),
+        keeps_labels=False,
+        repeated=np.array([1, 3]),
+    )
+    origin = StressOrigin.of(version, n_texts=5)
+    assert (origin.n_repeated, origin.n_unknown) == (1, 1)
+    assert say_made_of("v", 1, 5, is_foreign=False, origin=origin) == (
+        "v: made of 1 of 5 items; 2 have nothing for it; 1 would only repeat what others give; "
+        "1 gets no known label."
+    )
+    assert say_made_of("v", 3, 5, is_foreign=False, origin=None) == (
+        "v: made of 3 of 5 items; 2 have no row in it."
+    )
+
+
+def test_missing_texts_of_another_file_are_counted() -> None:
+    texts = ["Anna buys 12 apples.", None, "Nothing.", "Tom eats 7 nuts.", "So it is."]
+    found = ie.stress(neutral, frame(), quantities=texts, suite=None, label_names=LABELS)
+    said = "numerical: made of 2 of 5 texts of another file; 2 have nothing for it; 1 is missing."
+    assert said in found.remarks()
+
+
+def test_every_file_keeps_what_it_says_of_itself(tmp_path: Path) -> None:
+    paths = []
+    for name, suite in (("a", {"no": "negation"}), ("b", {"no": "negation", "q": "numerical"})):
+        paths.append(tmp_path / f"{name}.parquet")
+        ie.stress(neutral, frame(), suite=suite, out=paths[-1], label_names=LABELS)
+    table = pq.read_table(paths[0])
+    known = json.loads(table.schema.metadata[b"ietest_fast.predictions"])
+    known["dropped"] = {"no label": 7}
+    metadata = {**table.schema.metadata, b"ietest_fast.predictions": json.dumps(known).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), paths[0])
+    a, b = measure_answers(read_answers(paths))
+    assert (a.name, b.name) == ("a", "b")
+    assert (a.empty, b.empty) == ((), ("q",))
+    assert (a.to_dict()["dropped"], b.to_dict()["dropped"]) == ({"no label": 7}, {})
+    assert "7 rows left out: no label." in a.remarks()
+    assert b.warnings == ()
+
+
+def test_answers_to_other_texts_or_rules_are_said_to_be(tmp_path: Path) -> None:
+    paths = {name: tmp_path / f"{name}.parquet" for name in ("first", "fewer", "other", "rules")}
+    changed = [("A cat sleeps.", *PAIRS[0][1:]), *PAIRS[1:]]
+    suite = {"w": "word-overlap"}
+    for name, rows in (("first", PAIRS), ("fewer", PAIRS[:3]), ("other", changed)):
+        ie.stress(neutral, frame(rows), suite=suite, out=paths[name], label_names=LABELS)
+    paper = {"w": "word-overlap:rules=paper"}
+    ie.stress(neutral, frame(), suite=paper, out=paths["rules"], label_names=LABELS)
+    profiles = measure_answers(read_answers(list(paths.values())))
+    first, fewer, other, rules = profiles
+    assert first.unlike == ()
+    (said,) = fewer.unlike
+    assert (
+        said == "fewer has answered other originals than first (3 and 4), so do not compare them."
+    )
+    assert "other originals than first (4 and 4)" in other.unlike[0]
+    assert rules.unlike[0].startswith("rules: w is not made as for first: word-overlap@")
+    note = side_by_side(profiles).note
+    assert all(line in note for each in profiles for line in each.unlike)
+    table = pq.read_table(paths["fewer"])
+    named = table.append_column("model", pa.array(["fewer"] * len(table)))
+    pq.write_table(named, tmp_path / "again.parquet")
+    with pytest.raises(InputError, match="another file holds answers of fewer as well"):
+        read_answers([paths["fewer"], tmp_path / "again.parquet"])
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    found = ie.stress(
+        neutral, frame(), suite={"l": "length-mismatch", "no": "negation"},
+        input_columns="hypothesis", out=tmp_path / "a.parquet", label_names=LABELS,
+    )  # fmt: skip
+    assert (found.empty, found.unseen) == (("l",), ("l",))
+    assert "l: changes no column that the model sees." in found.remarks()
+    run = read_run(tmp_path / "a.parquet")
+    assert run is not None
+    assert (run.empty, run.unseen, run.text_columns) == (("l",), ("l",), ("premise", "hypothesis"))
+    assert run.origins["no"] == found["no"].origin
+    (again,) = measure_answers(read_answers([tmp_path / "a.parquet"]))
+    assert again.to_dict() == found.to_dict()
+    with pytest.raises(InputError, match="changes a text in hypothesis, which the model sees"):
+        ie.stress(neutral, frame(), suite={"l": "length-mismatch"}, input_columns="hypothesis")
+
+
+def test_a_classifier_that_guesses_is_not_called_alike() -> None:
+    rows = [(f"Premise {i}.", f"Hypothesis {i}.", LABELS[i % 3]) for i in range(6000)]
+    found = ie.stress(neutral, frame(rows), suite={"no": "negation"}, label_names=LABELS)
+    compared = found["no"].comparison
+    assert compared is not None
+    assert compared.collapsed
+    assert compared.verdict is Verdict.COLLAPSED
+    assert accuracy_table(found).rows[1][-1] == Verdict.COLLAPSED.value
+
+
+def test_columns_that_accuracies_cannot_be_parted_by() -> None:
+    columns = {
+        "item": [0, 1, 2, 3] * 2,
+        "version": ["original"] * 4 + ["typos"] * 4,
+        "correct": [True, False, True, True] * 2,
+        "list": [[1], [2], [3], [4]] * 2,
+        "genre": ["missing", None, "fiction", None] * 2,
+    }
+    predictions = log(**columns)
+    with pytest.raises(InputError, match=r"list.*by which accuracies cannot be parted"):
+        measure_stress(predictions, group_by="list")
+    (profile,) = measure_stress(predictions, group_by="genre")
+    assert {name: share.n for name, share in profile.original.by_group.items()} == {
+        "fiction": 1, "missing": 1, "missing#2": 2,
+    }  # fmt: skip
+
+
+def test_the_same_test_under_two_names_is_refused_before_anything_is_made() -> None:
+    suite = {
+        "first": StressTest(phi="numerical", texts_from="none.csv"),  # which nobody gets to read
+        "one": "word-overlap",
+        "two": {"name": "word-overlap", "times": 1},
+    }
+    with pytest.raises(InputError, match="the tests 'one' and 'two' are the same"):
+        ie.stress(neutral, frame(), suite=suite, label_names=LABELS)
