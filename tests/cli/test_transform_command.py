@@ -72,7 +72,7 @@ def test_paper_rules_use_the_published_tagger_as_a_run_does(tmp_path, capsys, mo
     def find(name):
         raise ResourceError(f"looked for {name}")
 
-    monkeypatch.setattr(pipelines, "_find_folder", find)
+    monkeypatch.setattr(pipelines, "find_folder", find)
     source = write(tmp_path / "in.csv")
     arguments = [source, tmp_path / "out.csv", "--lexicon-from", source]
     status, _, err = run(capsys, *arguments, "--phi", "syn.paper")

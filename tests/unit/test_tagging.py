@@ -357,7 +357,11 @@ def test_a_damaged_packaged_lexicon_is_named(resources: Path, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["missing", "empty", "a bit"])
 def test_damaged_checksums_are_told(resources: Path, how: str) -> None:
-    _damage(resources / CHECKSUMS, how)
+    path = resources / CHECKSUMS
+    # The tagger's lines alone: those of other resources are read when these are.
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "  tagger/" in line), "utf-8")
+    _damage(path, how)
     with pytest.raises(ResourceError, match="pip install --force"):
         Tagger.load()
 
