@@ -12,27 +12,23 @@ One thread and a fixed seed: the same machine and library versions give the same
 
 from __future__ import annotations
 
-# ruff: noqa: E402, I001
+# ruff: noqa: I001
 
-import argparse
-import os
-import random
 import time
-from pathlib import Path
 
-# Before NumPy is loaded, or it has no effect.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"):
-    os.environ[variable] = "1"
+from convolutional import EWT, blank_pipeline, fix_chance, options, rate_at, tag_head
 
 import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import fix_random_seed, minibatch
-from thinc.api import Adam, NumpyOps, set_current_ops
+from spacy.util import minibatch
+from thinc.api import Adam
 from treebanks import Sentence, read_conllu
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
+    import random
     from collections.abc import Iterator
 
     from spacy.language import Language
@@ -45,33 +41,8 @@ SUBTYPES = frozenset(
 
 def build(arguments: argparse.Namespace) -> Language:
     """Give the untrained pipeline."""
-    nlp = spacy.blank("en")
-    width = arguments.width
-    nlp.add_pipe(
-        "tok2vec",
-        config={
-            "model": {
-                "@architectures": "spacy.Tok2Vec.v2",
-                "embed": {
-                    "@architectures": "spacy.MultiHashEmbed.v2",
-                    "width": width,
-                    "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
-                    "rows": arguments.rows,
-                    "include_static_vectors": False,
-                },
-                "encode": {
-                    "@architectures": "spacy.MaxoutWindowEncoder.v2",
-                    "width": width,
-                    "depth": arguments.depth,
-                    "window_size": 1,
-                    "maxout_pieces": arguments.pieces,
-                },
-            }
-        },
-    )
-    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": width, "upstream": "*"}
-    head = {"@architectures": "spacy.Tagger.v2", "tok2vec": listener, "nO": None}
-    nlp.add_pipe("tagger", config={"model": head})
+    nlp, listener = blank_pipeline(arguments)
+    nlp.add_pipe("tagger", config={"model": tag_head(listener)})
     moves = {
         "@architectures": "spacy.TransitionBasedParser.v2",
         "state_type": "parser",
@@ -173,10 +144,7 @@ def measure(nlp: Language, sentences: list[Sentence]) -> dict[str, float]:
 def train(arguments: argparse.Namespace) -> Language:
     """Train and give the pipeline."""
     started = time.perf_counter()
-    # NumPy's matrix product is three times as fast as BLIS's on recent processors.
-    set_current_ops(NumpyOps(use_blis=False))
-    fix_random_seed(arguments.seed)
-    draw = random.Random(arguments.seed)
+    draw = fix_chance(arguments.seed)
     ewt = list(read_conllu(arguments.ewt))
     dev = list(read_conllu(arguments.dev))
     nlp = build(arguments)
@@ -187,8 +155,7 @@ def train(arguments: argparse.Namespace) -> Language:
     for epoch in range(arguments.epochs):
         losses: dict[str, float] = {}
         for batch in minibatch(texts_of(ewt, draw), size=12 if epoch == 0 else 24):
-            share = done / total
-            optimizer.learn_rate = arguments.rate * min(1.0, share / 0.02) * (1.0 - share) + 1e-6
+            optimizer.learn_rate = rate_at(done / total, arguments.rate)
             examples = [augmented(nlp, sentences, draw) for sentences in batch]
             nlp.update(examples, sgd=optimizer, losses=losses, drop=arguments.dropout)
             done += sum(len(s.words) for sentences in batch for s in sentences)
@@ -221,32 +188,16 @@ def finished(nlp: Language) -> Language:
         description="Penn tags and Universal Dependencies of English sentences.",
         license="CC BY-SA 4.0",
         spacy_version=">=3.8.7,<4.0.0",
-        sources=[
-            {
-                "name": "Universal Dependencies English EWT",
-                "url": "https://github.com/UniversalDependencies/UD_English-EWT",
-                "license": "CC BY-SA 4.0",
-            }
-        ],
+        sources=[EWT],
     )
     return shipped
 
 
 def main() -> None:
     """Read the options, train, write the folder."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ewt", type=Path, required=True)
-    parser.add_argument("--dev", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--width", type=int, default=96)
-    parser.add_argument("--depth", type=int, default=4)
-    parser.add_argument("--pieces", type=int, default=3)
+    parser = options(__doc__.splitlines()[0], width=96, depth=4, rate=0.003)
     parser.add_argument("--hidden", type=int, default=64)
-    parser.add_argument("--rows", type=int, nargs=4, default=[5000, 1000, 2500, 1000])
     parser.add_argument("--epochs", type=int, default=14)
-    parser.add_argument("--rate", type=float, default=0.003)
-    parser.add_argument("--dropout", type=float, default=0.15)
-    parser.add_argument("--seed", type=int, default=20230)
     arguments = parser.parse_args()
     train(arguments).to_disk(arguments.out)
 

@@ -14,58 +14,31 @@ One thread and a fixed seed: the same machine and library versions give the same
 
 from __future__ import annotations
 
-# ruff: noqa: E402, I001
+# ruff: noqa: I001
 
-import argparse
-import os
-import random
 import time
 from pathlib import Path
 
-# Before NumPy is loaded, or it has no effect.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"):
-    os.environ[variable] = "1"
+from convolutional import EWT, blank_pipeline, fix_chance, options, rate_at, tag_head
 
 import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import fix_random_seed, minibatch
-from thinc.api import Adam, NumpyOps, set_current_ops
+from spacy.util import minibatch
+from thinc.api import Adam
 from treebanks import Sentence, read_conllu, read_masc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
+    import random
     from spacy.language import Language
 
 
 def build(arguments: argparse.Namespace) -> Language:
     """Give the untrained pipeline: tok2vec, morphologizer, and the helping tagger."""
-    nlp = spacy.blank("en")
-    width = arguments.width
-    nlp.add_pipe(
-        "tok2vec",
-        config={
-            "model": {
-                "@architectures": "spacy.Tok2Vec.v2",
-                "embed": {
-                    "@architectures": "spacy.MultiHashEmbed.v2",
-                    "width": width,
-                    "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
-                    "rows": arguments.rows,
-                    "include_static_vectors": False,
-                },
-                "encode": {
-                    "@architectures": "spacy.MaxoutWindowEncoder.v2",
-                    "width": width,
-                    "depth": arguments.depth,
-                    "window_size": 1,
-                    "maxout_pieces": arguments.pieces,
-                },
-            }
-        },
-    )
-    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": width, "upstream": "*"}
-    head = {"@architectures": "spacy.Tagger.v2", "tok2vec": listener, "nO": None}
+    nlp, listener = blank_pipeline(arguments)
+    head = tag_head(listener)
     nlp.add_pipe("morphologizer", config={"model": head})
     nlp.add_pipe("tagger", name="penn", config={"model": head})
     return nlp
@@ -122,10 +95,7 @@ def accuracy(nlp: Language, sentences: list[Sentence]) -> tuple[float, float]:
 def train(arguments: argparse.Namespace) -> Language:
     """Train and give the pipeline without its helping head."""
     started = time.perf_counter()
-    # NumPy's matrix product is three times as fast as BLIS's on recent processors.
-    set_current_ops(NumpyOps(use_blis=False))
-    fix_random_seed(arguments.seed)
-    draw = random.Random(arguments.seed)
+    draw = fix_chance(arguments.seed)
     ewt = list(read_conllu(arguments.ewt))
     masc = [] if arguments.masc is None else list(read_masc(arguments.masc))
     dev = list(read_conllu(arguments.dev))
@@ -147,8 +117,7 @@ def train(arguments: argparse.Namespace) -> Language:
         # Bigger batches later: less noise as the rate falls.
         size = 16 if epoch == 0 else 32
         for batch in minibatch(sentences, size=size):
-            share = done / total
-            optimizer.learn_rate = arguments.rate * min(1.0, share / 0.02) * (1.0 - share) + 1e-6
+            optimizer.learn_rate = rate_at(done / total, arguments.rate)
             examples = [augmented(nlp, sentence, draw) for sentence in batch]
             nlp.update(examples, sgd=optimizer, losses=losses, drop=arguments.dropout)
             done += sum(len(s.words) for s in batch)
@@ -182,11 +151,7 @@ def finished(nlp: Language) -> Language:
         license="CC BY-SA 4.0",
         spacy_version=">=3.8.7,<4.0.0",
         sources=[
-            {
-                "name": "Universal Dependencies English EWT",
-                "url": "https://github.com/UniversalDependencies/UD_English-EWT",
-                "license": "CC BY-SA 4.0",
-            },
+            EWT,
             {
                 "name": "Manually Annotated Sub-Corpus (MASC)",
                 "url": "https://anc.org/data/masc/",
@@ -199,19 +164,9 @@ def finished(nlp: Language) -> Language:
 
 def main() -> None:
     """Read the options, train, write the folder."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ewt", type=Path, required=True)
-    parser.add_argument("--dev", type=Path, required=True)
+    parser = options(__doc__.splitlines()[0], width=64, depth=3, rate=0.006)
     parser.add_argument("--masc", type=Path)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--width", type=int, default=64)
-    parser.add_argument("--depth", type=int, default=3)
-    parser.add_argument("--pieces", type=int, default=3)
-    parser.add_argument("--rows", type=int, nargs=4, default=[5000, 1000, 2500, 1000])
     parser.add_argument("--epochs", type=int, nargs=2, default=[3, 9], metavar=("BOTH", "EWT"))
-    parser.add_argument("--rate", type=float, default=0.006)
-    parser.add_argument("--dropout", type=float, default=0.15)
-    parser.add_argument("--seed", type=int, default=20230)
     arguments = parser.parse_args()
     train(arguments).to_disk(arguments.out)
 

@@ -91,6 +91,14 @@ def test_equal_texts_are_parsed_once_and_a_cache_knows_them(tmp_path, monkeypatc
         assert len(seen) == len(set(TEXTS))
 
 
+def test_threads_can_share_a_cache(tmp_path, parser):
+    expected = parser.parse(TEXTS)
+    with TagCache(tmp_path / "trees.db") as cache, ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda _: parser.parse(TEXTS, cache=cache, n_process=1), range(8))
+        assert all(equal(one, expected) for one in found)
+        assert len(cache) == len(set(TEXTS))
+
+
 def test_a_missing_text_has_no_tokens(parser):
     import pyarrow as pa
 
@@ -127,6 +135,9 @@ def test_tagger_and_parser_are_small():
 def test_accuracy_on_the_treebank(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/lexicon.md: on gold tokens; marks are left out."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))
+    # Which the tool sets for itself, and which is not to stay set.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
     from train_parser import measure
     from treebanks import read_conllu
 

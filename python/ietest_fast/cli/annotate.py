@@ -123,7 +123,7 @@ def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
         unit="edits" if options["of_edits"] else "texts",
         criterion=options["criterion"] or "label",
     )
-    _say_drawn(drawn, "reworded observations")
+    _say_drawn(drawn, options["n"], "reworded observations")
 
 
 def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, Any]) -> None:
@@ -159,13 +159,16 @@ def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, An
         foreign=foreign,
         n_threads=options["n_threads"],
     )
-    _say_drawn(drawn, "different new texts")
+    _say_drawn(drawn, options["n"], "different new texts")
 
 
-def _say_drawn(drawn: Sample, what: str) -> None:
+def _say_drawn(drawn: Sample, n: int, what: str) -> None:
     n_texts = len({pair["row"] for pair in drawn.pairs})
     of_what = f"{len(drawn.pairs):,} edits of " if drawn.unit == "edits" else ""
-    click.echo(f"{drawn.path}: {of_what}{n_texts:,} of {drawn.n_reworded:,} {what}")
+    one_each = ""
+    if len(drawn.pairs) < n and n_texts < drawn.n_reworded:
+        one_each = f"; not {n:,}, because from each row of the file at most one is drawn"
+    click.echo(f"{drawn.path}: {of_what}{n_texts:,} of {drawn.n_reworded:,} {what}{one_each}")
 
 
 @command.command("serve")

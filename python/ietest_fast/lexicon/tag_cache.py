@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -30,7 +31,7 @@ CREATE TABLE IF NOT EXISTS checked_tags (
 
 
 class TagCache:
-    """A file of tags; safe for several processes at a time.
+    """A file of tags; safe for several processes, and for several threads, at a time.
 
     A text is found by a 128-bit BLAKE2b hash of itself, a pipeline by its fingerprint. Texts
     themselves are not stored. Each entry has a checksum; a damaged one counts as absent, so that
@@ -55,8 +56,11 @@ class TagCache:
         try:
             if self.path is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-            # An empty name makes SQLite create a temporary file.
-            self._connection = sqlite3.connect("" if path is None else path, timeout=60)
+            # An empty name makes SQLite create a temporary file. Threads take turns by the lock.
+            self._lock = threading.Lock()
+            self._connection = sqlite3.connect(
+                "" if path is None else path, timeout=60, check_same_thread=False
+            )
             self._connection.text_factory = bytes  # what a damaged entry may have become
             try:
                 with self._connection:
@@ -75,11 +79,12 @@ class TagCache:
         try:
             for keys in _batches(list(index)):
                 marks = ",".join("?" * len(keys))
-                rows = self._connection.execute(
-                    "SELECT text, tokens, checksum FROM checked_tags "  # noqa: S608
-                    f"WHERE tagger = ? AND text IN ({marks})",
-                    (tagger, *keys),
-                )
+                with self._lock:
+                    rows = self._connection.execute(
+                        "SELECT text, tokens, checksum FROM checked_tags "  # noqa: S608
+                        f"WHERE tagger = ? AND text IN ({marks})",
+                        (tagger, *keys),
+                    ).fetchall()
                 for key, tokens, checksum in rows:
                     if isinstance(tokens, bytes) and _checksum(tagger, key, tokens) == checksum:
                         known[index[key]] = _unpack(kind, tokens)
@@ -103,7 +108,7 @@ class TagCache:
                 yield tagger, key, tokens, _checksum(tagger, key, tokens)
 
         try:
-            with self._connection:
+            with self._lock, self._connection:
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO checked_tags VALUES (?, ?, ?, ?)", rows()
                 )
@@ -113,7 +118,9 @@ class TagCache:
             ) from error
 
     def __len__(self) -> int:
-        count: int = self._connection.execute("SELECT count(*) FROM checked_tags").fetchone()[0]
+        with self._lock:
+            found = self._connection.execute("SELECT count(*) FROM checked_tags").fetchone()
+        count: int = found[0]
         return count
 
     def close(self) -> None:
