@@ -100,8 +100,34 @@ def test_a_pair_becomes_one_text() -> None:
     assert pairs[1] == ("True is true.", '"A man sleeps." implies that "Somebody sleeps".')
     assert made.changed.nonzero()[0].tolist() == [1]
     made = _transform("internalise:connective=and,premise=''", _table())
-    assert _pairs(made)[0] == ("", 'It is true that "A man sleeps." and that "A man is awake."')
+    both = '"A man sleeps." and "A man is awake." are both true descriptions of the same situation.'
+    assert _pairs(made)[0] == ("", both)
     assert made.changed.nonzero()[0].tolist() == [0, 2, 6]
+
+
+@pytest.mark.parametrize("connective", ["implies", "and"])
+@pytest.mark.parametrize(
+    ("text", "is_statement"),
+    [
+        ("A man is asleep", True),
+        ("Whatever he does is right.", True),
+        ("Letters were sent.", True),
+        ("Oh, he is asleep.", True),
+        ("Doing it is hard.", True),
+        ("Is he asleep?", False),
+        ("He is asleep? I doubt it.", False),
+        ("do you have the basic plan", False),
+        ("well, um do you have time", False),
+        ("Don't go there.", False),
+        ("Let's go outside.", False),
+        ("Suppose you tell me.", False),
+    ],
+)
+def test_questions_and_requests_are_left(text: str, is_statement: bool, connective: str) -> None:
+    label = "entailment" if connective == "implies" else "neutral"
+    table = _table([(text, "A man.", label), ("A man.", text, label)])
+    made = _transform(f"internalise:connective={connective}", table)
+    assert made.changed.tolist() == [is_statement, is_statement]
 
 
 TEXTS = st.one_of(st.none(), st.text('ab é."\U0001f600', max_size=6))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from ietest_fast.corpus import Corpus
-from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.labels import NLI_LABELS
-from ietest_fast.errors import InputError
 from ietest_fast.transform.base import BaseTransformation, Transformed
 from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA, edits_of_column
@@ -22,91 +20,12 @@ from ietest_fast.transform.kinds import (
     PhiOptions,
     PlannedTransformation,
     TransformationKind,
-    take_several,
 )
+from ietest_fast.transform.label_choice import ALL_LABELS, LabelChoice, Labels
 from ietest_fast.transform.new_pairs import check_pair_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
-
-_LABEL_COLUMNS = ("label", "gold_label")
-ALL_LABELS = "all"
-"""Stands for every label, so that no column of labels is needed."""
-
-Labels = Annotated[tuple[str, ...], BeforeValidator(take_several)]
-"""Type of an option that names one label or several."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelChoice:
-    """Which rows a transformation may work on, by their label.
-
-    Attributes
-    ----------
-    names
-        Labels, or :data:`ALL_LABELS` alone.
-    column
-        Where the labels are; None: ``label`` or ``gold_label``.
-    coded
-        Names of labels that are written as numbers from 0.
-    """
-
-    names: tuple[str, ...]
-    column: str | None = None
-    coded: tuple[str, ...] = NLI_LABELS
-
-    def find_rows(self, table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
-        """Return which rows have one of the labels, bool (n,).
-
-        Parameters
-        ----------
-        table
-            n rows.
-        name
-            Of the transformation, for messages.
-
-        Raises
-        ------
-        InputError
-            If there is no such column, or it does not hold labels.
-        """
-        if self.names == (ALL_LABELS,):
-            return np.ones(table.num_rows, np.bool_)
-        column = self._find_column(table.schema.names, name)
-        labels = table[column]
-        if pa.types.is_floating(labels.type):  # as pandas has integers if one is missing
-            labels = pc.if_else(pc.is_nan(labels), None, labels)
-        if pa.types.is_integer(labels.type) or pa.types.is_floating(labels.type):
-            known = [code for code, label in enumerate(self.coded) if label in self.names]
-            wanted: pa.Array = pa.array(known, labels.type)
-        else:
-            kind = labels.type.value_type if pa.types.is_dictionary(labels.type) else labels.type
-            if not (pa.types.is_null(kind) or is_text(kind)):
-                raise InputError(
-                    f"{name}: labels are names or whole numbers, not {kind}", column=column
-                )
-            labels = pc.utf8_lower(pc.utf8_trim_whitespace(as_strings(labels)))
-            wanted = pa.array([label.lower() for label in self.names], labels.type)
-        found: npt.NDArray[np.bool_] = pc.is_in(labels, value_set=wanted).to_numpy()
-        return found
-
-    def _find_column(self, columns: Sequence[str], name: str) -> str:
-        if self.column is not None:
-            if self.column not in columns:
-                raise InputError(
-                    f"{name}: there is no such column of labels; there are {', '.join(columns)}",
-                    column=self.column,
-                )
-            return self.column
-        found = next((each for each in _LABEL_COLUMNS if each in columns), None)
-        if found is None:
-            raise InputError(
-                f"{name} keeps the label of some rows only ({', '.join(self.names)}), and there is "
-                f"no column {' or '.join(_LABEL_COLUMNS)}; name it (--phi {name}:labels_in=COLUMN)"
-            )
-        return found
 
 
 def _read_pair(
@@ -202,11 +121,19 @@ class Swap(BaseTransformation):
         return _finish(table, new, edits)
 
 
-# Before the premise, and between it and the hypothesis.
+# Before the premise, between it and the hypothesis, and behind that.
 _TEMPLATES = {
-    "implies": ('"', '" implies that "'),
-    "and": ('It is true that "', '" and that "'),
+    "implies": ('"', '" implies that "', '"'),
+    "and": ('"', '" and "', '" are both true descriptions of the same situation.'),
 }
+# Neither true nor false: questions, also without their mark, and requests.
+_FILLERS = "well|so|and|but|or|oh|yeah|yes|no|um|uh|huh|now|okay|ok|right|then"
+_OPENERS = (
+    "who|whom|whose|what|which|when|where|why|how|am|is|are|was|were|do|does|did|have|has|had|"
+    "can|could|will|would|shall|should|may|might|must|let|lets|suppose|imagine|please|try|"
+    "do(?:n't| not)|isn't|aren't|wasn't|weren't|doesn't|didn't|haven't|hasn't|can't|won't"
+)
+_NO_STATEMENT = rf"[?]|(?i:^\W*(?:(?:{_FILLERS})\b\W*)*(?:{_OPENERS}|let's)(?:\s|$))"
 _KEPT: dict[str, tuple[str, ...]] = {
     "implies": ("entailment",),
     "and": ("contradiction", "neutral"),
@@ -218,9 +145,10 @@ class Internalisation(BaseTransformation):
     """Put a pair into one text, the new hypothesis, behind a premise that is always true.
 
     If P entails H, then "P implies that H" is true whatever else is. If P and H contradict each
-    other, then "P and H" is false whatever else is; if they are neutral, both may be true. So
-    ``"implies"`` is for entailments, and ``"and"`` for the other two labels. (Readers take "P
-    implies that H" of a neutral pair for false, as a claim that one follows from the other.)
+    other, they are not both true of one situation, whatever else is; if they are neutral, they may
+    be. So ``"implies"`` is for entailments, and ``"and"`` for the other two labels. (Readers take
+    "P implies that H" of a neutral pair for false, as a claim that one follows from the other.)
+    A pair with a question or a request is left as it is: nothing follows from it.
 
     Parameters
     ----------
@@ -262,18 +190,24 @@ class Internalisation(BaseTransformation):
         columns = check_pair_columns(self.name, text_columns)
         rows = self.labels.find_rows(table, self.name)
         first, second, rows = _read_pair(table, columns, rows)
+        for texts in (first, second):
+            odd = pc.match_substring_regex(texts, _NO_STATEMENT)
+            rows &= ~pc.fill_null(odd, fill_value=False).to_numpy()
         chosen = pa.array(rows)
-        before, between = (
+        before, between, behind = (
             pa.scalar(piece, pa.large_string()) for piece in _TEMPLATES[self.connective]
         )
         nothing = pa.scalar("", pa.large_string())
         ahead = pc.binary_join_element_wise(before, first, between, nothing)
-        # No second full stop behind a text that has one.
-        after = pc.if_else(
-            pc.match_substring_regex(second, r"[.!?]\s*$"),
-            pa.scalar('"', pa.large_string()),
-            pa.scalar('".', pa.large_string()),
-        )
+        if self.connective == "implies":
+            # No second full stop behind a text that has one.
+            after = pc.if_else(
+                pc.match_substring_regex(second, r"[.!?]\s*$"),
+                behind,
+                pa.scalar('".', pa.large_string()),
+            )
+        else:
+            after = pa.chunked_array([pa.repeat(behind, table.num_rows)])
         whole = pc.binary_join_element_wise(ahead, second, after, nothing)
         new = {
             columns[0]: pc.if_else(chosen, pa.scalar(self.premise, pa.large_string()), first),
