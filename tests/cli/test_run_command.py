@@ -320,6 +320,7 @@ def test_the_models_are_listed():
     assert all(len(line.split()) > 3 for line in lines)
 
 
+@pytest.mark.slow
 def test_classifiers_are_evaluated_on_further_test_sets(ietest, tmp_path):
     """Table 5 of Naik et al. (2018) from one command."""
     arguments = ["run", "--demo", "--demo-sizes", "300,60,90", "--rho", "0,1", "-M", "2", *PARAMS]

@@ -203,6 +203,7 @@ def test_files_of_tests_whose_names_look_alike(
     assert len({pq.read_table(path)["hypothesis"][0].as_py() for path in found}) == 2
 
 
+@pytest.mark.slow
 def test_several_models_side_by_side(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -403,6 +404,7 @@ def test_options_of_a_test_that_is_added(
     assert "n_words=2" in err
 
 
+@pytest.mark.slow
 def test_every_models_remarks_are_printed_under_its_name(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

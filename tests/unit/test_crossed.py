@@ -106,6 +106,7 @@ def test_the_law_is_students_with_satterthwaites_degrees_of_freedom() -> None:
     assert min(one_sided) == pytest.approx(result.p_value / 2)
 
 
+@pytest.mark.slow
 def test_the_components_are_unbiased() -> None:
     """By the mean over many tables: V_I + V_C - V_E is the variance of the mean."""
     rng = np.random.default_rng(1)

@@ -170,6 +170,7 @@ def test_results_of_before_there_were_further_test_sets_are_read_as_they_are(tmp
         read_results(tmp_path)
 
 
+@pytest.mark.slow
 def test_processes_make_no_difference(finished, tmp_path):
     other = run_further(tmp_path, eval_phi=[OTHER, WORDS, "word-overlap"], n_jobs=2)
     assert other.to_dict() == finished.to_dict()
@@ -261,6 +262,7 @@ def test_a_transformation_may_set_labels_and_add_rows(plain, tmp_path, voters):
     assert own[0].n_correct[0] == (matched["original"].to_numpy()[rows[known]] == 1).sum()
 
 
+@pytest.mark.slow
 def test_it_comes_to_the_same_for_several_models_and_transformations(plain, tmp_path):
     result = run_further(
         tmp_path,

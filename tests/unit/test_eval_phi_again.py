@@ -53,7 +53,7 @@ def _n_started(folder):
         return database.execute(query).fetchone()[0]
 
 
-@pytest.mark.parametrize("voters", [1, 3])
+@pytest.mark.parametrize("voters", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_kept_classifiers_answer_what_is_added_later(tmp_path, voters):
     model = {"name": "toys:Restores", "params": QUICK, "n_voters": voters}
     whole = run_further(tmp_path / "whole", model=model, eval_phi=[OTHER, WORDS])

@@ -35,7 +35,10 @@ def test_p_is_the_largest_over_all_truths_on_the_border(
     assert found == pytest.approx(max(expected, normal), rel=0.03)
 
 
-@pytest.mark.parametrize("margin", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize(
+    "margin",
+    [pytest.param(0.01, marks=pytest.mark.slow), 0.05, pytest.param(0.2, marks=pytest.mark.slow)],
+)
 def test_a_fine_grid_of_truths_finds_no_larger_p(margin: float) -> None:
     n = 400
     for n10, n01 in ((0, 0), (2, 0), (1, 3), (6, 5)):

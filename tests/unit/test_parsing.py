@@ -70,7 +70,7 @@ def test_a_tree_is_what_a_reader_expects(parser):
     assert [word[2] for word in words] == ["DT", "NN", "VBD", "DT", "NN", "."]
 
 
-@pytest.mark.parametrize("n_process", [2, 3])
+@pytest.mark.parametrize("n_process", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_processes_make_no_difference(monkeypatch, n_process):
     monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 2)
     with Parser.load() as parser:
@@ -272,6 +272,7 @@ def test_one_text_alone_is_no_list(parser):
         parser.parse(["\ud800"])
 
 
+@pytest.mark.slow
 def test_threads_that_share_a_parser_get_their_own_trees(monkeypatch):
     monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 1)
     with Parser.load() as parser, ThreadPoolExecutor(4) as pool:

@@ -57,7 +57,10 @@ def test_what_is_not_sure_stays(permutation):
     assert made.table["text"] == STAY
 
 
-@pytest.mark.parametrize("n_threads", [2, 3, 7])
+@pytest.mark.parametrize(
+    "n_threads",
+    [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.slow)],
+)
 def test_threads_make_no_difference(permutation, n_threads, monkeypatch):
     monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 4)
     texts = [text for _, *pair in PAIRS for text in pair] + STAY

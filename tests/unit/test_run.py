@@ -230,7 +230,7 @@ def test_processes_and_folders_make_no_difference(finished, tmp_path):
     }
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_transformed_rows_may_stand_beside_their_originals(finished, tmp_path, n_jobs, monkeypatch):
     """mode = "augment": the union of originals and transformed rows (Naik et al. 2018, 4.6)."""
     fitted = []

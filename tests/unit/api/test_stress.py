@@ -158,6 +158,7 @@ def test_training_data_and_quantities(tmp_path: Path) -> None:
     assert read.table.equals(found.predictions.table)
 
 
+@pytest.mark.slow
 def test_a_folder_and_files(tmp_path: Path) -> None:
     pytest.importorskip("onnx", reason="makes the model that is tested")
     from tiny_models import make_onnx_folder

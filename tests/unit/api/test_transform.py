@@ -103,6 +103,7 @@ def test_by_default_synonyms_that_the_texts_themselves_decide() -> None:
     assert ie.transform(["A boy sleeps on the couch."]) == ["A boy sleeps on the sofa."]
 
 
+@pytest.mark.slow
 def test_synonyms_are_learnt_from_other_texts() -> None:
     from ietest_fast.corpus import corpus_from_table
 

@@ -159,6 +159,7 @@ def test_a_seed_is_a_sample_for_any_number_of_threads(tmp_path, corpus):
     assert all(len(set(items)) == 5 for items in others)
 
 
+@pytest.mark.slow
 def test_each_new_text_has_the_same_probability(tmp_path):
     """However often it stands there; 200 draws of one of 4 are seldom more than 75 of a kind."""
     often = [("The dog sleeps.", f"Sentence {k}.", 0) for k in range(20)]

@@ -215,6 +215,7 @@ def test_the_figures(files: dict[str, Path]) -> None:
     assert group_chart(without, "groups") is None
 
 
+@pytest.mark.slow
 def test_the_page_of_several_models(
     files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
