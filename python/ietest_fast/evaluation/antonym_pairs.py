@@ -211,7 +211,10 @@ class AntonymPairs:
 
 
 def compare_pairs(
-    pairs: Sequence[str | None], times: Sequence[int | None], right: NDArray[np.bool_]
+    pairs: Sequence[str | None],
+    times: Sequence[int | None],
+    right: NDArray[np.bool_],
+    units: NDArray[np.int64],
 ) -> AntonymPairs | None:
     """Compare the pairs of rows that are answered rightly with those of the others.
 
@@ -224,6 +227,8 @@ def compare_pairs(
         the row is left out.
     right
         bool, shape (n,): which rows are answered rightly.
+    units
+        Shape (n,): rows with the same number belong together.
 
     Returns
     -------
@@ -234,7 +239,7 @@ def compare_pairs(
     if not known:
         return None
     often = np.array([times[i] for i in known], np.int64)
-    answered = right[known]
+    answered, together = right[known], units[known]
     words = [str(pairs[i]) for i in known]
     edges = list(_BINS.values())
     bins = np.searchsorted(edges, often, side="right") - 1
@@ -242,7 +247,9 @@ def compare_pairs(
         easy=_group(words, often, answered),
         hard=_group(words, often, ~answered),
         by_times={
-            name: Share.of(answered[bins == i]) for i, name in enumerate(_BINS) if (bins == i).any()
+            name: Share.of(answered[bins == i], together[bins == i])
+            for i, name in enumerate(_BINS)
+            if (bins == i).any()
         },
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.stats import wilson_interval
+from ietest_fast.stats import proportion_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,7 @@ class Share:
     n, k
         Rows, and those that count.
     interval
-        Wilson's, 95%; None without rows.
+        At 95%, of :func:`ietest_fast.stats.proportion_interval`; None without rows.
     """
 
     n: int
@@ -31,10 +31,10 @@ class Share:
     interval: Interval | None
 
     @classmethod
-    def of(cls, chosen: NDArray[np.bool_]) -> Share:
-        """Count rows."""
+    def of(cls, chosen: NDArray[np.bool_], clusters: NDArray[Any] | None = None) -> Share:
+        """Count rows, of which those with the same label in `clusters` belong together."""
         n, k = len(chosen), int(chosen.sum())
-        return cls(n=n, k=k, interval=wilson_interval(k, n) if n else None)
+        return cls(n=n, k=k, interval=proportion_interval(chosen, clusters) if n else None)
 
     @property
     def share(self) -> float | None:

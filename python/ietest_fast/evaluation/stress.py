@@ -58,7 +58,8 @@ def measure_stress(
     group_by
         A column, such as genre, by whose values accuracies are also given.
     clusters
-        A column whose equal values belong together; whole clusters are drawn.
+        A column whose equal values belong together; whole clusters are drawn. Without it, or
+        where it is empty, rows that come from one item belong together.
     empty
         Names of tests that changed no text, for the report.
     unseen
@@ -164,10 +165,12 @@ def _profile(
         group=group,
         label_names=predictions.label_names,
         grouped_by=group_by,
-        original=_measure(original, original, ORIGINAL, group_by, keeps_labels=True),
+        original=_measure(original, original, ORIGINAL, group_by, clusters, keeps_labels=True),
         tests=tuple(
             replace(
-                _measure(parts[name], original, name, group_by, keeps_labels=name in kept),
+                _measure(
+                    parts[name], original, name, group_by, clusters, keeps_labels=name in kept
+                ),
                 comparison=compared.get(name),
                 origin=origins.get(name),
             )
@@ -310,11 +313,13 @@ def _measure(
     original: Predictions,
     name: str,
     group_by: str | None,
+    clusters: str | None,
     *,
     keeps_labels: bool,
 ) -> StressResult:
     right = predictions.correct
     table = predictions.table
+    units = _number_units(table, clusters)
     names = predictions.label_names
     confusion = false_neutral = None
     if names is not None:
@@ -323,7 +328,7 @@ def _measure(
         known = gold >= 0
         np.add.at(confusion, (gold[known], predicted[known]), 1)  # -1 is the last column
         if NEUTRAL in names:
-            false_neutral = Share.of(predicted[~right] == names.index(NEUTRAL))
+            false_neutral = Share.of(predicted[~right] == names.index(NEUTRAL), units[~right])
     return StressResult(
         name=name,
         keeps_labels=keeps_labels,
@@ -332,22 +337,40 @@ def _measure(
         n_changed=int(pc.sum(table[CHANGED]).as_py() or 0)
         if CHANGED in table.column_names
         else None,
-        accuracy=Share.of(right),
-        by_group={} if group_by is None else _part(table[group_by], right, missing="missing"),
+        accuracy=Share.of(right, units),
+        by_group={}
+        if group_by is None
+        else _part(table[group_by], right, units, missing="missing"),
         confusion=confusion,
         false_neutral=false_neutral,
-        by_kind=_part(table[RULE], right) if RULE in table.column_names else {},
-        by_word=_part(table[WORD_CLASS], right) if WORD_CLASS in table.column_names else {},
+        by_kind=_part(table[RULE], right, units) if RULE in table.column_names else {},
+        by_word=_part(table[WORD_CLASS], right, units) if WORD_CLASS in table.column_names else {},
         antonyms=compare_pairs(
-            table[WORD_PAIR].to_pylist(), table[TIMES_IN_TRAINING].to_pylist(), right
+            table[WORD_PAIR].to_pylist(), table[TIMES_IN_TRAINING].to_pylist(), right, units
         )
         if {WORD_PAIR, TIMES_IN_TRAINING} <= set(table.column_names)
         else None,
     )
 
 
+def _number_units(table: pa.Table, clusters: str | None) -> NDArray[np.int64]:
+    """Return numbers of what is independent, int64 (n,): clusters, or items without one."""
+    items = table["item"].cast("string").combine_chunks().dictionary_encode()
+    units = items.indices.cast("int64")
+    if clusters is not None and clusters in table.column_names:
+        labels = table[clusters].cast("string").combine_chunks().dictionary_encode()
+        own = pc.add(labels.indices.cast("int64"), len(items.dictionary))
+        units = pc.coalesce(own, units)
+    found: NDArray[np.int64] = units.to_numpy()
+    return found
+
+
 def _part(
-    column: pa.ChunkedArray, right: NDArray[np.bool_], *, missing: str | None = None
+    column: pa.ChunkedArray,
+    right: NDArray[np.bool_],
+    units: NDArray[np.int64],
+    *,
+    missing: str | None = None,
 ) -> dict[str, Share]:
     """Return accuracies by the values of a column; none where all are null."""
     values = column.cast("string")
@@ -357,7 +380,5 @@ def _part(
     if missing is not None and values.null_count:
         (name,) = number_names([missing], taken=names)
         values, names = pc.fill_null(values, name), sorted([*names, name])
-    return {
-        each: Share.of(right[pc.fill_null(pc.equal(values, each), False).to_numpy()])
-        for each in names
-    }
+    rows = {each: pc.fill_null(pc.equal(values, each), False).to_numpy() for each in names}
+    return {each: Share.of(right[own], units[own]) for each, own in rows.items()}

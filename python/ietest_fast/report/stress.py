@@ -64,8 +64,8 @@ def accuracy_table(profile: StressProfile) -> Table:
         ),
         rows=tuple(rows),
         note="Loss: accuracy on the originals less that on the test, of the items that it has. "
-        "Where a test sets labels of its own, there is nothing to compare. The intervals of "
-        "accuracies take rows as independent, also where several come from one item.",
+        "Where a test sets labels of its own, there is nothing to compare. Intervals of accuracies "
+        "are Wilson's; rows of one item, or of one cluster, count as dependent.",
     )
 
 

@@ -57,6 +57,7 @@ from ietest_fast.stats.power import (
     sample_size,
 )
 from ietest_fast.stats.power_results import PowerCurve, PowerPlan
+from ietest_fast.stats.proportions import proportion_interval
 from ietest_fast.stats.robustness import (
     Collapse,
     RobustnessResult,
@@ -162,6 +163,7 @@ __all__ = [
     "plan_algorithm",
     "power",
     "power_curve",
+    "proportion_interval",
     "robustness",
     "sample_size",
     "signal_to_noise",

@@ -10,7 +10,13 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.inputs import check_between, check_label_kinds, check_lengths
-from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
+from ietest_fast.stats.intervals import (
+    Clustering,
+    Differences,
+    Interval,
+    check_level,
+    effective_size,
+)
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.result import Result, format_p
 
@@ -124,7 +130,7 @@ class FlipResult(Result):
         """
         check_level(confidence_level)
         tail = (1 - confidence_level) / 2
-        n = _effective(self.n, self.n_clusters, self.design_effect, tail)
+        n = effective_size(self.n, self.n_clusters, self.design_effect, tail)
         return _interval(self.rate * n, n, tail)
 
     def to_dict(self) -> dict[str, Any]:
@@ -319,7 +325,7 @@ def _result(
     n_clusters, effect = None, None
     if clustering is not None:
         n_clusters, effect = clustering.n, clustering.cautious_effect
-    size = _effective(n, n_clusters, effect, alpha)
+    size = effective_size(n, n_clusters, effect, alpha)
     x = n_flipped / n * size if clustering is not None else n_flipped
     lost, won, other = kinds
     return FlipResult(
@@ -337,17 +343,6 @@ def _result(
         p_below=1.0 if n_flipped == n else float(betainc(size - x, x + 1, 1 - margin)),
         p_above=1.0 if n_flipped == 0 else float(betainc(x, size - x + 1, margin)),
     )
-
-
-def _effective(n: int, n_clusters: int | None, effect: float | None, tail: float) -> float:
-    """Return the number of independent pairs that clustered ones are worth."""
-    if n_clusters is None or effect is None:
-        return float(n)
-    from scipy.special import stdtrit
-
-    # Student's quantiles say how much less surely so few clusters tell the variance.
-    freedom = float(stdtrit(n - 1, tail) / stdtrit(n_clusters - 1, tail)) ** 2
-    return min(float(n), n / effect * freedom)
 
 
 def _interval(x: float, n: float, tail: float) -> Interval:

@@ -165,3 +165,31 @@ class Clustering:
             largest_effect=largest,
             n_telling=count_equal(np.append(squares[tells], squares.max())) - 1,
         )
+
+
+def effective_size(n: int, n_clusters: int | None, effect: float | None, tail: float) -> float:
+    """Return how many independent observations n clustered ones are worth.
+
+    Parameters
+    ----------
+    n
+        Observations, at least 2 with clusters.
+    n_clusters
+        At least 2; None: observations are independent.
+    effect
+        The design effect.
+    tail
+        The share of each tail, in (0, 0.5), for which it has to hold.
+
+    Returns
+    -------
+    float
+        In (0, n].
+    """
+    if n_clusters is None or effect is None:
+        return float(n)
+    from scipy.special import stdtrit
+
+    # Student's quantiles say how much less surely so few clusters tell the variance.
+    freedom = float(stdtrit(n - 1, tail) / stdtrit(n_clusters - 1, tail)) ** 2
+    return min(float(n), n / effect * freedom)

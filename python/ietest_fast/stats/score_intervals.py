@@ -141,7 +141,7 @@ def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.9
     Parameters
     ----------
     successes, n
-        Counts, 0 <= successes <= n, n >= 1; no whole numbers if they are effective ones.
+        Counts, 0 <= successes <= n, n > 0; no whole numbers if they are effective ones.
     confidence_level
         In (0, 1).
 
@@ -151,7 +151,7 @@ def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.9
         If the counts are impossible or the confidence level is not in (0, 1).
     """
     check_level(confidence_level)
-    if not 0 <= successes <= n or n < 1:
+    if not 0 <= successes <= n or n <= 0:
         raise InputError(f"{successes} of {n} is no proportion")
     z = NormalDist().inv_cdf((1 + confidence_level) / 2)
     p = successes / n

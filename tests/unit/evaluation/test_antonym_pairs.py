@@ -21,7 +21,7 @@ from ietest_fast.evaluation.antonym_pairs import (
     note_training,
 )
 from ietest_fast.evaluation.stress import measure_stress
-from ietest_fast.stats import wilson_interval
+from ietest_fast.stats import proportion_interval
 
 LABELS = ("entailment", "neutral", "contradiction")
 WORDS = ("hot", "cold", "new", "old", "man", "woman", "the", "is")
@@ -88,8 +88,10 @@ def test_easy_and_hard_pairs(answers: list[tuple[str | None, bool]], often: list
         [pair for pair, _ in answers],
         [None if pair is None else times[pair] for pair, _ in answers],
         np.array([right for _, right in answers], bool),
+        np.arange(len(answers)) // 2,
     )
     known = [(pair, right) for pair, right in answers if pair is not None]
+    units = [i // 2 for i, (pair, _) in enumerate(answers) if pair is not None]
     if not known:
         assert found is None
         return
@@ -109,9 +111,11 @@ def test_easy_and_hard_pairs(answers: list[tuple[str | None, bool]], often: list
     }
     expected = {}
     for name, numbers in bins.items():
-        there = [right for pair, right in known if times[pair] in numbers]
+        own = [i for i, (pair, _) in enumerate(known) if times[pair] in numbers]
+        there = [known[i][1] for i in own]
         if there:
-            expected[name] = (len(there), sum(there), wilson_interval(sum(there), len(there)))
+            interval = proportion_interval(there, [units[i] for i in own])
+            expected[name] = (len(there), sum(there), interval)
     assert {
         name: (share.n, share.k, share.interval) for name, share in found.by_times.items()
     } == expected

@@ -11,13 +11,10 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.report.annotation.marks import MAJORITY, MARKS
 from ietest_fast.report.tables import Column, Range, Table
-from ietest_fast.stats import Interval, wilson_interval
-from ietest_fast.stats.resampling import design_effect
+from ietest_fast.stats import Interval, proportion_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from ietest_fast.report.annotation.sample import Sample
 
@@ -88,7 +85,7 @@ def measure_soundness(
         By item.
     rows
         The row of each item, where several edits of a row are marked: the effective number of
-        marks is then their number over the design effect, at least 1, of rows as clusters.
+        marks is then their number over the design effect of rows as clusters.
     confidence_level
         In (0, 1).
     """
@@ -96,23 +93,9 @@ def measure_soundness(
     n, n_sound = len(marks), int(sound.sum())
     interval = None
     if marks:
-        n_effective = float(n)
-        if rows is not None:
-            n_effective /= _design_effect(sound, [rows[item] for item in marks])
-        interval = wilson_interval(
-            n_sound / n * n_effective, n_effective, confidence_level=confidence_level
-        )
+        clusters = None if rows is None else [rows[item] for item in marks]
+        interval = proportion_interval(sound, clusters, confidence_level=confidence_level)
     return Soundness(who=who, n_marked=n, n_sound=n_sound, interval=interval)
-
-
-def _design_effect(sound: NDArray[np.bool_], rows: Sequence[int]) -> float:
-    """Compute the design effect of rows as clusters; where it is not known, the largest."""
-    places, codes = np.unique(rows, return_inverse=True)
-    largest = float(np.bincount(codes).max())
-    if places.size < 2:
-        return largest
-    effect = design_effect(sound.astype(np.float64), codes.astype(np.int64), places.size)
-    return largest if effect is None or sound.all() or not sound.any() else max(1.0, effect)
 
 
 def measure_agreement(marks: Sequence[Mapping[int, str]]) -> Agreement:
