@@ -9,9 +9,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import ietest_fast
-from ietest_fast.report.contents import Examples, Figures, Heading, Note, Numbers, Words
 from ietest_fast.report.evaluations import say_evaluation
 from ietest_fast.report.examples import pack
+from ietest_fast.report.parts import Examples, Figures, Heading, Note, Numbers, Words
 from ietest_fast.report.signs import show_controls
 from ietest_fast.report.stress_runs import say_stress
 from ietest_fast.report.verdict import say_verdict
@@ -19,7 +19,8 @@ from ietest_fast.stats import Verdict
 from ietest_fast.stats.result import plain
 
 if TYPE_CHECKING:
-    from ietest_fast.report.contents import Contents, Part
+    from ietest_fast.report.contents import Contents
+    from ietest_fast.report.parts import Part
     from ietest_fast.report.runs import FinishedRun
     from ietest_fast.report.tables import Table
 

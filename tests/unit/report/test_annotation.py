@@ -123,10 +123,14 @@ def test_the_interval_of_edits_takes_texts_for_clusters():
     low, high = proportion_confint(20, 30, method="wilson")
     assert alike.interval.low == pytest.approx(low, abs=0.01)
     assert alike.interval.high == pytest.approx(high, abs=0.01)
-    assert apart.interval == alone.interval
+    assert (apart.interval.low, apart.interval.high) == pytest.approx(
+        (alone.interval.low, alone.interval.high)
+    )
     every = dict.fromkeys(range(90), "sound")
     sure = measure_soundness("anna", every, rows={item: item // 3 for item in every})
-    assert sure.interval.low == pytest.approx(proportion_confint(30, 30, method="wilson")[0])
+    # Few texts tell less surely how alike their edits are.
+    low = proportion_confint(30, 30, method="wilson")[0]
+    assert low - 0.01 < sure.interval.low < low
 
 
 @pytest.mark.parametrize("marks", [{0: "sound", 1: "unsound"}, {0: "sound"}])

@@ -1,0 +1,86 @@
+"""What the sections of a report are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ietest_fast.report.examples import TestSetAnswers
+    from ietest_fast.report.svg import Chart
+    from ietest_fast.report.tables import Table
+
+
+MOST_OWN_FIGURES = 24
+"""Of more runs the first dozen have figures of their own, and the tables have all."""
+
+OWN_FIGURES = 12
+"""How many have them then."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """Words above what follows."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Charts beside each other."""
+
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """A table; folded away under some words if it is the numbers behind a figure."""
+
+    table: Table
+    folded: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """Text to be copied, such as a command."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examples:
+    """The observations of a test set, for reading."""
+
+    title: str
+    found: TestSetAnswers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """A sentence below what it belongs to."""
+
+    text: str
+
+
+Part = Heading | Figures | Numbers | Words | Examples | Note
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a report with a heading.
+
+    Attributes
+    ----------
+    id
+        Its address in a page.
+    title, intro
+        Heading, and a sentence below it.
+    parts
+        In order.
+    """
+
+    id: str
+    title: str
+    intro: str
+    parts: tuple[Part, ...]

@@ -1,0 +1,151 @@
+"""Sections of a report on the texts of test sets: effects of rephrasing, and examples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ietest_fast.errors import InputError
+from ietest_fast.report.associations import find_label_words, label_word_table
+from ietest_fast.report.charts import (
+    substitution_chart,
+)
+from ietest_fast.report.effects import (
+    N_FREQUENT,
+    extent_table,
+    find_substitutions,
+    flip_table,
+    frequent_table,
+    length_table,
+    spread_table,
+)
+from ietest_fast.report.hard_cases import (
+    find_hard_cases,
+    hard_case_table,
+    hard_pair_table,
+)
+from ietest_fast.report.parts import Examples, Figures, Heading, Numbers, Part, Section
+from ietest_fast.report.runs import make_demo_train
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.report.examples import TestSetAnswers
+    from ietest_fast.report.runs import Versions
+
+
+def effect_sections(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[Section]:
+    """Return sections on what rephrasing did to the texts, and to the answers."""
+    if not test_sets:
+        return []
+    parts: list[Part] = []
+    for number, found in enumerate(test_sets, start=1):
+        own = len(parts)
+        if len(test_sets) > 1:
+            parts.append(Heading(text=_say_test_set(found)))
+        substitutions = find_substitutions(found.versions)
+        parts += [
+            Numbers(table=extent_table(found.versions, substitutions)),
+            Numbers(table=spread_table(substitutions)),
+            Numbers(table=length_table(found.versions)),
+        ]
+        if substitutions.names:
+            parts += [
+                Figures(
+                    charts=(
+                        substitution_chart(substitutions, f"substitutions-{number}", N_FREQUENT),
+                    )
+                ),
+                Numbers(
+                    table=frequent_table(substitutions), folded="The numbers behind this figure"
+                ),
+            ]
+        own_train = make_demo_train(found.runs[0]) if train is None else train
+        if own_train is not None:
+            _check_train(own_train, found.versions)
+            words = find_label_words(own_train)
+            parts.append(Numbers(table=label_word_table(words, found.versions)))
+        parts += [
+            Numbers(table=flip_table(substitutions, answers, model=run.name))
+            for run, answers in zip(found.runs, found.answers, strict=True)
+        ]
+        if len(test_sets) > 1:
+            parts[own:] = [_of_test_set(part, found) for part in parts[own:]]
+    return [
+        Section(
+            id="transformation",
+            title="What the transformation did",
+            intro=(
+                "How much of the test set was changed, by which substitutions, and which of them "
+                "go with changed answers."
+            ),
+            parts=tuple(parts),
+        )
+    ]
+
+
+def _check_train(train: Corpus, versions: Versions) -> None:
+    if train.text_columns != versions.columns:
+        raise InputError(
+            f"has the text columns {', '.join(train.text_columns)}; the run's are "
+            f"{', '.join(versions.columns)}",
+            path=train.source,
+        )
+    if train.label_names != versions.label_names:
+        raise InputError(
+            f"has the labels {', '.join(train.label_names)}; the run's are "
+            f"{', '.join(versions.label_names)}",
+            path=train.source,
+        )
+
+
+def _of_test_set(part: Part, found: TestSetAnswers) -> Part:
+    """Name the test set in the title of a table: in a file of its own it has no heading."""
+    if not isinstance(part, Numbers):
+        return part
+    run = found.runs[0]
+    title = f"{part.table.title} ({run.transformation} on {run.data_name})"
+    return replace(part, table=replace(part.table, title=title))
+
+
+def _say_test_set(found: TestSetAnswers) -> str:
+    run = found.runs[0]
+    models = list(dict.fromkeys(each.model for each in found.runs))
+    # Names tell runs apart by their transformation and data, which are said already.
+    names = models if len(models) == len(found.runs) else [each.name for each in found.runs]
+    return f"{run.transformation} on {run.data_name}, for {', '.join(names)}"
+
+
+def example_sections(test_sets: Sequence[TestSetAnswers], hard_cases: str) -> list[Section]:
+    """Return sections of observations to read."""
+    if not test_sets:
+        return []
+    return [
+        Section(
+            id="examples",
+            title="Examples",
+            intro=(
+                "Every observation of the test set with both versions, edits marked (what was "
+                "taken out is struck through, what was put in underlined), and the answers of each "
+                "model's classifier at the chosen ρ and m. ✓ is right, ✗ wrong."
+            ),
+            parts=tuple(
+                _of_test_set(part, found) if len(test_sets) > 1 else part
+                for found in test_sets
+                for part in (
+                    Numbers(table=hard_case_table(found.hardness)),
+                    *_hard_pairs(found, hard_cases),
+                    Examples(title=_say_test_set(found), found=found),
+                )
+            ),
+        )
+    ]
+
+
+def _hard_pairs(found: TestSetAnswers, quantifier: str) -> list[Part]:
+    rows = find_hard_cases(found.answers, found.versions.gold, quantifier=quantifier)
+    if len(rows) == 0:
+        return []
+    table = hard_pair_table(found.versions, rows, quantifier=quantifier)
+    return [Numbers(table=table, folded=table.title)]
