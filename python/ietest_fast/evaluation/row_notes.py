@@ -91,12 +91,14 @@ def _note_edits(
 ) -> None:
     names = edits["column"].cast(pa.string()).to_pylist()
     said = edits["rule"].cast(pa.string()).to_pylist()
-    rows, starts, ends = (edits[key].to_pylist() for key in ("row", "start", "end"))
+    rows, starts, ends, news = (edits[key].to_pylist() for key in ("row", "start", "end", "new"))
     columns = {name: texts[name].to_pylist() for name in set(names)}
-    for name, rule, row, start, end in zip(names, said, rows, starts, ends, strict=True):
+    for name, rule, row, start, end, new in zip(names, said, rows, starts, ends, news, strict=True):
         if rule in COMPANION_RULES:
             continue
         rules[row].add(rule)
+        if not _WORD.search(new):  # cut, and not replaced
+            continue
         word = _whole_word((columns[name][row] or "").encode(), start, end)
         if word is not None:
             classes[row].add("function" if word in FUNCTION_WORDS else "content")

@@ -81,6 +81,15 @@ def test_the_steps_of_a_composition() -> None:
             assert notes[WORD_CLASS][row] in {"function", "content"}
 
 
+def test_a_word_that_is_cut_is_not_replaced() -> None:
+    table = pa.table({"premise": ["A dog."], "hypothesis": ["He met Mr. Smith"]})
+    with plan("word-overlap:rules=paper") as planned:
+        made = planned.build().transform(table, COLUMNS)
+    assert "cut" in made.edits["rule"].to_pylist()
+    notes = note_rows(table, made, COLUMNS)
+    assert notes[WORD_CLASS].to_pylist() == [None]
+
+
 @pytest.mark.parametrize("rules", ["careful", "paper"])
 def test_the_words_of_antonyms(rules: str) -> None:
     _, made, notes = transform({"name": "antonym", "rules": rules, "texts": "captions"})
