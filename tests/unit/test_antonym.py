@@ -8,7 +8,8 @@ import pytest
 
 from ietest_fast.lexicon import Tagger
 from ietest_fast.lexicon.antonyms import Senses, lesk, lesk_as_nltk
-from ietest_fast.transform.antonym import NEVER_REPLACED, Antonym, with_degree
+from ietest_fast.transform.antonym import NEVER_REPLACED, Antonym
+from ietest_fast.transform.antonym_words import with_degree
 from reference.nltk_wordnet import dict_folder, reader
 
 
@@ -18,8 +19,8 @@ def tagger():
         yield loaded
 
 
-def _new(tagger, text, rules="careful"):
-    made = Antonym(tagger=tagger, rules=rules).transform(
+def _new(tagger, text, rules="careful", *, are_captions=True):
+    made = Antonym(tagger=tagger, rules=rules, are_captions=are_captions).transform(
         {"premise": [text], "hypothesis": [""]}, ["premise", "hypothesis"]
     )
     assert set(made.labels.to_pylist()) <= {"contradiction"}
@@ -52,6 +53,98 @@ def test_words_become_their_opposites(tagger, text, opposite):
 )
 def test_words_that_are_not_sure_stay(tagger, text):
     assert _new(tagger, text) == []
+
+
+@pytest.mark.parametrize(
+    ("left", "changed"),
+    [
+        ("A dark suit", "A dark room"),
+        ("A small toddler runs.", "A small dog runs."),
+        ("A wide awake teenager", "A wide street"),
+        ("A new teacher sits in a chair.", "A new house"),
+        ("A calm lake", "A shallow lake"),
+        ("There is a woman outside the shop.", "A woman is outside the shop."),
+        ("The woman is young.", "The woman is outside the shop."),
+        ("A bearded man is shaving.", "A tired man is shaving."),
+        ("A third man stands behind them.", "A man stands behind them."),
+        ("The woman is the girl's father.", "The woman is the doctor."),
+        ("A small boys runs in the park.", "Three boys run in the park."),
+        ("The men is on the roof.", "Two women look at the roof."),
+        ("Two sick man sit on a bench.", "Two sick men sit on a bench."),
+        ("Children watch a cold person.", "A child plays on a cold day."),
+        ("A thin blond women smiles.", "Two thin women smile."),
+        ("A woman with a hat a is skiing.", "A woman with a hat is skiing."),
+        ("A old man sits.", "An old man sits."),
+        ("Two women looks at a wall.", "Two women look at a wall."),
+        ("Dogs jump on a bright sunny day.", "Dogs jump on a sunny day."),
+        ("They climb outdoor stairs in the mountains.", "They climb outdoor stairs."),
+        ("The guests are dancing outside.", "The brothers are dancing outside."),
+    ],
+)
+def test_captions(tagger, left, changed):
+    assert _new(tagger, left) == []
+    assert _new(tagger, changed)
+
+
+def test_brothers_are_no_brethren(tagger):
+    assert _new(tagger, "Two sisters are dancing.") == ["Two brothers are dancing."]
+    assert _new(tagger, "Two brothers are dancing.") == ["Two sisters are dancing."]
+
+
+@pytest.mark.parametrize(
+    ("text", "opposite"),
+    [
+        # One plain sentence about something known ...
+        ("The meal was bad.", "The meal was good."),
+        ("The hotel is very cheap.", "The hotel is very expensive."),
+        ("It was a bad idea.", "It was a good idea."),
+        (
+            "Rhodes is the largest island in the group.",
+            "Rhodes is the smallest island in the group.",
+        ),
+        ("He was unhappy.", "He was happy."),
+        ("My dog is dead.", "My dog is alive."),
+        ("The report was useful to the public.", "The report was useless to the public."),
+        ("The woman walked to the station.", "The man walked to the station."),
+        # ... with no other clause,
+        ("The meal was bad because he was late.", None),
+        ("The meal was bad, he said.", None),
+        ("The meal that they gave us was bad.", None),
+        ("The woman who came walked to the station.", None),
+        ("The woman they met was a doctor at home.", None),
+        ("The woman said the group walked to the station.", None),
+        # contrast, exception or coordination,
+        ("The meal was bad but cheap.", None),
+        ("The yard was empty except for the columns.", None),
+        ("The meal was bad and cheap.", None),
+        # modal verb or infinitive,
+        ("The meal can be bad for children.", None),
+        ("To be useful was his aim.", None),
+        ("It is difficult to cook.", None),
+        # opinion,
+        ("I think the meal was bad.", None),
+        ("The meal was bad in my opinion.", None),
+        # part or time,
+        ("The meal was always bad.", None),
+        ("Most of the meal was bad.", None),
+        ("One half of the meal was bad.", None),
+        # about all of a kind,
+        ("Restaurants are bad.", None),
+        ("People are unhappy.", None),
+        ("Gardening is popular.", None),
+        # and of words that exclude each other.
+        ("The man was honest.", None),
+        ("The queen went hunting in Germany.", None),
+        ("He is easy.", None),
+        ("The story is easy.", "The story is difficult."),
+        ("There was a winner in the hall.", None),
+        ("Anna was a winner in the hall.", "Anna was a loser in the hall."),
+        ("They were armed with swords.", None),
+        ("They were armed.", "They were unarmed."),
+    ],
+)
+def test_other_texts(tagger, text, opposite):
+    assert _new(tagger, text, are_captions=False) == ([] if opposite is None else [opposite])
 
 
 def test_hypotheses_become_premises(tagger):

@@ -8,14 +8,13 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from pydantic import Field
 
 from ietest_fast.lexicon.antonyms import GlossedSense, Senses, lesk, lesk_as_nltk
-from ietest_fast.lexicon.inflection import Plurals
-from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
+from ietest_fast.transform.antonym_words import SEXED, antonym_words
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.edits import ARTICLE_RULE
 from ietest_fast.transform.kinds import (
@@ -25,12 +24,13 @@ from ietest_fast.transform.kinds import (
     TransformationKind,
 )
 from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
+from ietest_fast.transform.sure_opposites import fits_caption, says_one_thing
 from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ietest_fast.lexicon import TaggedWords, Tagger, WordNet
+    from ietest_fast.lexicon import Tagger
 
 LABEL = "contradiction"
 RULE = "antonym"
@@ -51,9 +51,8 @@ _UNSURE = re.compile(
 )
 # Who is meant is said by a pronoun as well.
 _OF_PEOPLE = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGNORECASE)
-_SCHEME = 2
+_SCHEME = 3
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_PAIRS = RESOURCES / "reviewed" / "antonyms.tsv"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,7 +72,9 @@ class Antonym(BaseTransformation):
     are_captions
         Whether the texts describe scenes, so that two of them are about the same one. In others,
         *a new house is sold* need not contradict *an old house is sold*, and the careful rules only
-        replace what is said of something definite: *the house is new*, *the man sleeps*.
+        replace what a plain sentence of one clause says of something definite, or its subject:
+        *the house is new*, *the man slept in the house*
+        (:func:`ietest_fast.transform.sure_opposites.says_one_thing`).
     rules
         ``"careful"``: the packaged pairs of common nouns and adjectives, where what stands beside
         the word allows it, as :class:`~ietest_fast.transform.TaggedSubstitution` finds out; with
@@ -141,7 +142,7 @@ class Antonym(BaseTransformation):
         return frozenset(
             entry.key
             for entry in self._substitution.words.entries
-            if entry.word.removesuffix("/NOUN") in _SEXED
+            if entry.word.removesuffix("/NOUN") in SEXED
         )
 
     def _is_there(self, words: Sequence[str], antonym: str) -> bool:
@@ -187,6 +188,7 @@ class Antonym(BaseTransformation):
         assert edits is not None  # noqa: S101 - asked for
         rows, starts, ends = (edits[key].to_pylist() for key in ("row", "start", "end"))
         olds, news, rules = (edits[key].to_pylist() for key in ("old", "new", "rule"))
+        found: list[tuple[int, str, str, int]] = []
         for i, rule in enumerate(rules):
             if rule == ARTICLE_RULE:
                 continue
@@ -203,7 +205,35 @@ class Antonym(BaseTransformation):
             for edit in range(first, i + 1):
                 new += data[at : starts[edit]] + news[edit].encode()
                 at = ends[edit]
-            yield rows[i], text, (new + data[at:]).decode()
+            found.append((rows[i], text, (new + data[at:]).decode(), starts[i]))
+        kept = self._fitting(found, n_threads)
+        yield from ((row, text, new) for row, text, new, _ in kept)
+
+    def _fitting(
+        self, found: list[tuple[int, str, str, int]], n_threads: int | None
+    ) -> Iterator[tuple[int, str, str, int]]:
+        """Yield what stands where the opposite surely makes the text false.
+
+        Each is row, text, new text, and where the word begins in bytes of the text.
+        """
+        from ietest_fast.lexicon import UPOS
+
+        if self.are_captions or not found:
+            for each in found:
+                word = _WORD.match(each[1].encode()[each[3] :].decode().lower())
+                if word is not None and fits_caption(each[1], word[0]):
+                    yield each
+            return
+        texts = pa.chunked_array([pa.array([each[1] for each in found], pa.large_string())])
+        tags = self.tagger.tag(texts, n_process=n_threads)
+        for i, each in enumerate(found):
+            data = each[1].encode()
+            tokens = range(tags.offsets[i], tags.offsets[i + 1])
+            words = [data[tags.start[k] : tags.end[k]].decode().lower() for k in tokens]
+            parts = [UPOS[tags.pos[k]] for k in tokens]
+            at = next((n for n, k in enumerate(tokens) if tags.start[k] == each[3]), None)
+            if at is not None and says_one_thing(words, parts, at):
+                yield each
 
     def _is_meant(self, text: str, word: str, antonym: str) -> bool:
         """Say whether a word has an antonym in the sense that the text shows, as far as known."""
@@ -241,123 +271,6 @@ class Antonym(BaseTransformation):
                 for _, antonym in sense.antonyms:
                     if antonym not in _NEVER_PUT and "_" not in antonym:
                         yield row, text, text.replace(token, antonym, 1)
-
-
-# Adjectives whose degrees are other words.
-_IRREGULAR = {
-    "good": {"er": "better", "est": "best"},
-    "bad": {"er": "worse", "est": "worst"},
-    "far": {"er": "farther", "est": "farthest"},
-    "little": {"er": "less", "est": "least"},
-}
-
-
-def with_degree(adjective: str, ending: str) -> str | None:
-    """Return the comparative (``er``) or superlative (``est``) of a short adjective.
-
-    The adjective itself for no ending; None for one that is compared with "more".
-    """
-    if not ending:
-        return adjective
-    if adjective in _IRREGULAR:
-        return _IRREGULAR[adjective][ending]
-    n_syllables = len(re.findall(r"[aeiouy]+", re.sub(r"e$", "", adjective)))
-    if n_syllables > (2 if adjective.endswith(("y", "le", "ow")) else 1):
-        return None
-    stem = adjective
-    if adjective.endswith("e"):
-        stem = adjective[:-1]
-    elif re.search(r"[^aeiou]y$", adjective):
-        stem = f"{adjective[:-1]}i"
-    elif re.search(r"(?:^|[^aeiou])[aeiou][bdgmnprt]$", adjective):
-        stem = adjective + adjective[-1]
-    return stem + ending
-
-
-_SEXED = frozenset(
-    "man woman boy girl mother father son daughter husband wife brother sister king queen nephew "  # noqa: SIM905
-    "niece uncle aunt grandmother grandfather grandson granddaughter male female actor actress "
-    "waiter waitress".split()
-)
-# At the end of what a form of "be" says.
-_SAID_OF_IT = "prev=AUX;next=END|PUNCT|CCONJ|ADP"
-# In captions also before a noun.
-_ADJECTIVE_PLACES = ("next=NOUN|ADJ", _SAID_OF_IT)
-# Elsewhere somebody known, whom the sentence is about; or what something is said to be.
-_NOUN_PLACES = (
-    "prev=the|this|that;prev2=END;next!='s|'|ADP|NOUN|who|whom|that|which",
-    "prev=a|an;prev2=AUX",
-)
-# Of people these mean something else.
-_NOT_SAID_OF_PEOPLE = frozenset({"bright", "dark", "high", "low", "short", "long"})
-
-
-def antonym_words(wordnet: WordNet, *, are_captions: bool = True) -> TaggedWords:
-    """Return the packaged pairs of antonyms in all their forms.
-
-    Parameters
-    ----------
-    wordnet
-        Has the plurals.
-    are_captions
-        Whether the texts describe scenes; see :class:`Antonym`.
-    """
-    from ietest_fast.lexicon import TaggedWord, TaggedWords
-    from ietest_fast.lexicon.reviewed import phrases_with
-
-    plurals = Plurals(wordnet)
-    entries: list[TaggedWord] = []
-    forms: dict[str, set[str]] = {}
-    for pair in read_pairs():
-        found: list[tuple[str, int, str]] = []
-        if pair.pos == "NOUN":
-            plural = plurals.plural(pair.antonym)
-            found = [(pair.word, 1, pair.antonym)]
-            found += [(form, 2, plural) for form in plurals.forms(pair.word) if form != pair.word]
-        else:
-            for ending in ("", "er", "est"):
-                form, opposite = with_degree(pair.word, ending), with_degree(pair.antonym, ending)
-                if form is not None and opposite is not None:
-                    found.append((form, 0, opposite))
-        places = _places(pair, are_captions=are_captions)
-        if not are_captions:  # several may be the one and the other
-            found = [each for each in found if each[1] != 2]
-        entries += [
-            TaggedWord(form, pair.pos, number, new, when, f"{pair.word}/{pair.pos}", "reviewed")
-            for form, number, new in found
-            for when in places
-        ]
-        forms.setdefault(pair.word, set()).update(form for form, _, _ in found)
-    return TaggedWords(entries=tuple(entries), phrases=phrases_with(forms, wordnet))
-
-
-def _places(pair: AntonymPair, *, are_captions: bool) -> tuple[str, ...]:
-    """Return beside what a pair's words are replaced."""
-    if are_captions:
-        return (pair.when,) if pair.when or pair.pos == "NOUN" else _ADJECTIVE_PLACES
-    if pair.pos == "NOUN":
-        return _NOUN_PLACES
-    # What may stand before some nouns only may not be said of anything.
-    if "next=" in pair.when or pair.word in _NOT_SAID_OF_PEOPLE:
-        return ()
-    return (pair.when or _SAID_OF_IT,)
-
-
-class AntonymPair(NamedTuple):
-    """A word, its antonym, and beside what (:func:`read_conditions`); of one part of speech."""
-
-    word: str
-    pos: str
-    antonym: str
-    when: str
-
-
-@functools.cache
-def read_pairs() -> tuple[AntonymPair, ...]:
-    """Read the packaged pairs of antonyms."""
-    check_packaged(_PAIRS.parent)
-    _, *lines = _PAIRS.read_text("utf-8").splitlines()
-    return tuple(AntonymPair(*line.split("\t")) for line in lines)
 
 
 class AntonymOptions(PhiOptions):

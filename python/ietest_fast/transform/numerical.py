@@ -5,7 +5,6 @@ Naik et al. 2018, section 3.1.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 from dataclasses import dataclass
@@ -18,9 +17,10 @@ from pydantic import Field
 from ietest_fast.lexicon.function_words import FUNCTION_WORDS
 from ietest_fast.lexicon.quantities import Quantity, find_quantities, write_like
 from ietest_fast.random import philox_key
-from ietest_fast.transform.base import BaseTransformation, Transformed
+from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, TransformationKind
 from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
+from ietest_fast.transform.sure_quantities import is_plain, is_plural, stands_free
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 LABELS = ("entailment", "contradiction", "neutral")
 """The labels that are set."""
 
+# Counts for fingerprints: the careful rules once gave other texts.
+_SCHEME = 2
 _LESS, _MORE = "less than", "more than"
 
 # What stands before a number that cannot take "less than", or that has something like it already.
@@ -66,11 +68,14 @@ _UNSURE = re.compile(
 )
 
 
-# What there is one of that is the third.
+# What there is one of that is the third, where somebody is, or comes: others are on other floors.
 _PLACE = re.compile(
-    r"\s+(?:floor|place|grade|birthday|anniversary|street|avenue|president|king|pope|edition|day|week|"
-    r"month|year|inning|quarter|round|lap|hole|row|seat|chapter|page)\b",
-    re.IGNORECASE,
+    r"\s+(?:floor|place|grade|birthday|anniversary|street|avenue|president|king|pope|edition|inning|"
+    r"quarter|round|lap|hole|row|seat)\b(?!\s+to\b|\s+[A-Z])"
+)
+_IS_AT = re.compile(
+    r"\b(?:lives?|lived|works?|worked|stays?|stayed|sits?|sat|finish(?:es|ed)|lost|came|placed|ended|"
+    r"ranked|is|was|are|were|celebrat(?:es|ed))\s+(?:(?:in|on|at)\s+)?(?:(?:the|his|her|its|their|my|our)\s+)?$"
 )
 # "sections 2701 and 2702"
 _IN_A_ROW = re.compile(r"\d\s*(?:,|and|or|to|through|-)\s*$")
@@ -111,6 +116,15 @@ def split_sentences(text: str) -> list[str]:
         sentences.append(text[begin:end].strip())
         begin = between.end()
     return [*sentences, text[begin:].strip()]
+
+
+def _without_cut_numbers(sentences: list[str]) -> list[str]:
+    """Leave out what "$22. 7 million" makes two sentences of."""
+    cut: set[int] = set()
+    for i in range(len(sentences) - 1):
+        if re.search(r"\d\.$", sentences[i]) and sentences[i + 1][:1].isdigit():
+            cut |= {i, i + 1}
+    return [each for i, each in enumerate(sentences) if i not in cut]
 
 
 class Draws:
@@ -158,7 +172,9 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
         return False
     unit = behind[1].lower().rstrip(".")
     # "86 Queensway", "20 year old"
-    is_name = behind[1][0].isupper() or not _counts_something(after)
+    # "2010 income rules"
+    is_counted = _counts_something(after) and not (is_year and not _counts_something(behind[0]))
+    is_name = behind[1][0].isupper() or not is_counted
     return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)
 
 
@@ -168,19 +184,11 @@ def _counts_something(after: str) -> bool:
     With a singular, what the number says is part of a name: "a 20 year old", "23 quai".
     """
     for word in re.findall(r"[A-Za-z/']+|[^\sA-Za-z]", after)[:3]:
-        if word.lower() in _UNITS or _is_plural(word.lower()):
+        if word.lower() in _UNITS or is_plural(word.lower()):
             return True
         if not word[0].isalpha() or word.lower() in FUNCTION_WORDS:
             return False
     return False
-
-
-@functools.cache
-def _is_plural(word: str) -> bool:
-    from ietest_fast.lexicon import WordNet
-
-    bases = WordNet.packaged().base_forms(word, "n")
-    return word.endswith("s") and any(base != word for base in bases)
 
 
 def is_round(quantity: Quantity) -> bool:
@@ -190,7 +198,9 @@ def is_round(quantity: Quantity) -> bool:
 
 def names_a_place(text: str, quantity: Quantity) -> bool:
     """Say whether an ordinal says which one something is, so that it is no other one."""
-    return quantity.is_ordinal and _PLACE.match(text[quantity.end :]) is not None
+    is_place = quantity.is_ordinal and _PLACE.match(text[quantity.end :]) is not None
+    near = text[max(0, quantity.outer_start - _NEAR) : quantity.outer_start]
+    return is_place and _IS_AT.search(near) is not None
 
 
 def draw_other(text: str, quantity: Quantity, draws: Draws) -> Fraction | None:
@@ -248,9 +258,13 @@ def careful_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]
     if _UNSURE.search(sentence) or not _WHOLE.search(sentence) or _SAID_TWICE.search(sentence):
         return
     quantities = find_quantities(sentence)
-    if len(quantities) > _MOST_QUANTITIES:
+    if len(quantities) > _MOST_QUANTITIES or not is_plain(sentence, quantities):
         return
-    compared = [each for each in quantities if can_be_compared(sentence, each)]
+    compared = [
+        each
+        for each in quantities
+        if can_be_compared(sentence, each) and stands_free(sentence, each)
+    ]
     if compared:
         chosen = compared[draws.below(len(compared))]
         other = draw_other(sentence, chosen, draws)
@@ -325,8 +339,9 @@ class Numerical(BaseTransformation):
     rules
         ``"careful"`` reads number words, decimals, separators, fractions, money, percent and
         ordinals, changes a quantity drawn at random, and leaves alone questions, conditions,
-        negated sentences and quantities that are names or compared already. ``"paper"`` changes the
-        first digit of the first whole number, as the published code does.
+        negated sentences, quantities that are names or compared already, and sentences of which
+        it is not sure what follows (:func:`ietest_fast.transform.sure_quantities.is_plain`).
+        ``"paper"`` changes the first digit of the first whole number, as the published code does.
     """
 
     seed: int = 0
@@ -342,15 +357,23 @@ class Numerical(BaseTransformation):
         """False: labels are set."""
         return False
 
+    @property
+    def fingerprint(self) -> str:
+        """Sha256 of the options and of which rules they mean, 64 hexadecimal digits."""
+        scheme = {"scheme": _SCHEME} if self.rules == "careful" else {}
+        return fingerprint_of({**scheme, **self.describe()})
+
     def describe(self) -> dict[str, Any]:
         """Return name and options."""
         return {"name": self.name, "options": {"seed": self.seed, "rules": self.rules}}
 
     def pairs(self, texts: Sequence[str | None]) -> Iterator[NewPair]:
         """Yield the pairs of some texts, rows counted from 0."""
-        make = careful_pairs if self.rules == "careful" else paper_pairs
+        is_careful = self.rules == "careful"
+        make = careful_pairs if is_careful else paper_pairs
         for row, text in enumerate(texts):
-            for sentence in split_sentences(text or ""):
+            sentences = split_sentences(text or "")
+            for sentence in _without_cut_numbers(sentences) if is_careful else sentences:
                 for premise, hypothesis, label in make(sentence, Draws(self.seed, sentence)):
                     yield NewPair(
                         row=row, premise=premise, hypothesis=hypothesis, label=label, rule=label
