@@ -76,6 +76,16 @@ STAY = [
 
 # What stays, what is like it but is turned, and what that becomes.
 ALIKE = [
+    (
+        "Well dressed mime amazes woman.",
+        "A well dressed mime amazes a woman.",
+        "A woman is amazed by a well dressed mime.",
+    ),
+    (
+        "News Quiz participants offer two oddly contradictory views of Princeton life",
+        "The participants offer two oddly contradictory views of Princeton life",
+        "Two oddly contradictory views of Princeton life are offered by the participants",
+    ),
     ("I didn't sweat it.", "I carried it.", "It was carried by me."),
     ("I nodded my head.", "I painted your house.", "Your house was painted by me."),
     ("We closed our doors.", "They closed our doors.", "Our doors were closed by them."),

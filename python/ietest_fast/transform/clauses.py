@@ -210,6 +210,9 @@ def _check_ends(sentence: Sentence, subject: NounPhrase, group: VerbGroup) -> No
     before = subject.span.start - 1
     if before >= 0 and (sentence.tags[before] in _NAMES or sentence.words[before].endswith(".")):
         raise Doubt("the subject may begin before")
+    is_part = sentence.tags[subject.span.start] in {"VBN", "JJ"}
+    if before >= 0 and sentence.tags[before] == "RB" and is_part:  # "Well dressed men"
+        raise Doubt("the subject may begin before")
     last = max(i for i in range(len(sentence)) if sentence.words[i] not in _MARKS)
     # "to the U.S.", where the sentence may go on
     if sentence.tags[last] in {"IN", "CC", "DT", "TO"} or sentence.words[last].endswith("."):

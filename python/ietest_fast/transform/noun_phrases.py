@@ -210,7 +210,9 @@ def uncapitalise(sentence: Sentence, text: str, wordnet: WordNet) -> str:
     if is_name or first == "I" or first[1:] != first[1:].lower():
         return text
     # "Legal Aid", "News Quiz": the first word of a name, or one before it?
-    is_before_name = len(sentence) > 1 and sentence.tags[1].startswith("NNP")
+    is_before_name = (
+        len(sentence) > 1 and sentence.words[1][0].isupper() and sentence.tags[1] in NOUN_TAGS
+    )
     if is_before_name and sentence.tags[0] not in _FUNCTION_TAGS:
         raise Doubt("a capital that may be that of a name")
     is_known = sentence.tags[0] in _FUNCTION_TAGS or _is_common(first.lower(), wordnet)
