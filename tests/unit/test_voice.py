@@ -74,6 +74,220 @@ STAY = [
     "Three boys ate two pizzas.",
 ]
 
+# What stays, what is like it but is turned, and what that becomes.
+ALIKE = [
+    (
+        "Well dressed mime amazes woman.",
+        "A well dressed mime amazes a woman.",
+        "A woman is amazed by a well dressed mime.",
+    ),
+    (
+        "News Quiz participants offer two oddly contradictory views of Princeton life",
+        "The participants offer two oddly contradictory views of Princeton life",
+        "Two oddly contradictory views of Princeton life are offered by the participants",
+    ),
+    ("I didn't sweat it.", "I carried it.", "It was carried by me."),
+    ("I nodded my head.", "I painted your house.", "Your house was painted by me."),
+    ("We closed our doors.", "They closed our doors.", "Our doors were closed by them."),
+    (
+        "The side of the ship held a window.",
+        "A woman held a window.",
+        "A window was held by a woman.",
+    ),
+    (
+        "A man is giving a woman red meat.",
+        "A man is giving a speech.",
+        "A speech is being given by a man.",
+    ),
+    ("Economists call this moral hazard.", "They called a doctor.", "A doctor was called by them."),
+    (
+        "The child is holding the lady hostage.",
+        "The child is holding the lady.",
+        "The lady is being held by the child.",
+    ),
+    (
+        "The girl has corrected vision.",
+        "The girl has corrected the mistake.",
+        "The mistake has been corrected by the girl.",
+    ),
+    (
+        "the child is playing outisde",
+        "the child is playing chess",
+        "chess is being played by the child",
+    ),
+    (
+        "A man is playing the banjo.",
+        "A man is playing the guitar.",
+        "The guitar is being played by a man.",
+    ),
+    (
+        "A man and boy are playing table tennis.",
+        "A man and boy are playing chess.",
+        "Chess is being played by a man and boy.",
+    ),
+    (
+        "The partiers are floating down a river.",
+        "The men are burning down a house.",
+        "A house is being burned down by the men.",
+    ),
+    (
+        "Drew kicked the horse and spit on its ear.",
+        "Germany won Alsace and a portion of Lorraine.",
+        "Alsace and a portion of Lorraine were won by Germany.",
+    ),
+    (
+        "The kids eat apples and drink juice.",
+        "The kids eat apples and oranges.",
+        "Apples and oranges are eaten by the kids.",
+    ),
+    (
+        "A lifeguard is watching the swimmers in the ocean.",
+        "A lifeguard is watching the swimmers.",
+        "The swimmers are being watched by a lifeguard.",
+    ),
+    (
+        "But Tommy caught the tremor in his voice.",
+        "Tommy caught a ball in the park.",
+        "A ball was caught in the park by Tommy.",
+    ),
+    (
+        "He wore a tan tunic with sleeves.",
+        "He hit a ball with a bat.",
+        "A ball was hit with a bat by him.",
+    ),
+    (
+        "They carry it with them.",
+        "They carry it with a rope.",
+        "It is carried by them with a rope.",
+    ),
+    ("They do not remember them.", "They do not remember her.", "She is not remembered by them."),
+    (
+        "A boy's brother and father are following him.",
+        "A brother and a father are following him.",
+        "He is being followed by a brother and a father.",
+    ),
+    (
+        "Rome would retain the power that it obtained.",
+        "Rome would retain the power.",
+        "The power would be retained by Rome.",
+    ),
+    (
+        "Chicago should follow suit.",
+        "Chicago should follow the rules.",
+        "The rules should be followed by Chicago.",
+    ),
+    ("Natalia raised an eyebrow.", "Natalia raised a flag.", "A flag was raised by Natalia."),
+    (
+        "Denby kept me late last night.",
+        "Denby saw me last night.",
+        "I was seen by Denby last night.",
+    ),
+    (
+        "The man boarded the plane to Hawaii.",
+        "The man carried the box to Hawaii.",
+        "The box was carried to Hawaii by the man.",
+    ),
+    (
+        "The president accused the fashion industry of theft.",
+        "The man painted the walls of a house.",
+        "The walls of a house were painted by the man.",
+    ),
+    (
+        "The campaign has galvanized the state like no issue ever has.",
+        "The campaign has galvanized the state.",
+        "The state has been galvanized by the campaign.",
+    ),
+    (
+        "For these reasons, the Commission has applied the U.S.",
+        "For these reasons, the Commission has applied the rule.",
+        "For these reasons, the rule has been applied by the Commission.",
+    ),
+    (
+        "And, like ammonia, the market is experiencing a crisis.",
+        "In time, the market will experience a crisis.",
+        "In time, a crisis will be experienced by the market.",
+    ),
+    (
+        "Three cars drag racing in a field.",
+        "Three cars drag a wagon.",
+        "A wagon is dragged by three cars.",
+    ),
+    (
+        "Boy slam dunks a basketball.",
+        "The boy dunks a basketball.",
+        "A basketball is dunked by the boy.",
+    ),
+    (
+        "The program helped increase quality of life",
+        "The program helped the poet",
+        "The poet was helped by the program",
+    ),
+    (
+        "Hillocks provide a great view down onto the river.",
+        "Hillocks provide a great view.",
+        "A great view is provided by hillocks.",
+    ),
+    (
+        "Legal Aid will close some offices",
+        "The boss will close some offices",
+        "Some offices will be closed by the boss",
+    ),
+    (
+        "Radio and television have prevented the spread of this",
+        "Japan and China outlawed Buddhism",
+        "Buddhism was outlawed by Japan and China",
+    ),
+    (
+        "One cyclist takes the lead over the other 3, racing in the velodrome.",
+        "One cyclist takes the prize.",
+        "The prize is taken by one cyclist.",
+    ),
+    (
+        "But anti-Semitism permeated an ideology, and Finkelstein is deaf to its nuances.",
+        "But anti-Semitism permeated an ideology, and Finkelstein is deaf.",
+        "But an ideology was permeated by anti-Semitism, and Finkelstein is deaf.",
+    ),
+    (
+        "He encouraged my brother and I to try out in the Olympics.",
+        "He encouraged my brother.",
+        "My brother was encouraged by him.",
+    ),
+    ("People are racing ATV's.", "People are riding bikes.", "Bikes are being ridden by people."),
+    ("He hit town ridin' light", "He hit a ball", "A ball was hit by him"),
+    (
+        "She hates the idea of equality for everyone.",
+        "She hates the idea of equality.",
+        "The idea of equality is hated by her.",
+    ),
+    (
+        "I could have delivered a short lecture on his early years.",
+        "I could have delivered a short lecture.",
+        "A short lecture could have been delivered by me.",
+    ),
+    (
+        "We could save the country but",
+        "We could save the country",
+        "The country could be saved by us",
+    ),
+    ("I label them how I want.", "I label them.", "They are labeled by me."),
+    (
+        "The Ceteau took a very long time build.",
+        "The man took a very long box.",
+        "A very long box was taken by the man.",
+    ),
+    ("Well, he showed them.", "Well, he saw them.", "Well, they were seen by him."),
+    (
+        "A girl is holding a bottle of wine or champagne and smiling.",
+        "A girl is holding a bottle of wine.",
+        "A bottle of wine is being held by a girl.",
+    ),
+    (
+        "A woman is reading the USA Today.",
+        "A woman is reading the Bible.",
+        "The Bible is being read by a woman.",
+    ),
+]
+
 
 @pytest.fixture(scope="module")
 def voice():
@@ -99,6 +313,25 @@ def test_passive_clauses_become_active(voice):
 
 def test_what_is_not_sure_stays(voice):
     assert _turn(voice, STAY) == STAY
+
+
+@pytest.mark.parametrize(("left", "like", "new"), ALIKE)
+def test_what_is_left_beside_what_is_like_it(voice, left, like, new):
+    assert _turn(voice, [left, like]) == [left, new]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("He put the dog on a couch.", "The dog was put on a couch by him."),
+        ("Children took the barrel away.", "The barrel was taken away by children."),
+        ("A man carries a bag up the stairs.", "A bag is carried up the stairs by a man."),
+        ("A cowboy rides a horse at a rodeo.", "A horse is ridden at a rodeo by a cowboy."),
+        ("I met her in 1946.", "She was met by me in 1946."),
+    ],
+)
+def test_the_agent_stands_where_nothing_can_belong_to_it(voice, old, new):
+    assert _turn(voice, [old]) == [new]
 
 
 def test_one_direction_alone(voice):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ietest_fast.transform.doubt import Doubt
 from ietest_fast.transform.noun_phrases import read_noun_phrase
-from ietest_fast.transform.verb_groups import read_verb_group
+from ietest_fast.transform.verb_groups import AUXILIARIES, read_verb_group
 
 if TYPE_CHECKING:
     from ietest_fast.transform.noun_phrases import NounPhrase
@@ -33,6 +33,7 @@ _LIMITING = frozenset(
     "itself mainly merely mostly never no nor often only rarely seldom solely sometimes "
     "themselves together usually without".split()
 )
+_COMPARING = frozenset({"as", "like", "unlike"})
 # What may follow on an object: a preposition, an adverb, a conjunction, a comma, a time.
 _BEGINS_ANOTHER = frozenset({"IN", "TO", "RB", "RP", "CC", "WRB", ","})
 
@@ -131,7 +132,12 @@ def _read_verb(sentence: Sentence) -> int:
         word in {"'", "’", "‘"} and tag != "POS"
         for word, tag in zip(sentence.words, sentence.tags, strict=True)
     )
-    is_odd = is_quoted or not _ODD.isdisjoint(sentence.words) or sentence.text.isupper()
+    # "ridin'", "bike\\"
+    is_cut = any(
+        len(word) > 1 and word.endswith(("'", "’", "\\")) and tag != "POS"
+        for word, tag in zip(sentence.words, sentence.tags, strict=True)
+    )
+    is_odd = is_quoted or is_cut or not _ODD.isdisjoint(sentence.words) or sentence.text.isupper()
     if is_odd or any(space not in {"", " "} for space in sentence.spaces):
         raise Doubt("unusual marks, capitals or spaces")
     verb = sentence.roots[0]
@@ -166,14 +172,7 @@ def _assemble(
     other_span: range,
 ) -> Clause:
     """Put the parts together if nothing stands between them that is not known."""
-    before = subject.span.start - 1
-    if before >= 0 and (sentence.tags[before] in _NAMES or sentence.words[before].endswith(".")):
-        raise Doubt("the subject may begin before")
-    if (
-        sentence.tags[max(i for i in range(len(sentence)) if sentence.words[i] not in _MARKS)]
-        == "IN"
-    ):
-        raise Doubt("the sentence breaks off")
+    _check_ends(sentence, subject, group)
     if subject.span.stop != group.span.start:
         raise Doubt("something stands between subject and verb")
     particles = sentence.children(group.verb, "compound:prt")
@@ -206,6 +205,26 @@ def _assemble(
     )
 
 
+def _check_ends(sentence: Sentence, subject: NounPhrase, group: VerbGroup) -> None:
+    """Stop if the subject may begin before, or the sentence may go on."""
+    before = subject.span.start - 1
+    if before >= 0 and (sentence.tags[before] in _NAMES or sentence.words[before].endswith(".")):
+        raise Doubt("the subject may begin before")
+    is_part = sentence.tags[subject.span.start] in {"VBN", "JJ"}
+    if before >= 0 and sentence.tags[before] == "RB" and is_part:  # "Well dressed men"
+        raise Doubt("the subject may begin before")
+    last = max(i for i in range(len(sentence)) if sentence.words[i] not in _MARKS)
+    # "to the U.S.", where the sentence may go on
+    if sentence.tags[last] in {"IN", "CC", "DT", "TO"} or sentence.words[last].endswith("."):
+        raise Doubt("the sentence breaks off")
+    if last > group.verb and sentence.lower[last] in AUXILIARIES:  # "like nobody has"
+        raise Doubt("a clause whose verb is left out")
+    if any(
+        sentence.lower[i] in _COMPARING and sentence.relations[i] == "case" for i in range(before)
+    ):
+        raise Doubt("a phrase before the subject may belong to it")  # "Like you, he ..."
+
+
 def _check_verbs(sentence: Sentence, verb: int, words: range) -> None:
     """Stop if a verb without a subject of its own stands there: its subject may change."""
     for i in words:
@@ -213,6 +232,8 @@ def _check_verbs(sentence: Sentence, verb: int, words: range) -> None:
             raise Doubt("another clause that the verb takes")
         if sentence.tags[i] in {"WDT", "WP"} and sentence.words[i - 1] == ",":
             raise Doubt("a relative clause behind a comma")
+        if sentence.lower[i].endswith("ing") and sentence.words[i - 1] == ",":
+            raise Doubt("a participle behind a comma")
         if not sentence.tags[i].startswith("VB") or sentence.relations[i] in _AUXILIARY:
             continue
         above = i

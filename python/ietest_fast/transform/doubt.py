@@ -15,3 +15,16 @@ class Doubt(Exception):  # noqa: N818 - no error: the sentence stays as it is
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
+
+
+def only(found: tuple[int, ...]) -> tuple[int, ...]:
+    """Return what was found if it is one word.
+
+    Raises
+    ------
+    Doubt
+        If it is none, or more.
+    """
+    if len(found) != 1:
+        raise Doubt("not the construction")
+    return found

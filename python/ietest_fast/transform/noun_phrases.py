@@ -42,10 +42,11 @@ _COLLECTIVE = frozenset(
 )
 # Whatever holds of all, none or few of them may not hold in another order.
 QUANTIFIERS = frozenset(
-    "all any anybody anyone anything both each either enough every everybody everyone everything "  # noqa: SIM905
-    "few fewer half less little many more most much neither no nobody none nothing only several "
-    "somebody someone something".split()
+    "all any anybody anyone anything both each either enough even every everybody everyone "  # noqa: SIM905
+    "everything few fewer half less little many more most much neither no nobody none nothing "
+    "only several somebody someone something".split()
 )
+OTHERS = frozenset("another else other others rest same".split())  # noqa: SIM905
 _REFLEXIVE = frozenset(
     "myself yourself himself herself itself ourselves yourselves themselves oneself other another "  # noqa: SIM905
     "own".split()
@@ -56,6 +57,7 @@ _INSIDE = frozenset(
     "det amod compound nummod nmod nmod:poss case conj cc advmod flat punct fixed acl:relcl acl "  # noqa: SIM905
     "goeswith".split()
 )
+_FREQUENT = 3  # in SemCor
 _POSTMODIFIERS = frozenset({"nmod", "acl:relcl", "acl", "conj"})
 
 
@@ -191,13 +193,37 @@ def write_noun_phrase(sentence: Sentence, phrase: NounPhrase, case: str, wordnet
 
 
 def uncapitalise(sentence: Sentence, text: str, wordnet: WordNet) -> str:
-    """Return a text that stands at the begin of a sentence with the first letter made small."""
+    """Return a text that stands at the begin of a sentence with the first letter made small.
+
+    Raises
+    ------
+    Doubt
+        If the word may belong to a name.
+    """
     first = sentence.words[0]
     is_name = sentence.tags[0] in {"NNP", "NNPS"}
+    is_alone = not any(tag.startswith("NNP") for tag in sentence.tags[1:2])
+    if is_name and is_alone and _is_usual(first.lower(), wordnet):
+        raise Doubt("a name that is a usual noun, too")  # "Tea", "Radio"
+    # "Grant's caddy": a noun without an article
+    is_name |= sentence.tags[0] == "NN" and len(sentence) > 1 and sentence.tags[1] == "POS"
     if is_name or first == "I" or first[1:] != first[1:].lower():
         return text
+    # "Legal Aid", "News Quiz": the first word of a name, or one before it?
+    is_before_name = (
+        len(sentence) > 1 and sentence.words[1][0].isupper() and sentence.tags[1] in NOUN_TAGS
+    )
+    if is_before_name and sentence.tags[0] not in _FUNCTION_TAGS:
+        raise Doubt("a capital that may be that of a name")
     is_known = sentence.tags[0] in _FUNCTION_TAGS or _is_common(first.lower(), wordnet)
     return text[0].lower() + text[1:] if is_known else text
+
+
+def _is_usual(word: str, wordnet: WordNet) -> bool:
+    """Tell whether a word is a frequent noun that is never written with a capital."""
+    senses = wordnet.senses(word, "n")
+    is_name = any(word.capitalize() in sense.lemmas for sense in senses)
+    return not is_name and sum(sense.count for sense in senses) >= _FREQUENT
 
 
 def _is_common(word: str, wordnet: WordNet) -> bool:

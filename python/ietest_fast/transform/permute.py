@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from ietest_fast.transform.coordinations import swap_coordination
 from ietest_fast.transform.doubt import Doubt
 from ietest_fast.transform.kinds import PlannedTransformation, TransformationKind, take_several
-from ietest_fast.transform.permutations import (
-    swap_adjectives,
-    swap_coordination,
-    swap_copula,
-)
+from ietest_fast.transform.permutations import swap_adjectives, swap_copula
 from ietest_fast.transform.syntactic import (
     Rewritten,
     SyntacticTransformation,

@@ -25,6 +25,7 @@ _CLASSES = {
     "being": "being",
 }
 _CLASS_OF = {word: name for name, words in _CLASSES.items() for word in words.split()}
+AUXILIARIES = frozenset(_CLASS_OF)
 # Classes of the auxiliaries and tag of the verb. "simple" is present or past.
 _ACTIVE = {
     ((), "VBZ"): "simple",

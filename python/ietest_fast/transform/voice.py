@@ -19,6 +19,7 @@ from ietest_fast.transform.syntactic import (
     plan_syntactic,
 )
 from ietest_fast.transform.verb_groups import check_agreement, write_active, write_passive
+from ietest_fast.transform.voice_objects import begins_place, belongs_to_verb
 from ietest_fast.transform.voice_rules import check_active, check_agent, check_parts
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Voice(SyntacticTransformation):
         return []
 
     def _to_passive(self, sentence: Sentence, clause: Clause) -> Iterator[str]:
-        """Yield the sentence with the agent behind the verb, then at its end."""
+        """Yield the sentence with the agent behind the verb or at its end, the better one first."""
         tag = sentence.tags[clause.group.verb]
         lemma = self.verbs.lemma(sentence.lower[clause.group.verb], tag)
         check_active(sentence, clause, lemma, self.wordnet)
@@ -113,15 +114,18 @@ class Voice(SyntacticTransformation):
         begin = f"{self._write_subject(sentence, clause)} {_with_particle(sentence, clause, group)}"
         agent = f" by {self._write(sentence, clause.subject, 'object')}"
         after, end = _write_after(sentence, clause.after), _write_end(sentence, clause)
-        is_adverb = len(clause.after) == 1 and sentence.tags[clause.after.start] == "RB"
-        if not after or not (clause.subject.is_long or is_adverb):
-            yield f"{begin}{agent}{after}{end}"
         refers = any(
             sentence.tags[i].startswith("PRP") or sentence.relations[i].startswith("nsubj")
             for i in clause.after
         )
-        if after and "," not in after and not refers:
-            yield f"{begin}{after}{agent}{end}"
+        directly, last = f"{begin}{agent}{after}{end}", f"{begin}{after}{agent}{end}"
+        ways = [] if refers or "," in after else [last]
+        if not after:
+            ways = [directly]
+        elif not (clause.subject.is_long or belongs_to_verb(sentence, clause, lemma)):
+            is_short = clause.subject.is_pronoun or not begins_place(sentence, clause)
+            ways.insert(0 if is_short else len(ways), directly)
+        yield from ways
 
     def _to_active(self, sentence: Sentence, clause: Clause, *, is_back: bool) -> Iterator[str]:
         """Yield the sentence with the agent in front; on the way back also other orders."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.transform.doubt import Doubt
+from ietest_fast.transform.noun_kinds import MEASURES, PEOPLE, nouns_of
+from ietest_fast.transform.voice_objects import check_object
 
 if TYPE_CHECKING:
     from ietest_fast.lexicon.wordnet import WordNet
@@ -14,16 +16,16 @@ if TYPE_CHECKING:
 
 # States, measures and ways to move, which have no passive, or an odd one.
 NO_PASSIVE = frozenset(
-    "arise ask await be become believe belong comprise concern contain cost deserve do "  # noqa: SIM905
-    "equal escape exceed face feel fit get go guess happen have hope include involve jog "
-    "know lack last let like love marry mean mind miss need occur owe possess prefer "
-    "remain resemble roam run say seem sound stand stroll suffer suit survive swim think "
-    "travel undergo walk wander want weigh wish".split()
+    "amount arise ask await be become believe belong compete comprise concern constitute "  # noqa: SIM905
+    "contain cost cry deserve do equal escape exceed face feel fit get go graduate guess happen "
+    "have hope include involve jog know lack last leave let like love marry mean mind miss need "
+    "nod number occur owe possess prefer prove remain resemble roam run say seem sound stand "
+    "stroll suffer suit survive swim think travel undergo walk wander want weigh wish".split()
 )
 # Verbs without an object, beside which a noun or adjective may look like one: "sat motionless".
 INTRANSITIVE = frozenset(
-    "arrive crouch die dine exist fall kneel laugh lay lie live nap pose sit sleep slouch smile "  # noqa: SIM905
-    "squat wait wink work yawn".split()
+    "appear arrive crouch die dine exist fall kneel laugh lay lie live look nap pose sit sleep "  # noqa: SIM905
+    "slouch smile squat stay wait wink work yawn".split()
 )
 # "convinced my wife that he ...": the clause belongs to the verb.
 _TELLING = frozenset(
@@ -31,76 +33,94 @@ _TELLING = frozenset(
 )
 # With a particle these say where somebody goes: "ride up the street".
 _MOTION = frozenset(
-    "bike climb come crawl cycle dance drive drop fall fly go hike hop jump leap look move ride "  # noqa: SIM905
-    "rush skate ski skip slide step".split()
+    "bike climb come crawl cycle dance drive drop fall float fly glide go head hike "  # noqa: SIM905
+    "hop hurry jump leap look march move paddle parade pedal ride row rush sail skate "
+    "ski skip sled slide snowboard step surf swing".split()
+)
+_IN_ING = frozenset("bedding clothing lighting stuffing wiring".split())  # noqa: SIM905
+_WAYS = frozenset("across along around over past through".split())  # noqa: SIM905
+_DOWN = frozenset(
+    "break burn cool cut hand hold hunt knock lay let mark pass play pull put set "  # noqa: SIM905
+    "shoot shut slow strike take tear tie track turn wash water wear weigh write".split()
 )
 _OF_SENSES = frozenset("feel hear help let make notice observe see watch".split())  # noqa: SIM905
 # Verb and noun are one expression.
 _IDIOMS = {
     verb: frozenset(nouns.split())
     for verb, nouns in {
+        "beg": "forgiveness leave mercy pardon",
         "catch": "breath fire sight",
-        "change": "course mind",
+        "change": "color colors colour colours course mind",
         "cross": "arms legs",
-        "give": "birth chase pause rise thought way",
-        "hold": "breath hand hands",
+        "follow": "suit",
+        "give": "birth chase cry laugh nod pause rise shout sigh smile thought way",
+        "hit": "town",
+        "hold": "breath captive hand hands hostage hostages office prisoner",
+        "join": "forces hands",
         "keep": "pace track",
+        "kick": "bucket habit",
         "lose": "control time weight",
-        "make": "eye face faces friends fun love mistake mistakes money noise sense way",
+        "make": "contact eye face faces friends fun love mistake mistakes money noise sense way",
         "pay": "attention heed tribute visit",
-        "play": "catch doll dolls house part role tag",
+        "play": "ball catch chase dead doctor doll dolls fetch house nurse part role tag",
         "run": "errands",
+        "save": "energy lives money time trouble",
         "set": "fire foot sail",
         "shake": "hands head",
         "turn": "back corner head heads page tables",
-        "take": "advantage bath bite bow break breaks care dip drink jog look nap note notice part "
-        "place rest ride seat shower sip step steps stroll swim time trip turn turns walk",
+        "take": "advantage aim bath bite bow break breaks care center dip drink field floor hike "
+        "jog lead look mound nap note notice part place podium rest ride seat shower sip stage step "  # noqa: E501
+        "steps stroll swim swing time trip turn turns walk",
     }.items()
 }
-# How far, how long, how much.
-MEASURES = frozenset(
-    "% afternoon cent century day decade degree dollar euro foot gallon gram hour inch "  # noqa: SIM905
-    "kilogram kilometer kilometre lap lb liter litre meter metre mile minute month "
-    "morning night ounce percent pound second step time ton week yard year".split()
+# Verbs whose "it" is a thing; "sweat it", "make it", "doubt it" have none.
+_OF_A_THING = frozenset(
+    "build carry clean design destroy examine invent own paint photograph publish "  # noqa: SIM905
+    "purchase repair sell steal unfasten wash wear".split()
 )
 # "in a red dress", "with glasses": whose, once the words stand in another order?
 WORN = frozenset(
     "apron arm attire bag bandana beard bikini black blue boot bow brown cap clothes "  # noqa: SIM905
-    "clothing coat costume dress eye face flag foot garb gear glass glasses glove goggles "
-    "gold gown gray green grey hair hand hat head headphone headscarf helmet hood hoodie "
-    "jacket jean jeans jersey kimono leg leotard mask mohawk orange outfit overalls pants "
-    "pink ponytail purple red robe sandal scarf shirt shoe shorts skirt smile sneaker "
-    "suit sunglasses sweater sweatshirt swimsuit swimwear tank tattoo tie top trunks tutu "
-    "uniform vest wetsuit white yellow".split()
+    "clothing coat costume dress eye face flag foot garb gear glass glasses glove "
+    "goggles gold gown gray green grey hair hand hat head headphone headscarf helmet "
+    "hood hoodie jacket jean jeans jersey kimono leg leotard mask mohawk orange "
+    "outfit overalls pants pink ponytail purple red robe sandal scarf shirt shoe "
+    "shorts skirt smile sneaker suit sunglasses sweater sweatshirt swimsuit swimwear "
+    "tank tattoo tie top trunks tutu uniform vest wetsuit white yellow".split()
+)
+# Verb and a bare noun are one expression more often than not: "follow suit", "lose face".
+_LIGHT = frozenset(
+    "bear break call cast draw follow gain give keep lay lend lose pay raise set "  # noqa: SIM905
+    "strike throw turn".split()
 )
 # "spreads wings": whose, if nothing says so?
 _OF_A_BODY = frozenset(
-    "arm eye face finger fist foot hand head hip knee leg mouth paw shoulder tail thumb tongue "  # noqa: SIM905
-    "tooth wing".split()
+    "arm brow ear eye eyebrow face finger fist foot hand head hip knee leg mouth paw shoulder tail "  # noqa: SIM905
+    "thumb tongue tooth wing".split()
 )
 _OF_SOMEBODY = frozenset({"in", "with", "without"})
 # What they say, they say of the object.
-_OF_OBJECT = frozenset("about as concerning of regarding than".split())  # noqa: SIM905
+_OF_OBJECT = frozenset("about as concerning like of regarding than".split())  # noqa: SIM905
 _NO_AGENTS = frozenset(
-    "accident air bike boat bus car chance default definition design email fax foot force hand "  # noqa: SIM905
-    "land law mail means midnight mistake name nature night noon phone plane post rail rights "
-    "road sea ship sunset surprise tomorrow train truck virtue".split()
+    "accident air bike boat bus car chance default definition design email fax foot "  # noqa: SIM905
+    "force hand land law mail means midnight mistake name nature night noon phone "
+    "plane post rail rights road sea ship sunset surprise tomorrow train truck virtue".split()
 )
 # Relations of words behind a noun that surely belong to it.
 _BEHIND_NOUN = frozenset(
     "case cc compound conj det fixed flat goeswith nmod:poss nummod punct".split()  # noqa: SIM905
 )
 _OWN = frozenset("her his its their".split())  # noqa: SIM905
+# "I nodded my head"
+_OWN_OF = {"i": "my", "me": "my", "we": "our", "us": "our", "you": "your"}
+# Plurals that are base forms.
+_PLURALS = frozenset("cattle deer fish folk people police sheep".split())  # noqa: SIM905
 _THEY = frozenset({"he", "she", "they"})
+_OF_OTHERS = frozenset("he her him it she them they".split())  # noqa: SIM905
 _NOBODY = frozenset({"it", "you"})
 
 
 _ADVERB_TAGS = frozenset({"RB", "RP", "RBR", "RBS"})
-
-
-def nouns_of(wordnet: WordNet, word: str) -> set[str]:
-    """Return a word and the nouns that it may be a form of."""
-    return {word, *wordnet.base_forms(word, "n")}
 
 
 def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet: WordNet) -> None:
@@ -113,18 +133,24 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
     """
     if len(clause.between):
         raise Doubt("something stands between verb and object")
-    if clause.subject.is_pronoun and sentence.lower[clause.subject.head] in _NOBODY:
-        raise Doubt("nobody is the subject")
+    _check_subject(sentence, clause.subject)
     if lemma is None or lemma in NO_PASSIVE or lemma in INTRANSITIVE:
         raise Doubt("the verb has no passive")
-    if clause.particle is not None and lemma in _MOTION:
-        raise Doubt("the verb says where somebody goes")
+    _check_particle(sentence, clause, lemma)
     if lemma in _TELLING and any(
         sentence.relations[i].startswith("acl") for i in clause.other.span
     ):
         raise Doubt("the clause behind the object may be what is told")
     noun = sentence.lower[clause.other.head]
-    is_verb_too = len(clause.other.span) > 1 and wordnet.base_forms(noun, "v")
+    begins = clause.other.span.start
+    is_verb_too = len(clause.other.span) > 1 and (
+        wordnet.base_forms(noun, "v")
+        # "helped increase quality"
+        or (
+            sentence.tags[begins] in {"NN", "VB"}
+            and wordnet.base_forms(sentence.lower[begins], "v")
+        )
+    )
     if lemma in _OF_SENSES and is_verb_too:  # "watched the river flow"
         raise Doubt("the object may be a clause")
     if noun in _IDIOMS.get(lemma, ()):
@@ -132,16 +158,50 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
     nouns = nouns_of(wordnet, noun)
     if not MEASURES.isdisjoint(nouns):
         raise Doubt("the object is a measure")
-    is_bare = len(clause.other.span) == 1
-    if is_bare and not _OF_A_BODY.isdisjoint(nouns):
-        raise Doubt("part of somebody's body")
+    if noun == "it" and lemma not in _OF_A_THING:
+        raise Doubt("it may be no thing")
+    _check_own(sentence, clause.subject, clause.other)
+    check_object(sentence, clause, lemma, wordnet)
+    _check_bare(sentence, clause.other, lemma, wordnet)
     first, second = clause.other.span.start, clause.other.span.start + 1
     if sentence.tags[first] == "JJ" and sentence.tags[second] in {"CD", "DT"}:
         raise Doubt("the object begins with what is said of it")  # "makes available 300"
     if sentence.tags[first] in _ADVERB_TAGS:
         raise Doubt("the object begins with an adverb")
-    start = clause.subject.span.start
-    if len(clause.subject.span) == 1 and start == 0 and sentence.tags[0] == "NN":
+
+
+def _check_particle(sentence: Sentence, clause: Clause, lemma: str) -> None:
+    if clause.particle is None:
+        return
+    particle = sentence.lower[clause.particle]
+    if lemma in _MOTION or particle in _WAYS or (particle == "down" and lemma not in _DOWN):
+        raise Doubt("the verb says where somebody goes")
+
+
+def _check_bare(sentence: Sentence, phrase: NounPhrase, lemma: str, wordnet: WordNet) -> None:
+    """Stop if verb and object are one expression, as a noun without an article shows."""
+    begin, noun = phrase.span.start, sentence.lower[phrase.head]
+    is_bare = begin == phrase.head
+    is_one = begin + 1 == phrase.head and (
+        sentence.tags[begin] == "CD" or sentence.lower[begin] in {"a", "an"}
+    )
+    if (is_bare or is_one) and not _OF_A_BODY.isdisjoint(nouns_of(wordnet, noun)):
+        raise Doubt("part of somebody's body")
+    if is_bare and sentence.tags[begin] == "NN" and lemma in _LIGHT:
+        raise Doubt("verb and noun may be one expression")
+    if is_bare and noun.endswith("ing") and noun not in _IN_ING and wordnet.base_forms(noun, "v"):
+        raise Doubt("the object may be a verb")  # "are drag racing"
+
+
+def _check_subject(sentence: Sentence, subject: NounPhrase) -> None:
+    last = subject.span.stop - 1
+    is_name = sentence.relations[last] == "flat" and sentence.words[last].islower()
+    is_bare = {sentence.tags[subject.span.start], sentence.tags[subject.head]} == {"NN"}
+    if is_name or (is_bare and sentence.children(subject.head, "compound")):
+        raise Doubt("the subject may have a word of the verb")  # "Boy slam dunks"
+    if subject.is_pronoun and sentence.lower[subject.head] in _NOBODY:
+        raise Doubt("nobody is the subject")
+    if len(subject.span) == 1 and subject.span.start == 0 and sentence.tags[0] == "NN":
         raise Doubt("the subject may be a name")
 
 
@@ -155,6 +215,14 @@ def check_agent(sentence: Sentence, clause: Clause) -> None:
     """
     if len(clause.other.span) == 1 and sentence.lower[clause.other.head] in _NO_AGENTS:
         raise Doubt("a way or a time, and no agent")
+    _check_own(sentence, clause.other, clause.subject)
+
+
+def _check_own(sentence: Sentence, agent: NounPhrase, other: NounPhrase) -> None:
+    """Stop if people do something with what is their own: *I nodded my head*."""
+    own = _OWN_OF.get(sentence.lower[agent.head])
+    if agent.is_pronoun and any(sentence.lower[i] == own for i in other.span):
+        raise Doubt("what somebody does with what is their own")
 
 
 def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
@@ -168,6 +236,8 @@ def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
     for phrase in (clause.subject, clause.other):
         if any(sentence.tags[i] == "PRP$" and sentence.lower[i] in _OWN for i in phrase.span):
             raise Doubt("a possessive may refer to another part")
+        _check_words(sentence, phrase, wordnet)
+    _check_pronouns(sentence, clause)
     check_whole(sentence, clause.other, wordnet)
     parts = (clause.subject, clause.other)
     # "has not published a report": which report, once it comes first?
@@ -175,10 +245,24 @@ def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
         raise Doubt("a negation and somebody indefinite")
     if all(any(sentence.tags[i] == "CD" for i in phrase.span) for phrase in parts):
         raise Doubt("two numbers, each or together")
+    are_things = all(
+        not phrase.is_pronoun
+        and phrase.person == "singular"
+        and PEOPLE.isdisjoint(nouns_of(wordnet, sentence.lower[phrase.head]))
+        for phrase in parts
+    )
+    if are_things and any(sentence.lower[i] in {"it", "its"} for i in clause.after):
+        raise Doubt("a pronoun may refer to another part")
     named = {sentence.lower[phrase.head] for phrase in (clause.subject, clause.other)}
     for i in clause.after:
         if sentence.lower[i] in _THEY - named:
             raise Doubt("a pronoun may refer to another part")
+        # "carry it with them"
+        is_beside = sentence.relations[i] == "nmod" or sentence.heads[i] == clause.group.verb
+        if sentence.tags[i] == "PRP" and is_beside:
+            raise Doubt("a pronoun that stands for the subject, or somebody beside it")
+    if len(clause.after):
+        _check_begin(sentence, clause.after.start, wordnet)
     for i in (*clause.between, *clause.after):
         if sentence.relations[i] != "case":
             continue
@@ -186,6 +270,80 @@ def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
         is_worn = word in _OF_SOMEBODY and not WORN.isdisjoint(nouns_of(wordnet, noun))
         if is_worn or word in _OF_OBJECT:
             raise Doubt("a phrase may belong to one noun or another")
+
+
+def _check_pronouns(sentence: Sentence, clause: Clause) -> None:
+    """Stop if a pronoun in one part may stand for the other part, or for a noun in it."""
+    parts = (clause.subject, clause.other)
+    words = [sentence.lower[phrase.head] for phrase in parts]
+    if all(phrase.is_pronoun for phrase in parts) and any(
+        set(words) <= pair for pair in ({"he", "him"}, {"she", "her"}, {"they", "them"}, {"it"})
+    ):
+        raise Doubt("two that have the same pronoun")
+    for one, other in (parts, parts[::-1]):
+        # "A boy's father follows him"
+        if (
+            one.is_pronoun
+            and sentence.lower[one.head] in _OF_OTHERS
+            and any(sentence.tags[i] == "POS" for i in other.span)
+        ):
+            raise Doubt("a pronoun may stand for somebody in the other part")
+        # "Rome retained the power that it had"
+        if not one.is_pronoun and not other.is_pronoun:
+            inner = [i for i in other.span if sentence.tags[i] == "PRP"]
+            if any(sentence.lower[i] in _OF_OTHERS for i in inner):
+                raise Doubt("a pronoun may stand for the other part")
+
+
+def _check_words(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> None:
+    """Stop if the words of a noun phrase are none that can stand there."""
+    if phrase.is_pronoun:
+        return
+    word, tag = sentence.lower[phrase.head], sentence.tags[phrase.head]
+    known = wordnet.base_forms(word, "n")
+    if sentence.tags[phrase.span.stop - 1] == "POS" or word.endswith(("'s", "’s")):
+        raise Doubt("a genitive or a plural")
+    if len(phrase.span) == 1 and not known and tag in {"NN", "NNS"}:
+        raise Doubt("a word that is not known")
+    if tag == "NNS" and known == (word,) and not word.endswith("s") and word not in _PLURALS:
+        raise Doubt("a plural that is none")
+    first = phrase.span.start
+    if not sentence.tags[first].startswith("NNP") and any(
+        sentence.tags[i].startswith("NNP") for i in sentence.children(first, "conj")
+    ):
+        raise Doubt("a name that looks like a word")
+    last = sentence.lower[phrase.span.stop - 1]
+    is_joined = phrase.span.stop - 1 > phrase.head and sentence.tags[phrase.span.stop - 2] == "CC"
+    if is_joined and last.endswith("ing") and wordnet.base_forms(last, "v"):
+        raise Doubt("a participle beside the object")  # "holding a bottle and smiling"
+    is_determined = sentence.children(phrase.head, "det")
+    for i in sentence.children(phrase.head, "conj"):
+        if sentence.children(i, "det", "nummod", "nmod:poss"):
+            continue
+        begin = min([i, *sentence.children(i, "amod", "compound")])
+        is_alone = begin == i and not sentence.children(i, "nmod")
+        # "kicked the horse and spit", "eat apples and drink juice"
+        is_verb = wordnet.base_forms(sentence.lower[begin], "v") and sentence.tags[begin] != "JJ"
+        if is_verb and (begin != i or (is_alone and is_determined and tag == "NN")):
+            raise Doubt("the second noun may be a verb")
+
+
+def _check_begin(sentence: Sentence, word: int, wordnet: WordNet) -> None:
+    """Stop if what stands behind begins with a word that belongs to the object."""
+    is_split = sentence.words[word][0].isupper() and sentence.tags[word - 1].startswith("NNP")
+    if is_split and not sentence.tags[word].startswith("IN"):
+        raise Doubt("a name that goes on")  # "USA Today"
+    if sentence.lower[word] == "how":
+        raise Doubt("how the subject does it")
+    if sentence.tags[word] == "CC" and sentence.tags[word + 1 : word + 2] == ("PRP",):
+        behind = sentence.tags[word + 2 : word + 3]
+        if not any(tag.startswith(("VB", "MD", "RB")) for tag in behind):
+            raise Doubt("a second object")  # "encouraged my brother and I to"
+    if sentence.tags[word] == "IN" and sentence.lower[word] in _OF_OBJECT - {"as"}:
+        raise Doubt("a phrase that says something of the object")
+    # "table tennis"
+    if sentence.tags[word] == "RB" and not wordnet.base_forms(sentence.lower[word], "r"):
+        raise Doubt("an adverb that is none")
 
 
 def check_whole(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> None:
