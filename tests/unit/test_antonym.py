@@ -141,6 +141,12 @@ def test_brothers_are_no_brethren(tagger):
         ("Anna was a winner in the hall.", "Anna was a loser in the hall."),
         ("They were armed with swords.", None),
         ("They were armed.", "They were unarmed."),
+        # A tower may be somebody's, but is nobody.
+        ("The tower is tall.", None),
+        ("The girl is tall.", "The girl is short."),
+        ("The water is dirty.", "The water is clean."),
+        # Nothing stands behind the verb.
+        ("The man really truly is", None),
     ],
 )
 def test_other_texts(tagger, text, opposite):

@@ -54,8 +54,24 @@ def test_what_cannot_be_is_refused() -> None:
         proportion_interval([])
     with pytest.raises(InputError, match="clusters has 2 rows, but there are 3"):
         proportion_interval([True, False, True], [1, 2])
+    with pytest.raises(InputError, match="clusters has 3 rows, but there are 1"):
+        proportion_interval([True], [1, 2, 3])
+    with pytest.raises(InputError, match="must hold 0 or 1"):
+        proportion_interval([2, 0])
+    for missing in (None, "", float("nan")):
+        with pytest.raises(InputError, match="clusters"):
+            proportion_interval([True, False], [missing, missing])
     with pytest.raises(InputError, match="confidence"):
         proportion_interval([True], confidence_level=1)
+
+
+def test_labels_are_compared_as_python_does() -> None:
+    right = [True, False, True, True] * 10
+    apart = proportion_interval(right, [1, "1", 2, "2"] * 10)
+    assert apart == proportion_interval(right, ["a", "b", "c", "d"] * 10)
+    assert proportion_interval(right, [1, 1.0, 2, 2] * 10) == proportion_interval(
+        right, [1, 1, 2, 2] * 10
+    )
 
 
 @pytest.mark.slow

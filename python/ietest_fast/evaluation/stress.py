@@ -58,8 +58,9 @@ def measure_stress(
     group_by
         A column, such as genre, by whose values accuracies are also given.
     clusters
-        A column whose equal values belong together; whole clusters are drawn. Without it, or
-        where it is empty, rows that come from one item belong together.
+        A column whose equal values belong together; whole clusters are drawn. The paired tests
+        refuse rows without a value. In intervals of accuracies, rows that come from one item
+        belong together where there is none.
     empty
         Names of tests that changed no text, for the report.
     unseen
@@ -84,8 +85,8 @@ def measure_stress(
     Raises
     ------
     InputError
-        If there is no version ``original``, only this one, or no such column, or the column to part
-        accuracies by has no plain values.
+        If there is no version ``original``, only this one, or no such column, or a column to part
+        accuracies by or of clusters has no plain values.
     """
     if group_by is not None and group_by not in predictions.columns:
         extra = ", ".join(predictions.extra_columns) or "none"
@@ -95,7 +96,16 @@ def measure_stress(
             column=group_by,
         )
     if group_by is not None:
-        _check_plain(predictions, group_by)
+        _check_plain(predictions, group_by, "by which accuracies cannot be parted")
+    if clusters is not None:
+        if clusters not in predictions.columns:
+            extra = ", ".join(predictions.extra_columns) or "none"
+            raise InputError(
+                f"there is no such column of clusters; there are {extra}",
+                path=predictions.source,
+                column=clusters,
+            )
+        _check_plain(predictions, clusters, "which cannot tell clusters apart")
     profiles = []
     for group in predictions.groups:
         mine = predictions.select(**group) if group else predictions
@@ -267,7 +277,7 @@ def _originals(predictions: Predictions, texts: Sequence[str]) -> set[tuple[str 
     return set(zip(items, *(table[name].to_pylist() for name in texts), strict=True))
 
 
-def _check_plain(predictions: Predictions, name: str) -> None:
+def _check_plain(predictions: Predictions, name: str, why: str) -> None:
     """Refuse a column whose values are no texts, numbers or the like."""
     import pyarrow as pa
 
@@ -276,8 +286,7 @@ def _check_plain(predictions: Predictions, name: str) -> None:
         predictions.table[name].slice(0, 0).cast("string")
     except pa.ArrowException as error:
         raise InputError(
-            f"holds {kind}, by which accuracies cannot be parted; a column of texts, numbers or "
-            "dates can",
+            f"holds {kind}, {why}; a column of texts, numbers or dates can",
             path=predictions.source,
             column=name,
         ) from error
@@ -355,10 +364,15 @@ def _measure(
 
 def _number_units(table: pa.Table, clusters: str | None) -> NDArray[np.int64]:
     """Return numbers of what is independent, int64 (n,): clusters, or items without one."""
+    import pyarrow as pa
+
     items = table["item"].cast("string").combine_chunks().dictionary_encode()
     units = items.indices.cast("int64")
-    if clusters is not None and clusters in table.column_names:
-        labels = table[clusters].cast("string").combine_chunks().dictionary_encode()
+    if clusters is not None:
+        values = table[clusters]
+        if pa.types.is_floating(values.type):  # as pandas has missing numbers
+            values = pc.if_else(pc.is_nan(values), None, values)
+        labels = values.cast("string").combine_chunks().dictionary_encode()
         own = pc.add(labels.indices.cast("int64"), len(items.dictionary))
         units = pc.coalesce(own, units)
     found: NDArray[np.int64] = units.to_numpy()

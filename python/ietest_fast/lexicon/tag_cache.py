@@ -72,7 +72,7 @@ class TagCache:
             raise ResourceError(f"{self._name}: cannot be used as a tag cache ({error})") from error
 
     def read(self, tagger_fingerprint: str, texts: list[str], kind: type[T]) -> dict[int, T]:
-        """Return what is known, a table of `kind` each: index into `texts` -> that one text's."""
+        """Return what is known of different texts: index into `texts` -> that one's `kind`."""
         tagger = bytes.fromhex(tagger_fingerprint)
         index = {_key(text): i for i, text in enumerate(texts)}
         known: dict[int, T] = {}
@@ -96,7 +96,10 @@ class TagCache:
         return known
 
     def write(self, tagger_fingerprint: str, texts: list[str], tags: TokenTable) -> None:
-        """Add the tags of `texts`: all of them, or none after an error."""
+        """Add the tags of `texts`: all of them, or none after an error.
+
+        A temporary file that is full takes no more.
+        """
         tagger = bytes.fromhex(tagger_fingerprint)
 
         def rows() -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
@@ -125,7 +128,8 @@ class TagCache:
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        with self._lock:
+            self._connection.close()
 
     def __enter__(self) -> Self:
         return self

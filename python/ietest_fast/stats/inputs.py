@@ -173,7 +173,9 @@ def as_outcomes(values: Any, name: str) -> NDArray[np.bool_]:
     return np.ascontiguousarray(array, dtype=np.bool_)
 
 
-def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np.int64], int]:
+def as_clusters(
+    values: Any, n: int, name: str = "clusters", *, fewest: int = 2
+) -> tuple[NDArray[np.int64], int]:
     """Give the clusters of n observations numbers.
 
     Parameters
@@ -183,6 +185,8 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
         if they are equal in Python: 1 and 1.0 are, 1 and "1" are not.
     n
         How many observations there are.
+    fewest
+        How many clusters there have to be: 2, or 1.
 
     Returns
     -------
@@ -194,8 +198,8 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
     Raises
     ------
     InputError
-        If a label is missing, blank or not hashable, the length is not n, or there are fewer than
-        two clusters.
+        If a label is missing, blank or not hashable, the length is not n, or there are too few
+        clusters.
     """
     labels = _as_labels(values, name)
     if labels.size != n:
@@ -215,7 +219,7 @@ def as_clusters(values: Any, n: int, name: str = "clusters") -> tuple[NDArray[np
         order = np.empty(n_clusters, dtype=np.int64)
         order[np.argsort(first, kind="stable")] = np.arange(n_clusters)
         codes = order[places]
-    if n_clusters < 2:
+    if n_clusters < fewest:
         raise InputError(f"{name} has only one value; at least two clusters are needed")
     return codes, n_clusters
 

@@ -232,7 +232,7 @@ class Antonym(BaseTransformation):
             words = [data[tags.start[k] : tags.end[k]].decode().lower() for k in tokens]
             parts = [UPOS[tags.pos[k]] for k in tokens]
             at = next((n for n, k in enumerate(tokens) if tags.start[k] == each[3]), None)
-            if at is not None and says_one_thing(words, parts, at):
+            if at is not None and says_one_thing(words, parts, at, self.senses.wordnet):
                 yield each
 
     def _is_meant(self, text: str, word: str, antonym: str) -> bool:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ietest_fast.corpus import Corpus
 from ietest_fast.corpus.labels import NLI_LABELS
-from ietest_fast.transform.base import BaseTransformation, Transformed
+from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA, edits_of_column
 from ietest_fast.transform.kinds import (
@@ -133,7 +133,7 @@ _OPENERS = (
     "can|could|will|would|shall|should|may|might|must|let|lets|suppose|imagine|please|try|"
     "do(?:n't| not)|isn't|aren't|wasn't|weren't|doesn't|didn't|haven't|hasn't|can't|won't"
 )
-_NO_STATEMENT = rf"[?]|(?i:^\W*(?:(?:{_FILLERS})\b\W*)*(?:{_OPENERS}|let's)(?:\s|$))"
+_NO_STATEMENT = rf"[?]|(?i:^[^\pL]*(?:(?:{_FILLERS})(?:[\s,.!;:-]+))*(?:{_OPENERS}|let's)(?:\s|$))"
 _KEPT: dict[str, tuple[str, ...]] = {
     "implies": ("entailment",),
     "and": ("contradiction", "neutral"),
@@ -148,7 +148,8 @@ class Internalisation(BaseTransformation):
     other, they are not both true of one situation, whatever else is; if they are neutral, they may
     be. So ``"implies"`` is for entailments, and ``"and"`` for the other two labels. (Readers take
     "P implies that H" of a neutral pair for false, as a claim that one follows from the other.)
-    A pair with a question or a request is left as it is: nothing follows from it.
+    A pair with a text that begins like a question or a request, or has a question mark, is left as
+    it is: nothing follows from questions.
 
     Parameters
     ----------
@@ -168,6 +169,12 @@ class Internalisation(BaseTransformation):
     def name(self) -> str:
         """``"internalise"``."""
         return "internalise"
+
+    @property
+    def fingerprint(self) -> str:
+        """Sha256 of the options and of what is made with them, 64 hexadecimal digits."""
+        made = {"templates": _TEMPLATES[self.connective], "left": _NO_STATEMENT}
+        return fingerprint_of({**self.describe(), **made})
 
     def describe(self) -> dict[str, Any]:
         """Return name and options."""

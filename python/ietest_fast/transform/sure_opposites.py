@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from ietest_fast.transform.antonym_words import SEXED, is_said_of_people, is_said_of_things
+from ietest_fast.transform.noun_kinds import PEOPLE, nouns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ietest_fast.lexicon.wordnet import WordNet
 
 _PERSON = (
     "(?:man|woman|men|women|boys?|girls?|males?|females?|ladies|lady|mothers?|fathers?|sons?|"
@@ -66,9 +69,9 @@ _DEFINITE = frozenset(
 _BE = frozenset("is are was were am 's 're 'm been".split())  # noqa: SIM905
 _HAVE = frozenset({"has", "have", "had"})
 # The last word before the verb, of what may be a person or an animal.
-_SOMEBODY = re.compile(
-    r"(?:men|man|people|person|boys?|girls?|child(?:ren)?|kids?|dogs?|cats?|horses?|animals?|baby|babies|"
-    r"(?:mo|fa|bro)thers?|sisters?|sons?|daughters?|wife|husband|king|queen|[a-z]{3}(?:er|or|ist)s?)$"
+_SOMEBODY = PEOPLE | frozenset(
+    "animal brother cat child cow dog girl horse husband king lion mother puppy queen "  # noqa: SIM905
+    "sister".split()
 )
 _PRONOUNS = frozenset({"he", "she", "they", "i", "we", "you"})
 # Contrast and exception; other clauses; what is doubted, or said by somebody.
@@ -97,7 +100,7 @@ _JOINING = frozenset({"CCONJ", "SCONJ", "INTJ", "SYM", "X"})
 _MARKS = frozenset({".", "!"})
 
 
-def says_one_thing(words: Sequence[str], tags: Sequence[str], at: int) -> bool:
+def says_one_thing(words: Sequence[str], tags: Sequence[str], at: int, wordnet: WordNet) -> bool:
     """Say whether a text is one plain sentence, of which the word at a place is the point.
 
     It has one finite verb and no other clause, no contrast, exception, list or share, nobody's
@@ -111,6 +114,8 @@ def says_one_thing(words: Sequence[str], tags: Sequence[str], at: int) -> bool:
         Their universal parts of speech.
     at
         Where the word stands that has an opposite.
+    wordnet
+        Has the base forms of nouns.
     """
     last = len(words) - 1
     for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
@@ -123,7 +128,7 @@ def says_one_thing(words: Sequence[str], tags: Sequence[str], at: int) -> bool:
         return not is_open and _has_one_verb(words, tags)
     is_known = words[0] in _DEFINITE or (tags[0] == "PROPN" and not words[0].endswith("ing"))
     is_partial = "NUM" in tags or not _SHARES.isdisjoint(words)
-    return is_known and not is_partial and _is_said(words, tags, at)
+    return is_known and not is_partial and _is_said(words, tags, at, wordnet)
 
 
 def _has_one_verb(words: Sequence[str], tags: Sequence[str]) -> bool:
@@ -138,10 +143,11 @@ def _has_one_verb(words: Sequence[str], tags: Sequence[str]) -> bool:
     if verbs:
         behind = tags[verbs[0] + 1] if verbs[0] + 1 < len(tags) else "PUNCT"
         return len(verbs) == 1 and behind != "ADJ" and all(i < verbs[0] for i in helpers)
-    return len(helpers) == 1 and tags[helpers[0] + 1] in {"DET", "ADP"}
+    after = [tags[i + 1] for i in helpers if i + 1 < len(tags)]
+    return len(helpers) == 1 and after in (["DET"], ["ADP"])
 
 
-def _is_said(words: Sequence[str], tags: Sequence[str], at: int) -> bool:
+def _is_said(words: Sequence[str], tags: Sequence[str], at: int, wordnet: WordNet) -> bool:
     """Say whether a form of "be", the only verb, says it of the subject before it."""
     verbs = [i for i, tag in enumerate(tags) if tag in _TENSES]
     helpers = [words[i] for i in verbs]
@@ -156,5 +162,5 @@ def _is_said(words: Sequence[str], tags: Sequence[str], at: int) -> bool:
     is_person = subject[0] in _PRONOUNS or (tags[0] == "PROPN" and len(subject) == 1)
     if tags[at] == "NOUN" or "DET" in tags[verbs[-1] + 1 : at]:
         return True
-    is_person = is_person or _SOMEBODY.search(subject[-1]) is not None
+    is_person = is_person or not nouns_of(wordnet, subject[-1]).isdisjoint(_SOMEBODY)
     return is_said_of_people(words[at]) if is_person else is_said_of_things(words[at])

@@ -109,7 +109,7 @@ _GAP = re.compile(r"\s{2,}$")
 # "two friends A and B", "four historic towns Elche and Murcia"
 _APPOSED = re.compile(r"^((?:\s+[a-z-]+){1,3}),?\s+[A-Z]")
 # "three regions north, west, and south"; "Two places to look are A and B"
-_LISTED_AFTER = re.compile(r"(?:\w+,\s+){2,}(?:\w+\s+)?(?:and|or)\s")
+_LISTED_AFTER = re.compile(r"\b\w+,\s+\w+,\s+(?:\w+\s+)?(?:and|or)\s")
 _ARE_NAMED = re.compile(r"^[\w\s,'-]*?\s(?:are|were)\s+(?:the\s+)?[A-Z]")
 # "12 days is bad", "18% interest is common": the quantity as one thing.
 _AS_ONE = re.compile(

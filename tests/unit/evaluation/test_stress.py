@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.evaluation import Predictions, evaluate, read_predictions
-from ietest_fast.evaluation.stress import measure_stress
+from ietest_fast.evaluation.stress import _number_units, measure_stress
 from ietest_fast.evaluation.suite import make_suite, read_suite
 from ietest_fast.models.classifiers import Scores
 from ietest_fast.stats import paired_test, proportion_interval, wilson_interval
@@ -78,6 +79,26 @@ def _answers(corpus: Corpus, tests: dict[str, Any] | None = None) -> tuple[Predi
         model, corpus, list(suite.versions), id_column="pairID", keep_columns=("genre",)
     )
     return found.predictions, suite, model
+
+
+def test_clusters_have_to_be_a_column_that_can_be_compared(corpus: Corpus) -> None:
+    predictions, _, _ = _answers(corpus)
+    with pytest.raises(InputError, match="no such column of clusters; there are"):
+        measure_stress(predictions, clusters="nosuch")
+    lists = pa.array([[1]] * len(predictions.table))
+    odd = replace(predictions, table=predictions.table.append_column("cluster", lists))
+    with pytest.raises(InputError, match="which cannot tell clusters apart"):
+        measure_stress(odd, clusters="cluster")
+
+
+def test_rows_without_a_cluster_belong_to_their_item() -> None:
+    table = pa.table(
+        {"item": ["a", "a", "b", "c", "d"], "cluster": [1.0, 1.0, 1.0, float("nan"), None]}
+    )
+    units = _number_units(table, "cluster").tolist()
+    assert units[0] == units[1] == units[2]
+    assert len(set(units)) == 3
+    assert len(set(_number_units(table, None).tolist())) == 4
 
 
 def test_every_number_is_what_counting_gives(corpus: Corpus) -> None:
