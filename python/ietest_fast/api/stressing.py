@@ -88,7 +88,8 @@ def stress(
     group_by
         A column, such as genre, by whose values accuracies are also given.
     clusters
-        A column whose equal values belong together: the paired tests then draw whole clusters.
+        A column whose equal values belong together: the paired tests then draw whole clusters, and
+        intervals of accuracies know of them.
     text_columns, label_column, label_names
         As for :func:`ietest_fast.corpus.read_corpus`; found by their names where None.
     id_column

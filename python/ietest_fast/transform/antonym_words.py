@@ -76,7 +76,7 @@ _SAID_OF_THINGS = frozenset(
 _SAID_OF_PEOPLE = frozenset(
     "alive armed asleep attractive awake beautiful brave cowardly dead drunk eligible "  # noqa: SIM905
     "familiar friendly happy healthy helpful important ineligible intelligent married "
-    "polite popular rude sober stupid successful tall unarmed unattractive unfamiliar "
+    "polite popular rude stupid successful tall unarmed unattractive unfamiliar "
     "unfriendly unhappy unhealthy unhelpful unimportant unmarried unpopular unsuccessful "
     "weak strong".split()
 )

@@ -29,7 +29,7 @@ def nouns_of(wordnet: WordNet, word: str) -> set[str]:
 
 
 def is_verb_form(wordnet: WordNet, word: str) -> bool:
-    """Tell whether a word may be a verb with an ending: *wears*, *worn* not, *wearing*."""
+    """Tell whether a word may be a verb with a regular ending, such as *wears* or *wearing*."""
     return word.endswith(("s", "ed", "ing")) and any(
         base != word for base in wordnet.base_forms(word, "v")
     )

@@ -68,7 +68,7 @@ _UNSURE = re.compile(
 )
 
 
-# What there is one of that is the third, where somebody is, or comes: others are on other floors.
+# One thing is the third; somebody who lives on the third floor lives on no other one.
 _PLACE = re.compile(
     r"\s+(?:floor|place|grade|birthday|anniversary|street|avenue|president|king|pope|edition|inning|"
     r"quarter|round|lap|hole|row|seat)\b(?!\s+to\b|\s+[A-Z])"
@@ -171,8 +171,7 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
     if behind is None or (is_year and (word in _YEAR_WORDS or not word)):
         return False
     unit = behind[1].lower().rstrip(".")
-    # "86 Queensway", "20 year old"
-    # "2010 income rules"
+    # "86 Queensway", "20 year old", "2010 income rules"
     is_counted = _counts_something(after) and not (is_year and not _counts_something(behind[0]))
     is_name = behind[1][0].isupper() or not is_counted
     return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)

@@ -29,7 +29,7 @@ _NOT_ALONE = frozenset(
     "ex fake false former future last late main mere next old only other own potential "
     "present previous real same sheer so-called sole such true utter very".split()
 )
-# Adjectives that say of what kind something is; of nothing one says that it is budgetary.
+# Adjectives that say of what kind something is: nobody says that a measure is budgetary.
 _OF_A_KIND = re.compile(r"(?:al|ary|ic|ive|..ed|en)$|^(?:several|many|few)$")
 _RELATIVES = frozenset({"that", "who", "which"})
 _OWN = frozenset("her his its their my your our".split())  # noqa: SIM905
