@@ -115,7 +115,7 @@ def test_hostile_texts_show_as_text(sample):
 def test_new_texts_stand_alone_with_their_label(tmp_path):
     table = pa.table(
         {
-            "premise": ["The boy is young.", "A street is empty."],
+            "premise": ["A young boy plays on a street.", "An old man sits on a bench."],
             "hypothesis": ["The woman opened the heavy door.", "Rain."],
             "label": pa.array([0, 1], pa.int8()),
         }
