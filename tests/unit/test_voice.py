@@ -538,6 +538,6 @@ def test_what_is_turned_twice_is_what_it_was(voice, shared, monkeypatch, name):
         f"{len(changed) - n_passive} texts made active; {len(turned)} turned twice, of which "
         f"{same} are what they were"
     )
-    assert n_passive > 0.005 * n_transitive
+    assert n_passive > 0.01 * n_transitive
     assert same >= 0.9 * len(turned)
     assert turned

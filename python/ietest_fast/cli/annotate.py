@@ -167,7 +167,7 @@ def _say_drawn(drawn: Sample, n: int, what: str) -> None:
     of_what = f"{len(drawn.pairs):,} edits of " if drawn.unit == "edits" else ""
     one_each = ""
     if len(drawn.pairs) < n and n_texts < drawn.n_reworded:
-        one_each = f"; not {n:,}, because from each row of the file at most one is drawn"
+        one_each = f"; not {n:,}, because at most one is drawn from each row of the file"
     click.echo(f"{drawn.path}: {of_what}{n_texts:,} of {drawn.n_reworded:,} {what}{one_each}")
 
 

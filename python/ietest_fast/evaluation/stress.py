@@ -88,24 +88,10 @@ def measure_stress(
         If there is no version ``original``, only this one, or no such column, or a column to part
         accuracies by or of clusters has no plain values.
     """
-    if group_by is not None and group_by not in predictions.columns:
-        extra = ", ".join(predictions.extra_columns) or "none"
-        raise InputError(
-            f"there is no such column to part accuracies by; there are {extra}",
-            path=predictions.source,
-            column=group_by,
-        )
     if group_by is not None:
-        _check_plain(predictions, group_by, "by which accuracies cannot be parted")
+        _check_column(predictions, group_by, "to part accuracies by")
     if clusters is not None:
-        if clusters not in predictions.columns:
-            extra = ", ".join(predictions.extra_columns) or "none"
-            raise InputError(
-                f"there is no such column of clusters; there are {extra}",
-                path=predictions.source,
-                column=clusters,
-            )
-        _check_plain(predictions, clusters, "which cannot tell clusters apart")
+        _check_column(predictions, clusters, "to tell clusters apart")
     profiles = []
     for group in predictions.groups:
         mine = predictions.select(**group) if group else predictions
@@ -277,16 +263,23 @@ def _originals(predictions: Predictions, texts: Sequence[str]) -> set[tuple[str 
     return set(zip(items, *(table[name].to_pylist() for name in texts), strict=True))
 
 
-def _check_plain(predictions: Predictions, name: str, why: str) -> None:
-    """Refuse a column whose values are no texts, numbers or the like."""
+def _check_column(predictions: Predictions, name: str, purpose: str) -> None:
+    """Refuse a column that is not there, or whose values are no texts, numbers or the like."""
     import pyarrow as pa
 
+    if name not in predictions.columns:
+        extra = ", ".join(predictions.extra_columns) or "none"
+        raise InputError(
+            f"there is no such column {purpose}; there are {extra}",
+            path=predictions.source,
+            column=name,
+        )
     kind = predictions.table[name].type
     try:
         predictions.table[name].slice(0, 0).cast("string")
     except pa.ArrowException as error:
         raise InputError(
-            f"holds {kind}, {why}; a column of texts, numbers or dates can",
+            f"holds {kind}; a column {purpose} holds texts, numbers or dates",
             path=predictions.source,
             column=name,
         ) from error

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ietest_fast.transform.doubt import Doubt
+from ietest_fast.transform.doubt import Doubt, only
 from ietest_fast.transform.noun_phrases import read_noun_phrase
 from ietest_fast.transform.verb_groups import AUXILIARIES, read_verb_group
 
@@ -74,8 +74,8 @@ def read_active(sentence: Sentence) -> Clause:
         If the sentence is none, or something in it is not sure.
     """
     verb = _read_verb(sentence)
-    (subject,) = _only(sentence, verb, "nsubj")
-    (other,) = _only(sentence, verb, "obj")
+    (subject,) = only(sentence.children(verb, "nsubj"))
+    (other,) = only(sentence.children(verb, "obj"))
     if not subject < verb < other:
         raise Doubt("subject, verb and object stand in another order")
     phrase = read_noun_phrase(sentence, other)
@@ -97,8 +97,8 @@ def read_passive(sentence: Sentence) -> Clause:
         If the sentence is none, or something in it is not sure.
     """
     verb = _read_verb(sentence)
-    (subject,) = _only(sentence, verb, "nsubj:pass")
-    (other,) = _only(sentence, verb, "obl:agent")
+    (subject,) = only(sentence.children(verb, "nsubj:pass"))
+    (other,) = only(sentence.children(verb, "obl:agent"))
     case = sentence.children(other, "case")
     if [sentence.lower[i] for i in case] != ["by"] or not subject < verb < case[0] < other:
         raise Doubt("subject, verb and agent stand in another order")
@@ -115,13 +115,6 @@ def read_passive(sentence: Sentence) -> Clause:
         phrase,
         range(case[0], phrase.span.stop),
     )
-
-
-def _only(sentence: Sentence, verb: int, relation: str) -> tuple[int, ...]:
-    found = sentence.children(verb, relation)
-    if len(found) != 1:
-        raise Doubt(f"{len(found)} words of the relation {relation}")
-    return found
 
 
 def _read_verb(sentence: Sentence) -> int:

@@ -130,10 +130,10 @@ _TEMPLATES = {
 _FILLERS = "well|so|and|but|or|oh|yeah|yes|no|um|uh|huh|now|okay|ok|right|then"
 _OPENERS = (
     "who|whom|whose|what|which|when|where|why|how|am|is|are|was|were|do|does|did|have|has|had|"
-    "can|could|will|would|shall|should|may|might|must|let|lets|suppose|imagine|please|try|"
+    "can|could|will|would|shall|should|may|might|must|let|lets|let's|suppose|imagine|please|try|"
     "do(?:n't| not)|isn't|aren't|wasn't|weren't|doesn't|didn't|haven't|hasn't|can't|won't"
 )
-_NO_STATEMENT = rf"[?]|(?i:^[^\pL]*(?:(?:{_FILLERS})(?:[\s,.!;:-]+))*(?:{_OPENERS}|let's)(?:\s|$))"
+_NO_STATEMENT = rf"[?]|(?i:^[^\pL]*(?:(?:{_FILLERS})(?:[\s,.!;:-]+))*(?:{_OPENERS})(?:\s|$))"
 _KEPT: dict[str, tuple[str, ...]] = {
     "implies": ("entailment",),
     "and": ("contradiction", "neutral"),

@@ -162,7 +162,7 @@ def _agrees(sentence: str) -> bool:
     return found is None or not is_plural(found[1].lower())
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1 << 14)
 def is_plural(word: str) -> bool:
     """Say whether a word in lower case ends in -s and is another form of a noun."""
     from ietest_fast.lexicon import WordNet

@@ -123,25 +123,29 @@ def _check_behind(sentence: Sentence, clause: Clause, lemma: str, wordnet: WordN
     shown = nouns_of(wordnet, sentence.lower[phrase.head])
     if is_prepositional and lemma in _SEEING and _SHOWN.isdisjoint(shown):
         raise Doubt("where somebody sees or is seen")
-    behind = sentence.heads[begins]
-    if sentence.lower[begins] in _DIRECTIONS and not _LEADING.isdisjoint(shown):
+    word, behind = sentence.lower[begins], sentence.heads[begins]
+    if word in _DIRECTIONS and not _LEADING.isdisjoint(shown):
         raise Doubt("where the object leads")
-    is_way = sentence.lower[begins] not in {"from", "to"} or lemma in _PUTTING | _GIVING | _SENDING
-    is_sure = (
+    if not is_prepositional:
+        return
+    is_about = word == "on" and not _ABOUT.isdisjoint(shown)
+    if is_about or (word == "with" and lemma not in _WITH_TOOL):
+        raise Doubt("what follows may belong to the object")
+    is_way = word not in {"from", "to"} or lemma in _PUTTING | _GIVING | _SENDING
+    if (
         (is_way and belongs_to_verb(sentence, clause, lemma))
-        or sentence.lower[begins] in {"by", "with"}
+        or word in {"by", "with"}
         or sentence.tags[behind] in {"CD", "NNP"}
         or sentence.lower[behind] == "all"
         or not MEASURES.isdisjoint(nouns_of(wordnet, sentence.lower[behind]))
-    )
-    is_name = sentence.tags[phrase.head].startswith("NNP")
-    is_the = phrase.is_definite or is_name or bool(sentence.children(phrase.head, "nmod:poss"))
-    if sentence.lower[begins] == "with" and lemma not in _WITH_TOOL:
-        is_sure, is_the = False, True
-    is_about = sentence.lower[begins] == "on" and not _ABOUT.isdisjoint(shown)
-    if is_prepositional and (
-        is_about or ((phrase.is_long or is_the or not is_way) and not is_sure)
     ):
+        return
+    is_the = (
+        phrase.is_definite
+        or sentence.tags[phrase.head].startswith("NNP")
+        or bool(sentence.children(phrase.head, "nmod:poss"))
+    )
+    if phrase.is_long or is_the or not is_way:
         raise Doubt("what follows may belong to the object")
 
 

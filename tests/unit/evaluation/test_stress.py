@@ -83,11 +83,11 @@ def _answers(corpus: Corpus, tests: dict[str, Any] | None = None) -> tuple[Predi
 
 def test_clusters_have_to_be_a_column_that_can_be_compared(corpus: Corpus) -> None:
     predictions, _, _ = _answers(corpus)
-    with pytest.raises(InputError, match="no such column of clusters; there are"):
+    with pytest.raises(InputError, match="no such column to tell clusters apart; there are"):
         measure_stress(predictions, clusters="nosuch")
     lists = pa.array([[1]] * len(predictions.table))
     odd = replace(predictions, table=predictions.table.append_column("cluster", lists))
-    with pytest.raises(InputError, match="which cannot tell clusters apart"):
+    with pytest.raises(InputError, match="a column to tell clusters apart holds texts"):
         measure_stress(odd, clusters="cluster")
 
 

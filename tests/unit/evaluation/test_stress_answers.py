@@ -225,7 +225,7 @@ def test_columns_that_accuracies_cannot_be_parted_by() -> None:
         "genre": ["missing", None, "fiction", None] * 2,
     }
     predictions = log(**columns)
-    with pytest.raises(InputError, match=r"list.*by which accuracies cannot be parted"):
+    with pytest.raises(InputError, match=r"list.*a column to part accuracies by holds texts"):
         measure_stress(predictions, group_by="list")
     (profile,) = measure_stress(predictions, group_by="genre")
     assert {name: share.n for name, share in profile.original.by_group.items()} == {
