@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from ietest_fast.lexicon.function_words import FUNCTION_WORDS
 from ietest_fast.lexicon.quantities import Quantity, find_quantities, write_like
 from ietest_fast.random import philox_key
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
+from ietest_fast.transform.comparable_quantities import can_be_compared, is_round, names_a_place
 from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, TransformationKind
 from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
-from ietest_fast.transform.sure_quantities import is_plain, is_plural, stands_free
+from ietest_fast.transform.sentences import split_sentences, without_cut_numbers
+from ietest_fast.transform.sure_quantities import is_plain, stands_free
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,31 +35,6 @@ LABELS = ("entailment", "contradiction", "neutral")
 _SCHEME = 2
 _LESS, _MORE = "less than", "more than"
 
-# What stands before a number that cannot take "less than", or that has something like it already.
-_BOUND_WORDS = frozenset(
-    "a an the this that these those every each all both first last next other another only exactly "  # noqa: SIM905
-    "just than least most over under above below about around approximately roughly nearly almost "
-    "up between from to another some same top half after before in within "
-    "ranked of past additional extra further few fit bad good "
-    "my your his her its our their actual".split()
-)
-# ... or that is a name and no quantity.
-_NAMING_WORDS = frozenset(
-    "age aged appendix article box chapter chapters exhibit figure figures item number no page "  # noqa: SIM905
-    "pages paragraph phase room schedule sections stage table grade level route highway "
-    "interstate type version flight "
-    "channel section title part volume act apollo world war form line step "
-    "january february march april may june july august september october november december".split()
-)
-_YEAR_WORDS = frozenset(
-    "in of since by until from before after during circa year summer winter spring fall".split()  # noqa: SIM905
-)
-# What is counted without a plural.
-_UNITS = frozenset(
-    "kg km cm mm m g mg lb lbs oz ft mph kmph km/h hr hrs min sec percent million billion thousand "  # noqa: SIM905
-    "hundred dozen square cubic sq people men women children feet teeth mice units".split()
-)
-_HOURS = frozenset("am pm a.m p.m o'clock bc ad bce ce".split())  # noqa: SIM905
 # Where a quantity is asked for, supposed or denied, nothing follows from it.
 _UNSURE = re.compile(
     r"\?|n't\b|\b(?:if|suppose|supposing|let|assume|assuming|find|how|what|which|whether|not|no|never|"
@@ -66,65 +42,14 @@ _UNSURE = re.compile(
     r"equivalent|ratio|least|most|mere|enough|capable|capacity|holds?|remaining)\b|^\W*(?:at|for|with|on|by)\b",
     re.IGNORECASE,
 )
-
-
-# One thing is the third; somebody who lives on the third floor lives on no other one.
-_PLACE = re.compile(
-    r"\s+(?:floor|place|grade|birthday|anniversary|street|avenue|president|king|pope|edition|inning|"
-    r"quarter|round|lap|hole|row|seat)\b(?!\s+to\b|\s+[A-Z])"
-)
-_IS_AT = re.compile(
-    r"\b(?:lives?|lived|works?|worked|stays?|stayed|sits?|sat|finish(?:es|ed)|lost|came|placed|ended|"
-    r"ranked|is|was|are|were|celebrat(?:es|ed))\s+(?:(?:in|on|at)\s+)?(?:(?:the|his|her|its|their|my|our)\s+)?$"
-)
-# "sections 2701 and 2702"
-_IN_A_ROW = re.compile(r"\d\s*(?:,|and|or|to|through|-)\s*$")
-# Who says three hundred years ago does not count the years.
-_AGO = re.compile(r"(?:\s+\w+){1,2}\s+ago\b", re.IGNORECASE)
 # A sentence that comes to an end: questions of an exam often do not.
 _WHOLE = re.compile(r"[^_:;,\s][.!][\"')]*\s*$")
 # "54 km (33 miles)": one of the two decides what the other is.
 _SAID_TWICE = re.compile(r"\([^)]*\d[^)]*\)")
 # With many numbers, one follows from others more often than not.
 _MOST_QUANTITIES = 2
-
-
-# Behind a mark that ends a sentence, before what may begin one.
-_BETWEEN = re.compile(r"(?<=[.!?])([\"')\]]*)\s+(?=[\"'(\[]?[A-Z0-9])")
-_ABBREVIATED = re.compile(
-    r"(?:^|[\s(])(?:[A-Z]|[Rr]s|[Mm]r|[Mm]rs|[Mm]s|[Dd]r|[Pp]rof|[Ss]t|[Jj]r|[Ss]r|[Nn]o|[Vv]s|etc|"
-    r"[Ii]nc|[Cc]o|[Ll]td|[Cc]orp|approx|sq|ft|in|hrs?|mins?|secs?|[Aa]\.m|[Pp]\.m|[Ii]\.e|[Ee]\.g|"
-    r"U\.S)\.$"
-)
-
-
-# With what stands before it.
-_LONGEST_ABBREVIATION = 10
-# So many characters before a quantity are looked at.
-_NEAR = 60
 # Longer numbers are something else, and Python refuses to read very long ones.
 _MOST_DIGITS = 30
-
-
-def split_sentences(text: str) -> list[str]:
-    """Cut a text into its sentences, without the blanks between them."""
-    sentences, begin = [], 0
-    for between in _BETWEEN.finditer(text):
-        end = between.end(1)
-        if _ABBREVIATED.search(text, max(begin - 1, end - _LONGEST_ABBREVIATION, 0), end):
-            continue
-        sentences.append(text[begin:end].strip())
-        begin = between.end()
-    return [*sentences, text[begin:].strip()]
-
-
-def _without_cut_numbers(sentences: list[str]) -> list[str]:
-    """Leave out what "$22. 7 million" makes two sentences of."""
-    cut: set[int] = set()
-    for i in range(len(sentences) - 1):
-        if re.search(r"\d\.$", sentences[i]) and sentences[i + 1][:1].isdigit():
-            cut |= {i, i + 1}
-    return [each for i, each in enumerate(sentences) if i not in cut]
 
 
 class Draws:
@@ -139,67 +64,6 @@ class Draws:
     def below(self, n: int) -> int:
         """Draw a number from 0 to n - 1."""
         return int(self._words.random_raw()) * n >> 64
-
-
-def can_be_compared(text: str, quantity: Quantity) -> bool:
-    """Say whether a sentence stays one with "less than" before a quantity.
-
-    The quantity counts or measures something: a percent or currency sign, or a content word stands
-    beside it; and nothing before it compares or names it.
-    """
-    near = text[max(0, quantity.outer_start - _NEAR) : quantity.outer_start]
-    before = re.search(r"([\w'.]+)\W*$", near)
-    word = before[1].lower().strip(".") if before else ""
-    is_no_count = quantity.is_ordinal or quantity.value in {0, 1}
-    is_in_a_row = _IN_A_ROW.search(near)
-    if is_no_count or is_in_a_row or _AGO.match(text[quantity.end :]):
-        return False
-    # "Windows 95", "Cave 31", "the girl's two dogs"
-    word = "his" if word.endswith(("'s", "s'")) else word
-    is_named = before is not None and before[1][0].isupper() and word not in FUNCTION_WORDS
-    if is_named or word in _BOUND_WORDS or word in _NAMING_WORDS:
-        return False
-    after = text[quantity.end :]
-    if quantity.currency or after.startswith(("%", " %")):
-        return True
-    is_year = (
-        quantity.kind == "number"
-        and 1500 <= quantity.value <= 2100
-        and "," not in text[quantity.start : quantity.end]
-    )
-    behind = re.match(r"\s+([A-Za-z][\w'.]*)", after)
-    if behind is None or (is_year and (word in _YEAR_WORDS or not word)):
-        return False
-    unit = behind[1].lower().rstrip(".")
-    # "86 Queensway", "20 year old", "2010 income rules"
-    is_counted = _counts_something(after) and not (is_year and not _counts_something(behind[0]))
-    is_name = behind[1][0].isupper() or not is_counted
-    return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)
-
-
-def _counts_something(after: str) -> bool:
-    """Say whether a plural or a unit stands behind a number, at most two words apart.
-
-    With a singular, what the number says is part of a name: "a 20 year old", "23 quai".
-    """
-    for word in re.findall(r"[A-Za-z/']+|[^\sA-Za-z]", after)[:3]:
-        if word.lower() in _UNITS or is_plural(word.lower()):
-            return True
-        if not word[0].isalpha() or word.lower() in FUNCTION_WORDS:
-            return False
-    return False
-
-
-def is_round(quantity: Quantity) -> bool:
-    """Say whether a quantity is so round that there may be a few more or less."""
-    return quantity.value >= 100 and quantity.value % 10 == 0
-
-
-def names_a_place(text: str, quantity: Quantity) -> bool:
-    """Say whether an ordinal says which one something is, so that it is no other one."""
-    is_place = quantity.is_ordinal and _PLACE.match(text[quantity.end :]) is not None
-    near = text[max(0, quantity.outer_start - _NEAR) : quantity.outer_start]
-    return is_place and _IS_AT.search(near) is not None
 
 
 def draw_other(text: str, quantity: Quantity, draws: Draws) -> Fraction | None:
@@ -372,7 +236,7 @@ class Numerical(BaseTransformation):
         make = careful_pairs if is_careful else paper_pairs
         for row, text in enumerate(texts):
             sentences = split_sentences(text or "")
-            for sentence in _without_cut_numbers(sentences) if is_careful else sentences:
+            for sentence in without_cut_numbers(sentences) if is_careful else sentences:
                 for premise, hypothesis, label in make(sentence, Draws(self.seed, sentence)):
                     yield NewPair(
                         row=row, premise=premise, hypothesis=hypothesis, label=label, rule=label
