@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 
 from ietest_fast.cli.main import main
 from ietest_fast.transform import apply_edits, undo
+from ietest_fast.transform.frequent import FrequentCounts
 from tiny_models import make_onnx_folder
 from waiting import wait_until
 
@@ -604,3 +606,36 @@ def test_a_text_longer_than_what_is_read_at_a_time(tmp_path, capsys):
     assert "row 3, column 'hypothesis': the text has 35,000,000 characters" in err
     assert run(capsys, source, target, "--lexicon-from", train, *PAPER)[0] == 0
     assert pq.read_table(target).num_rows == 5
+
+
+def test_of_many_different_substitutions_the_rare_ones_are_not_kept(tmp_path, capsys, monkeypatch):
+    kept = functools.partial(FrequentCounts, 2)
+    monkeypatch.setattr("ietest_fast.transform.files.FrequentCounts", kept)
+    texts = ["a big car", "a big dog", "a big cat"]
+    source = write(tmp_path / "in.jsonl", [{"text": text, "label": 0} for text in texts])
+    mapping = tmp_path / "words.csv"
+    mapping.write_text("old,new\nbig,large\ncar,auto\ndog,hound\ncat,feline\n")
+    arguments = [source, tmp_path / "out.jsonl", "--phi", f"words:mapping={mapping}"]
+    status, out, _ = run(capsys, *arguments)
+    assert status == 0
+    shown = out.splitlines()
+    assert shown[-2:] == [
+        "Most frequent (counts may be up to 1 too low):",
+        f"  big -> large {2:>12}",
+    ]
+    _, out, _ = run(capsys, *arguments, "--json")
+    facts = json.loads(out)
+    assert facts["most_frequent"] == [{"old": "big", "new": "large", "count": 2}]
+    assert facts["most_uncounted"] == 1
+    assert facts["n_edits"] == {"words": 6}
+
+
+def test_what_rewords_whole_texts_is_shown_shortened(tmp_path, capsys):
+    source = write(tmp_path / "in.parquet")
+    phi = f"negation:tautology='{'and false is not true ' * 9}'"
+    status, out, _ = run(capsys, source, tmp_path / "out.parquet", "--phi", phi)
+    assert status == 0
+    shown = out.splitlines()[-1].split(" -> ")[1]
+    assert "false is not true" in shown
+    assert "…" in shown
+    assert len(shown) < 80

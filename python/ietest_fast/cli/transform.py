@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ietest_fast.transform import FileSummary, Transformation
 
 _FILE = click.Path(path_type=Path)
+# Characters of what stands for what; some transformations reword whole texts.
+_MOST_SHOWN = 60
 
 
 @click.command("transform")
@@ -241,6 +243,7 @@ def _print_json(
         "most_frequent": [
             {"old": old, "new": new, "count": count} for old, new, count in summary.most_frequent()
         ],
+        "most_uncounted": summary.most_uncounted,
     }
     click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
 
@@ -261,9 +264,19 @@ def _print_summary(
         click.echo("Labels were set anew, for this transformation does not keep them.")
     for rule, count in summary.n_edits.items():
         click.echo(f"  {rule:<14} {count:>12,}")
-    most = summary.most_frequent()
+    most = [
+        (f"{_shorten(old)} -> {_shorten(new)}", count)
+        for old, new, count in summary.most_frequent()
+    ]
     if most:
-        click.echo("Most frequent:")
-        width = max(len(f"{old} -> {new}") for old, new, _ in most)
-        for old, new, count in most:
-            click.echo(f"  {f'{old} -> {new}':<{width}} {count:>12,}")
+        few = summary.most_uncounted
+        click.echo(
+            f"Most frequent (counts may be up to {few:,} too low):" if few else "Most frequent:"
+        )
+        width = max(len(words) for words, _ in most)
+        for words, count in most:
+            click.echo(f"  {words:<{width}} {count:>12,}")
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"

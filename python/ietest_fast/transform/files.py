@@ -22,6 +22,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.transform.base import RowError, Transformation, Transformed
 from ietest_fast.transform.columns import as_strings, check_text_columns
 from ietest_fast.transform.edits import COMPANION_RULES
+from ietest_fast.transform.frequent import FrequentCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -72,9 +73,12 @@ class FileSummary:
         Edits by rule, the most frequent first. ``normalise`` is there only if edits were written.
     substitutions
         (old, new) in lower case -> how often; without what follows from other edits (``article``)
-        and what rewords nothing (``normalise``).
+        and what rewords nothing (``normalise``). The rare ones are left out if there are more than
+        100,000 different ones.
     n_source_rows
         Rows read.
+    most_uncounted
+        By how much counts of substitutions may be too low; 0 if none was left out.
     """
 
     n_rows: int
@@ -83,6 +87,7 @@ class FileSummary:
     n_edits: dict[str, int]
     substitutions: Counter[tuple[str, str]]
     n_source_rows: int
+    most_uncounted: int = 0
 
     def most_frequent(self, n: int = 10) -> list[tuple[str, str, int]]:
         """Give the n most frequent substitutions as (old, new, count), ties in the alphabet."""
@@ -171,7 +176,7 @@ def _transform_file(
 ) -> FileSummary:
     n_read = n_rows = n_changed = 0
     n_edits: Counter[str] = Counter()
-    substitutions: Counter[tuple[str, str]] = Counter()
+    substitutions: FrequentCounts[tuple[str, str]] = FrequentCounts()
     with contextlib.ExitStack() as stack:
         reader, names = _open_texts(source, text_columns, types_of=types_of)
         stack.enter_context(reader)
@@ -228,8 +233,9 @@ def _transform_file(
         n_changed=n_changed,
         text_columns=names,
         n_edits=dict(sorted(n_edits.items(), key=lambda item: (-item[1], item[0]))),
-        substitutions=substitutions,
+        substitutions=substitutions.counts,
         n_source_rows=n_read,
+        most_uncounted=substitutions.error,
     )
 
 
@@ -346,7 +352,9 @@ def _bare(error: InputError) -> str:
     return str(error).removeprefix(prefix)
 
 
-def _count(edits: pa.Table, n_edits: Counter[str], substitutions: Counter[tuple[str, str]]) -> None:
+def _count(
+    edits: pa.Table, n_edits: Counter[str], substitutions: FrequentCounts[tuple[str, str]]
+) -> None:
     if len(edits) == 0:
         return
     rule = edits["rule"].cast(pa.string())
@@ -362,5 +370,5 @@ def _count(edits: pa.Table, n_edits: Counter[str], substitutions: Counter[tuple[
     # A change of capitals alone is no substitution.
     pairs = pairs.filter(pc.not_equal(pairs["old"], pairs["new"]))
     counted = pairs.group_by(["old", "new"], use_threads=False).aggregate([([], "count_all")])
-    for row in counted.to_pylist():
-        substitutions[row["old"], row["new"]] += row["count_all"]
+    keys = zip(counted["old"].to_pylist(), counted["new"].to_pylist(), strict=True)
+    substitutions.add(zip(keys, counted["count_all"].to_pylist(), strict=True))
