@@ -57,6 +57,12 @@ class GlossedSense:
     examples: tuple[str, ...]
     antonyms: tuple[tuple[str, str], ...]
 
+    @functools.cached_property
+    def gloss_words(self) -> frozenset[str]:
+        """Words of definition and examples, in lower case."""
+        gloss = " ".join((self.definition, *self.examples)).lower()
+        return frozenset(_WORD.findall(gloss))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Senses:
@@ -129,8 +135,7 @@ def lesk(context: Collection[str], senses: Sequence[GlossedSense]) -> GlossedSen
     words = set(context) - FUNCTION_WORDS
     best, most = None, -1
     for sense in senses:
-        gloss = " ".join((sense.definition, *sense.examples)).lower()
-        overlap = len(words.intersection(_WORD.findall(gloss)))
+        overlap = len(words & sense.gloss_words)
         if overlap > most:
             best, most = sense, overlap
     return best

@@ -28,7 +28,7 @@ from ietest_fast.transform.sure_opposites import fits_caption, says_one_thing
 from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ietest_fast.lexicon import Tagger
 
@@ -52,6 +52,8 @@ _UNSURE = re.compile(
 # Who is meant is said by a pronoun as well.
 _OF_PEOPLE = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGNORECASE)
 _SCHEME = 3
+# Words whose senses and base forms are remembered.
+_MOST_REMEMBERED = 2**16
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 
@@ -145,18 +147,27 @@ class Antonym(BaseTransformation):
             if entry.word.removesuffix("/NOUN") in SEXED
         )
 
-    def _is_there(self, words: Sequence[str], antonym: str) -> bool:
-        """Say whether a form of the antonym is among the words of a text already."""
+    @functools.cached_property
+    def _bases_of(self) -> Callable[[str], frozenset[str]]:
+        """Give what a word may be a form of, as a noun or adjective."""
         wordnet = self.senses.wordnet
 
-        def bases(word: str) -> set[str]:
-            return {word, *wordnet.base_forms(word, "n"), *wordnet.base_forms(word, "a")}
+        def find(word: str) -> frozenset[str]:
+            return frozenset({*wordnet.base_forms(word, "n"), *wordnet.base_forms(word, "a")})
 
-        own = bases(antonym.lower())
-        return any(not own.isdisjoint(bases(word)) for word in words)
+        return functools.lru_cache(_MOST_REMEMBERED)(find)
+
+    @functools.cached_property
+    def _senses_of(self) -> Callable[[str], list[GlossedSense]]:
+        return functools.lru_cache(_MOST_REMEMBERED)(self.senses.of_word)
+
+    def _is_there(self, words: Sequence[str], antonym: str) -> bool:
+        """Say whether a form of the antonym is among the words of a text already."""
+        own = self._bases_of(antonym.lower()) | {antonym.lower()}
+        return any(word in own or not own.isdisjoint(self._bases_of(word)) for word in words)
 
     def __getstate__(self) -> dict[str, Any]:
-        made = {"_substitution", "_parts", "_people"}
+        made = {"_substitution", "_parts", "_people", "_bases_of", "_senses_of"}
         return {key: value for key, value in self.__dict__.items() if key not in made}
 
     def transform_table(
@@ -237,9 +248,8 @@ class Antonym(BaseTransformation):
 
     def _is_meant(self, text: str, word: str, antonym: str) -> bool:
         """Say whether a word has an antonym in the sense that the text shows, as far as known."""
-        senses = self.senses.of_word(word)
-        wordnet = self.senses.wordnet
-        bases = {base for pos in ("n", "a") for base in wordnet.base_forms(antonym, pos)}
+        senses = self._senses_of(word)
+        bases = self._bases_of(antonym)
 
         def has_it(sense: GlossedSense) -> bool:
             return not bases.isdisjoint(other.lower() for _, other in sense.antonyms)

@@ -5,6 +5,7 @@ Naik et al. 2018, section 3.1.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from dataclasses import dataclass
@@ -56,10 +57,15 @@ class Draws:
     """Whole numbers drawn at random, addressed by a seed and a text (Philox)."""
 
     def __init__(self, seed: int, text: str) -> None:
-        address = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-        self._words = np.random.Philox(
-            key=philox_key(seed), counter=np.array([0, address, 0, 0], np.uint64)
-        )
+        self._seed = seed
+        self._text = text
+
+    @functools.cached_property
+    def _words(self) -> np.random.Philox:
+        # Made late, because most texts need no draw.
+        address = int.from_bytes(hashlib.sha256(self._text.encode()).digest()[:8], "little")
+        counter = np.array([0, address, 0, 0], np.uint64)
+        return np.random.Philox(key=philox_key(self._seed), counter=counter)
 
     def below(self, n: int) -> int:
         """Draw a number from 0 to n - 1."""
