@@ -124,10 +124,12 @@ def put_quantity(text: str, quantity: Quantity, value: Fraction, prefix: str = "
 
 def careful_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]:
     """Yield (premise, hypothesis, label) for a sentence; nothing where no quantity is sure."""
+    quantities = find_quantities(sentence)
+    if not 1 <= len(quantities) <= _MOST_QUANTITIES:
+        return
     if _UNSURE.search(sentence) or not _WHOLE.search(sentence) or _SAID_TWICE.search(sentence):
         return
-    quantities = find_quantities(sentence)
-    if len(quantities) > _MOST_QUANTITIES or not is_plain(sentence, quantities):
+    if not is_plain(sentence, quantities):
         return
     compared = [
         each
