@@ -152,7 +152,8 @@ def open_parquet(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path)
+        # What Arrow reads ahead, it keeps until the whole file has been read.
+        return pq.ParquetFile(path, pre_buffer=False)
     except UnicodeDecodeError as error:
         raise InputError("the name of a column is not UTF-8", path=path) from error
 

@@ -9,6 +9,7 @@ import weakref
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -184,6 +185,21 @@ def test_a_closed_reader_keeps_nothing_of_arrow(
         assert opened[0]() is not None
     assert opened[0]() is None
     assert list(reader) == []
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "long.parquet"
+    rng = np.random.default_rng(0)
+    with pq.ParquetWriter(path, pa.schema({"text": pa.string()}), compression="none") as writer:
+        for _ in range(40):
+            texts = [rng.bytes(50).hex() for _ in range(10_000)]
+            writer.write_table(pa.table({"text": texts}))
+    assert path.stat().st_size > 40e6
+    before, most = pa.total_allocated_bytes(), 0
+    with open_batches(path) as batches:
+        for _ in batches:
+            most = max(most, pa.total_allocated_bytes() - before)
+    assert 0 < most < 20e6
 
 
 def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
