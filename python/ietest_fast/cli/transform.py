@@ -269,10 +269,9 @@ def _print_summary(
         for old, new, count in summary.most_frequent()
     ]
     if most:
-        few = summary.most_uncounted
-        click.echo(
-            f"Most frequent (counts may be up to {few:,} too low):" if few else "Most frequent:"
-        )
+        too_low = summary.most_uncounted
+        how_sure = f" (counts may be up to {too_low:,} too low)" if too_low else ""
+        click.echo(f"Most frequent{how_sure}:")
         width = max(len(words) for words, _ in most)
         for words, count in most:
             click.echo(f"  {words:<{width}} {count:>12,}")

@@ -133,7 +133,8 @@ class Quantity:
         return self.start - len(self.currency)
 
 
-_MOST_DIGITS = 30
+MOST_DIGITS = 30
+"""Longer numbers are something else, and Python refuses to read very long ones."""
 
 
 def find_quantities(text: str) -> list[Quantity]:
@@ -154,8 +155,7 @@ def _find_digits(text: str) -> Iterator[Quantity]:
         start, end = match.span(kind)
         written = match[kind]
         plain = written.replace(",", "")
-        # Longer numbers are something else, and Python refuses to read very long ones.
-        if len(plain) > _MOST_DIGITS or plain.endswith("/0"):
+        if len(plain) > MOST_DIGITS or plain.endswith("/0"):
             continue
         if kind == "fraction":
             whole, _, part = plain.rpartition(" ")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from ietest_fast.lexicon.quantities import Quantity, find_quantities, write_like
+from ietest_fast.lexicon.quantities import MOST_DIGITS, Quantity, find_quantities, write_like
 from ietest_fast.random import philox_key
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.comparable_quantities import can_be_compared, is_round, names_a_place
@@ -49,8 +49,6 @@ _WHOLE = re.compile(r"[^_:;,\s][.!][\"')]*\s*$")
 _SAID_TWICE = re.compile(r"\([^)]*\d[^)]*\)")
 # With many numbers, one follows from others more often than not.
 _MOST_QUANTITIES = 2
-# Longer numbers are something else, and Python refuses to read very long ones.
-_MOST_DIGITS = 30
 
 
 class Draws:
@@ -168,7 +166,7 @@ def paper_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]:
     The first digit becomes another one from 1 to 8.
     """
     found = _INTEGER.search(sentence)
-    if found is None or len(found[0]) > _MOST_DIGITS:
+    if found is None or len(found[0]) > MOST_DIGITS:
         return
     first = found.start() + (found[0][0] in "+-")
 
