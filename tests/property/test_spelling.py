@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ietest_fast._core import text as core
@@ -50,6 +50,18 @@ def _strings(words):
     keyboard=st.sampled_from(sorted(KEYBOARDS)),
     key=st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)),
     n_threads=st.sampled_from([1, 2, 3, 7]),
+)
+@example(  # "AaS" is "aa" with an ending
+    texts=["AaA"],
+    n_words=1,
+    ways=(False, True),
+    with_known=True,
+    only_listed=None,
+    min_letters=1,
+    between_blanks=False,
+    keyboard="qwerty",
+    key=(1, 0),
+    n_threads=1,
 )
 def test_words_are_misspelt_as_defined(  # noqa: PLR0917 - Hypothesis gives them by name
     texts,

@@ -149,13 +149,17 @@ bool Misspelling::is_known_padded(std::string_view word) const {
                                   std::string_view("ing"), std::string_view("r"),
                                   std::string_view("er"),  std::string_view("st"),
                                   std::string_view("est"), std::string_view("ly")};
-    const char last = word.back();
+    const char last = ascii_lower(word.back());
     if (last != 's' && last != 'd' && last != 'g' && last != 'r' && last != 't' && last != 'y') {
         return false;
     }
+    // An ending counts in either case, as the words of the table do.
+    const auto ends_with = [&](std::string_view ending) {
+        return std::ranges::equal(word.substr(word.size() - ending.size()), ending, {},
+                                  ascii_lower);
+    };
     return std::ranges::any_of(kEndings, [&](std::string_view ending) {
-        return word.size() > ending.size() && word.ends_with(ending) &&
-               has(word.size() - ending.size());
+        return word.size() > ending.size() && ends_with(ending) && has(word.size() - ending.size());
     });
 }
 
