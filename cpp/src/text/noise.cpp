@@ -154,12 +154,10 @@ bool Misspelling::is_known_padded(std::string_view word) const {
         return false;
     }
     // An ending counts in either case, as the words of the table do.
-    const auto ends_with = [&](std::string_view ending) {
-        return std::ranges::equal(word.substr(word.size() - ending.size()), ending, {},
-                                  ascii_lower);
-    };
     return std::ranges::any_of(kEndings, [&](std::string_view ending) {
-        return word.size() > ending.size() && ends_with(ending) && has(word.size() - ending.size());
+        if (word.size() <= ending.size()) return false;
+        const std::size_t stem = word.size() - ending.size();
+        return equal_ignoring_case(word.substr(stem), ending) && has(stem);
     });
 }
 

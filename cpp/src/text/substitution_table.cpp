@@ -5,15 +5,6 @@
 #include "ietest/text/word_boundaries.hpp"
 
 namespace ietest::text {
-namespace {
-
-// Could a text that the key matches be the value itself?
-bool folds_to(std::string_view key, std::string_view value) {
-    return std::equal(key.begin(), key.end(), value.begin(), value.end(),
-                      [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
-}
-
-}  // namespace
 
 SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColumn& values,
                                      RuleCodes rules, const TableOptions& options)
@@ -84,7 +75,8 @@ SubstitutionTable::SubstitutionTable(const StringColumn& keys, const StringColum
             }
             node = entry.next_node;
         }
-        const bool same = options.ignore_case ? folds_to(key, values[i]) : key == values[i];
+        const bool same =
+            options.ignore_case ? equal_ignoring_case(key, values[i]) : key == values[i];
         may_change_nothing_ = may_change_nothing_ || same;
         values_ += values[i];
         value_begins_.push_back(values_.size());

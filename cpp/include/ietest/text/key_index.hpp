@@ -41,6 +41,10 @@ inline char ascii_lower(char c) {
 inline char ascii_upper(char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c & ~0x20) : c;
 }
+// Of ASCII letters; other bytes have no case here.
+inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
+    return std::ranges::equal(a, b, {}, ascii_lower, ascii_lower);
+}
 
 // A piece as the table sees it.
 struct Probe {
