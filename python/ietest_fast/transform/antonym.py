@@ -46,12 +46,12 @@ _NEVER_PUT = frozenset({"civilian"})
 # Where a sentence denies, supposes or asks, the opposite need not contradict it.
 _UNSURE = re.compile(
     r"\?|n't\b|\b(?:if|whether|not|no|never|none|neither|nor|without|unless|or|would|could|should|"
-    r"may|might|some|many|several|few|most|other|another)\b",
+    r"can|able|may|might|some|many|several|few|most|other|another)\b",
     re.IGNORECASE,
 )
 # Who is meant is said by a pronoun as well.
 _OF_PEOPLE = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGNORECASE)
-_SCHEME = 3
+_SCHEME = 4
 # Words whose senses and base forms are remembered.
 _MOST_REMEMBERED = 2**16
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")

@@ -27,7 +27,8 @@ _MISMATCHED = re.compile(
     r"\b(?:in|on|at|of|to|with) (?:and|is|are)\b|\ba (?!one|once)[aio][a-z]+|"
     r"\b(?:two|three|four|five|six|\d+) (?:[a-z-]+ )?(?:man|woman|boy|girl|child|person)\b|"
     r"\b(?:two|three|four|five|six|\d+) (?:[a-z-]+ )?(?:men|women|boys|girls) [a-z]+[^s\W]s\b|"
-    r"^(?:[a-z]+ ){0,2}(?:men|women|boys|girls|people) (?:is|was|has|walks|runs|sits|stands)\b",
+    r"^(?:[a-z]+ ){0,2}(?:men|women|boys|girls|people) (?:is|was|has|walks|runs|sits|stands)\b|"
+    r"\b(?:an?|the|and|of)\W*$",
     re.IGNORECASE,
 )
 # What there is outside only.
@@ -51,6 +52,27 @@ _EQUATED = re.compile(
 # "The man is young": so little is said that there may be a woman as well.
 _SHORT = re.compile(r"^\W*(?:the|this|that|these|those)(?:\s+\w+){1,3}\W*$", re.IGNORECASE)
 _LONE_PEOPLE = SEXED | {"men", "women", "boys", "girls", "males", "females"}
+# What somebody else may have, wear or be at the same time: "the man has a phone".
+_STATES = frozenset(
+    "has have had having wears wear wore wearing owns own owned stands stand stood standing sits "  # noqa: SIM905
+    "sit sat sitting lies lie lay lying laying lives live lived stays stay stayed".split()
+)
+_STATE = re.compile(
+    rf"\b(?:{'|'.join(sorted(_STATES))})\b|"
+    r"(?:\b(?:is|are|was|were)|'s)\s+(?!(?:[a-z]+ly\s+)?[a-z]+ing\b)",
+    re.IGNORECASE,
+)
+_PRESENCE = re.compile(
+    r"^\s+(?:is|are|was|were)\s+(?:(?:in|out)(?:side|doors)|here|there|home|near|nearby|next|in|at|"
+    r"on|by|with|under|behind|beside|among)\b",
+    re.IGNORECASE,
+)
+_DOING = re.compile(
+    r"\b(?!(?:building|morning|evening|clothing|wedding|painting|ceiling|railing|crossing|meeting|"
+    r"spring|string|nothing|something)\b)[a-z]{3,}ing\b"
+    r"(?! (?:area|board|center|house|lot|mall|park|pool|ring|rink|room|shop|site|store)s?\b)",
+    re.IGNORECASE,
+)
 
 
 def fits_caption(text: str, word: str) -> bool:
@@ -59,8 +81,25 @@ def fits_caption(text: str, word: str) -> bool:
         return False
     if word.lower() in {"outdoor", "indoor"} and _OUTSIDE.search(text):
         return False
-    is_sexed = word.lower() in _LONE_PEOPLE
-    return not is_sexed or not any(found.search(text) for found in (_SHOWN, _EQUATED, _SHORT))
+    if word.lower() not in _LONE_PEOPLE:
+        return True
+    is_open = any(found.search(text) for found in (_SHOWN, _EQUATED, _SHORT))
+    return not is_open and not _holds_of_several(text, word)
+
+
+def _holds_of_several(text: str, word: str) -> bool:
+    """Say whether a text says of somebody only what somebody else may be, have or wear as well.
+
+    "The man has a phone" and "the woman has a phone" may be about two people in one scene, and "a
+    man is outside" says no more than that there is one.
+    """
+    found = re.search(rf"(\bthe\s+(?:[a-z'-]+\s+){{0,2}})?\b{word}\b", text, re.IGNORECASE)
+    if found is None:
+        return False
+    rest = text[found.end() :]
+    if found[1] is not None and _STATE.search(rest):
+        return True
+    return _PRESENCE.search(rest) is not None and not _DOING.search(rest)
 
 
 _DEFINITE = frozenset(
@@ -132,19 +171,18 @@ def says_one_thing(words: Sequence[str], tags: Sequence[str], at: int, wordnet: 
 
 
 def _has_one_verb(words: Sequence[str], tags: Sequence[str]) -> bool:
-    """Say whether a subject, the second word, does or is one thing: one verb besides infinitives.
+    """Say whether a subject, the second word, does one thing: one verb besides infinitives.
 
-    Not where an adjective is said of it, which may be true of others.
+    Not where it is, has or wears something, or an adjective is said of it: others may, too.
     """
     verbs = [i for i, tag in enumerate(tags) if tag == "VERB" and words[i - 1] != "to"]
     helpers = [i for i, tag in enumerate(tags) if tag == "AUX"]
     if any(words[i] not in _BE | _HAVE for i in helpers) or tags[2] not in {*_TENSES, "ADV"}:
         return False
-    if verbs:
-        behind = tags[verbs[0] + 1] if verbs[0] + 1 < len(tags) else "PUNCT"
-        return len(verbs) == 1 and behind != "ADJ" and all(i < verbs[0] for i in helpers)
-    after = [tags[i + 1] for i in helpers if i + 1 < len(tags)]
-    return len(helpers) == 1 and after in (["DET"], ["ADP"])
+    if len(verbs) != 1 or words[verbs[0]] in _STATES:
+        return False
+    behind = tags[verbs[0] + 1] if verbs[0] + 1 < len(tags) else "PUNCT"
+    return behind != "ADJ" and all(i < verbs[0] for i in helpers)
 
 
 def _is_said(words: Sequence[str], tags: Sequence[str], at: int, wordnet: WordNet) -> bool:
