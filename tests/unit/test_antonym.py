@@ -116,7 +116,7 @@ def test_brothers_are_no_brethren(tagger):
         ("My dog is dead.", "My dog is alive."),
         ("The report was useful to the public.", "The report was useless to the public."),
         ("The woman walked to the station.", "The man walked to the station."),
-        # (which nobody else may do, be or have at the same time)
+        # that says what somebody does, not what others may be or have as well,
         ("The woman was at the station.", None),
         ("The woman was standing at the station.", None),
         ("The woman had a ticket to the station.", None),

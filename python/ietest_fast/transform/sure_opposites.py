@@ -53,9 +53,10 @@ _EQUATED = re.compile(
 _SHORT = re.compile(r"^\W*(?:the|this|that|these|those)(?:\s+\w+){1,3}\W*$", re.IGNORECASE)
 _LONE_PEOPLE = SEXED | {"men", "women", "boys", "girls", "males", "females"}
 # What somebody else may have, wear or be at the same time: "the man has a phone".
-_STATES = frozenset(
-    "has have had having wears wear wore wearing owns own owned stands stand stood standing sits "  # noqa: SIM905
-    "sit sat sitting lies lie lay lying laying lives live lived stays stay stayed".split()
+_HAVE = frozenset({"has", "have", "had"})
+_STATES = _HAVE | frozenset(
+    "having wears wear wore wearing owns own owned stands stand stood standing sits sit sat "  # noqa: SIM905
+    "sitting lies lie lay lying laying lives live lived stays stay stayed".split()
 )
 _STATE = re.compile(
     rf"\b(?:{'|'.join(sorted(_STATES))})\b|"
@@ -106,7 +107,6 @@ _DEFINITE = frozenset(
     "the this that these those it he she they i we you my our your his her its their".split()  # noqa: SIM905
 )
 _BE = frozenset("is are was were am 's 're 'm been".split())  # noqa: SIM905
-_HAVE = frozenset({"has", "have", "had"})
 # The last word before the verb, of what may be a person or an animal.
 _SOMEBODY = PEOPLE | frozenset(
     "animal brother cat child cow dog girl horse husband king lion mother puppy queen "  # noqa: SIM905
@@ -173,7 +173,8 @@ def says_one_thing(words: Sequence[str], tags: Sequence[str], at: int, wordnet: 
 def _has_one_verb(words: Sequence[str], tags: Sequence[str]) -> bool:
     """Say whether a subject, the second word, does one thing: one verb besides infinitives.
 
-    Not where it is, has or wears something, or an adjective is said of it: others may, too.
+    Not where the subject is, has or wears something, or an adjective describes it: this may be true
+    of others as well.
     """
     verbs = [i for i, tag in enumerate(tags) if tag == "VERB" and words[i - 1] != "to"]
     helpers = [i for i, tag in enumerate(tags) if tag == "AUX"]
