@@ -12,8 +12,10 @@ PYBIND11_MODULE(_core, module) {
     ietest::python::register_studentised(module);
     ietest::python::register_stats(module);
     ietest::python::register_power(module);
+    ietest::python::register_buckets(module);
     ietest::python::register_churn(module);
     ietest::python::register_cochran(module);
     ietest::python::register_text(module);
     ietest::python::register_edit_distance(module);
+    ietest::python::register_linear(module);
 }

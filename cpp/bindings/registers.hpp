@@ -5,9 +5,11 @@
 
 namespace ietest::python {
 
+void register_buckets(pybind11::module_& module);
 void register_churn(pybind11::module_& module);
 void register_cochran(pybind11::module_& module);
 void register_edit_distance(pybind11::module_& module);
+void register_linear(pybind11::module_& module);
 void register_power(pybind11::module_& module);
 void register_random(pybind11::module_& module);
 void register_runtime(pybind11::module_& module);

@@ -5,12 +5,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <numbers>
 #include <stdexcept>
 
 #include "ietest/random/discrete.hpp"
 #include "integer_law.hpp"
+#include "poisson_margin.hpp"
 #include "type_kernels.hpp"
 
 namespace ietest::stats {
@@ -38,25 +37,6 @@ constexpr std::int64_t kMaxListed = 1 << 15;
 constexpr std::size_t kPieceBytes = 4096;
 constexpr std::size_t kBlockBytes = 32;
 constexpr std::size_t kBufferBlocks = 16;
-
-// How many standard deviations the expected total of the Poisson numbers should lie below the
-// number of draws: near 0 half of the totals exceed it and cost another attempt, far below many
-// draws are left to be made singly. Costs are those of an attempt and of `deviation` single draws.
-double best_margin(double attempt_cost, double deviation_cost) {
-    double best = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (double margin = 0; margin <= 3; margin += 0.25) {
-        const double accepted = 0.5 * std::erfc(-margin / std::numbers::sqrt2);
-        const double density = std::exp(-0.5 * margin * margin) / std::sqrt(2 * std::numbers::pi);
-        const double cost =
-            attempt_cost / accepted + deviation_cost * (margin + density / accepted);
-        if (cost < least) {
-            least = cost;
-            best = margin;
-        }
-    }
-    return best;
-}
 
 // The words of one address, made some blocks at a time.
 class Words {

@@ -1,5 +1,7 @@
+from . import buckets as buckets
 from . import churn as churn
 from . import cochran as cochran
+from . import linear as linear
 from . import power as power
 from . import random as random
 from . import runtime as runtime

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from ietest_fast.stats.anytime import AnytimeTestResult, anytime_test
+from ietest_fast.stats.bucket_intervals import BucketEstimate
+from ietest_fast.stats.buckets import BucketCounts, count_buckets
 from ietest_fast.stats.churn import ChurnResult, excess_churn_test
 from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
+from ietest_fast.stats.consistency import ConsistencyResult, measure_consistency
+from ietest_fast.stats.consistency_comparison import ConsistencyComparison, compare_consistency
+from ietest_fast.stats.consistency_plane import consistency_at
+from ietest_fast.stats.corrected_consistency import (
+    ConfidenceStratum,
+    CorrectedEstimate,
+    CorrectedResult,
+    correct_consistency,
+)
 from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.crossed import AlgorithmTestResult, VarianceComponents, algorithm_test
 from ietest_fast.stats.crossed_power import (
@@ -33,6 +44,7 @@ from ietest_fast.stats.invariance import (
 from ietest_fast.stats.joint import JointTestResult, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
+from ietest_fast.stats.mean_difference import MeanDifference
 from ietest_fast.stats.multiple import CORRECTIONS, Correction, Decision, bonferroni, decide, holm
 from ietest_fast.stats.null_law import NullHistogram, bin_edges, count_replicates, null_law_of
 from ietest_fast.stats.null_tables import (
@@ -73,6 +85,10 @@ from ietest_fast.stats.scores import ScoreTestResult
 from ietest_fast.stats.simulation import SimulationResult, TestSize, simulate
 from ietest_fast.stats.strata import MOST_STRATA, stratified_test
 from ietest_fast.stats.strata_result import StratifiedResult, StratumResult
+from ietest_fast.stats.subset_comparison import (
+    SubsetComparison,
+    compare_subsets,
+)
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 from ietest_fast.stats.unsound import UnsoundnessResult, unsoundness
 from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
@@ -89,11 +105,18 @@ __all__ = [
     "AlgorithmPlans",
     "AlgorithmTestResult",
     "AnytimeTestResult",
+    "BucketCounts",
+    "BucketEstimate",
     "ChurnResult",
     "ClusteredTestResult",
     "CochranResult",
     "Collapse",
     "CombinedResult",
+    "ConfidenceStratum",
+    "ConsistencyComparison",
+    "ConsistencyResult",
+    "CorrectedEstimate",
+    "CorrectedResult",
     "Correction",
     "Decision",
     "DoseResponseResult",
@@ -107,6 +130,7 @@ __all__ = [
     "JointTestResult",
     "MatchedSample",
     "McNemarResult",
+    "MeanDifference",
     "NullHistogram",
     "PairedCounts",
     "PairedResult",
@@ -121,6 +145,7 @@ __all__ = [
     "Slope",
     "StratifiedResult",
     "StratumResult",
+    "SubsetComparison",
     "SymmetryResult",
     "TestSize",
     "TrendResult",
@@ -136,6 +161,11 @@ __all__ = [
     "check_cost",
     "cochran_q_test",
     "combine",
+    "compare_consistency",
+    "compare_subsets",
+    "consistency_at",
+    "correct_consistency",
+    "count_buckets",
     "count_replicates",
     "decide",
     "detectable_difference",
@@ -156,6 +186,7 @@ __all__ = [
     "judge",
     "judge_pairs",
     "mcnemar_test",
+    "measure_consistency",
     "null_law_of",
     "paired_test",
     "pairs_to_decide",

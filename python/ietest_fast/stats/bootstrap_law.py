@@ -41,7 +41,7 @@ def bootstrap_intervals(
     middle = total / size
     if bool((sums * size == total * sizes).all()):  # no sample has another mean
         return Interval(middle, middle), Interval(middle, middle)
-    law: _Law
+    law: Law
     if bool((sizes == sizes[0]).all()):
         totals, masses = _law_of_sums(sums, frequencies)
         law = _ListedLaw(totals / size, masses, middle)
@@ -50,24 +50,48 @@ def bootstrap_intervals(
     elif frequencies.sum() <= MOST_LISTED_CLUSTERS:
         law = _ListedLaw(*_law_of_few(sums, sizes, frequencies), middle)
     else:
-        law = _WideLaw(sums, sizes, frequencies)
+        law = WideLaw(sums, sizes, frequencies)
 
-    normal = NormalDist()
-    # Bias: the share of the law below the estimate, ties half.
-    z0 = normal.inv_cdf(min(max(law.share_below(middle), 1e-16), 1 - 1e-16))
-    # Acceleration: the jackknife over units. For a mean of equal units it is their skewness.
-    left_out = (total - sums) / (size - sizes)
+    acceleration = acceleration_of((total - sums) / (size - sizes), frequencies)
+    levels = bca_levels(law.share_below(middle), acceleration, alpha)
+    return law.ends(alpha / 2, alpha / 2), law.ends(*levels)
+
+
+def acceleration_of(left_out: NDArray[np.float64], frequencies: NDArray[np.int64]) -> float:
+    """Return the acceleration of a BCa interval (Efron 1987).
+
+    Parameters
+    ----------
+    left_out
+        Shape (U,), the estimates without a unit of each type (the jackknife). Those of a mean of
+        equal units give their skewness.
+    frequencies
+        Shape (U,), how many units have the type.
+    """
     centred = float(frequencies @ left_out) / float(frequencies.sum()) - left_out
-    acceleration = float(frequencies @ centred**3) / (6 * float(frequencies @ centred**2) ** 1.5)
+    spread = float(frequencies @ centred**2)
+    return float(frequencies @ centred**3) / (6 * math.sqrt(spread) ** 3)
+
+
+def bca_levels(share_below: float, acceleration: float, alpha: float) -> tuple[float, float]:
+    """Return the shares of the law below and above a BCa interval at confidence 1 - alpha.
+
+    Parameters
+    ----------
+    share_below
+        The share of the law below the estimate, half of the ties added: the bias.
+    """
+    normal = NormalDist()
+    z0 = normal.inv_cdf(min(max(share_below, 1e-16), 1 - 1e-16))
+    z = normal.inv_cdf(1 - alpha / 2)
 
     def level(z: float) -> float:
         return normal.cdf(z0 + (z0 + z) / (1 - acceleration * (z0 + z)))
 
-    z = normal.inv_cdf(1 - alpha / 2)
-    return law.ends(alpha / 2, alpha / 2), law.ends(level(-z), 1 - level(z))
+    return level(-z), 1 - level(z)
 
 
-class _Law(Protocol):
+class Law(Protocol):
     """The law of a bootstrap mean."""
 
     def share_below(self, value: float) -> float:
@@ -98,8 +122,8 @@ class _ListedLaw:
         return Interval(float(self._values[min(first, top)]), float(self._values[max(last, 0)]))
 
 
-class _WideLaw:
-    """The law of sum / size where a grid of both would be too large.
+class WideLaw:
+    """The law of sum / size where a grid of both would be too large, or sums are real numbers.
 
     sum / size <= x means that the sum of all (sum - x size) is not positive. That is one sum, of
     real numbers. They are put on a grid of some hundred thousand cells across all that can happen,
@@ -110,26 +134,31 @@ class _WideLaw:
     _LENGTH = 2**17
 
     def __init__(
-        self, sums: NDArray[np.int64], sizes: NDArray[np.int64], frequencies: NDArray[np.int64]
+        self, sums: NDArray[Any], sizes: NDArray[Any], frequencies: NDArray[np.int64]
     ) -> None:
         self._sums, self._sizes, self._frequencies = sums, sizes, frequencies
         self._count = int(frequencies.sum())
-        ratios = sums / sizes
+        ratios = sums[sizes > 0] / sizes[sizes > 0]
         self._least, self._most = float(ratios.min()), float(ratios.max())
+        size = float(frequencies @ sizes)
+        self._middle = float(frequencies @ sums) / size
+        spread = float(frequencies @ np.square(sums - self._middle * sizes))
+        self._error = math.sqrt(spread) / size
 
     def share_below(self, value: float) -> float:
+        """Return P(below the value), half of a cell's probability added."""
         numbers = self._sums - value * self._sizes
         mean = float(self._frequencies @ numbers) / self._count
         centred = numbers - mean
-        step = 2 * _reach(centred, self._frequencies) / (self._LENGTH - 4)
+        step = 2 * reach_of(centred, self._frequencies) / (self._LENGTH - 4)
         places = centred / step
         floors = np.floor(places)
         upper = places - floors
         cells = floors.astype(np.int64)
-        one = np.zeros(self._LENGTH)
-        np.add.at(one, cells % self._LENGTH, self._frequencies / self._count * (1 - upper))
-        np.add.at(one, (cells + 1) % self._LENGTH, self._frequencies / self._count * upper)
-        masses = np.fft.irfft(np.fft.rfft(one) ** self._count, self._LENGTH)
+        shares = self._frequencies / self._count
+        one = np.bincount(cells % self._LENGTH, shares * (1 - upper), self._LENGTH)
+        one += np.bincount((cells + 1) % self._LENGTH, shares * upper, self._LENGTH)
+        masses = np.fft.irfft(to_power(np.fft.rfft(one), self._count), self._LENGTH)
         masses = np.clip(np.fft.fftshift(masses), 0.0, None)
         # The distribution function at the cells' middles, straight in between.
         middles = np.cumsum(masses) - 0.5 * masses
@@ -138,6 +167,7 @@ class _WideLaw:
         return float(np.interp(threshold, grid, middles, left=0.0, right=middles[-1]))
 
     def ends(self, low: float, high: float) -> Interval:
+        """Return the quantiles with these probabilities below, and above."""
         return Interval(self._quantile(low), self._quantile(1 - high))
 
     def _quantile(self, level: float) -> float:
@@ -146,6 +176,12 @@ class _WideLaw:
         def excess(value: float) -> float:
             return self.share_below(value) - level
 
+        # The normal quantile is near: it spares half of the steps.
+        near = self._middle + NormalDist().inv_cdf(min(max(level, 1e-16), 1 - 1e-16)) * self._error
+        low = max(self._least, near - self._error / 2)
+        high = min(self._most, near + self._error / 2)
+        if low < high and excess(low) < 0 < excess(high):
+            return float(brentq(excess, low, high, xtol=1e-10))
         if excess(self._least) >= 0:
             return self._least
         if excess(self._most) <= 0:
@@ -153,9 +189,29 @@ class _WideLaw:
         return float(brentq(excess, self._least, self._most, xtol=1e-10))
 
 
-def _reach(values: NDArray[Any], frequencies: NDArray[np.int64]) -> float:
-    """Bernstein's bound: the sum of as many draws stays this near to its mean."""
-    count = int(frequencies.sum())
+def to_power(numbers: NDArray[np.complex128], times: int) -> NDArray[np.complex128]:
+    """Multiply complex numbers with themselves, by squaring: quicker than NumPy's large powers.
+
+    Parameters
+    ----------
+    numbers
+        Of absolute values up to 1.
+    times
+        At least 1.
+    """
+    result = None
+    while True:
+        if times & 1:
+            result = numbers if result is None else result * numbers
+        times >>= 1
+        if not times:
+            return np.ones_like(numbers) if result is None else result
+        numbers = numbers * numbers
+
+
+def reach_of(values: NDArray[Any], frequencies: NDArray[Any], n_draws: int | None = None) -> float:
+    """Return Bernstein's bound: the sum of as many draws stays this near to its mean."""
+    count = int(frequencies.sum()) if n_draws is None else n_draws
     mean = float(frequencies @ values) / count
     variance = float(frequencies @ (values - mean) ** 2)
     largest = float(np.abs(values - mean).max())
@@ -172,7 +228,7 @@ def _law_of_sums(
 
     count = int(frequencies.sum())
     total = int(frequencies @ values)
-    reach = math.ceil(_reach(values, frequencies))
+    reach = math.ceil(reach_of(values, frequencies))
     length = next_fast_len(2 * reach + 1, real=True)
     angle = 2 * np.pi * np.arange(length // 2 + 1) / length
     # The transform of one draw minus 1, so that its logarithm keeps all digits near 1.
@@ -221,7 +277,7 @@ def _grid(
     from scipy.fft import next_fast_len
 
     # One cell more on each side, because the shifts to the middle are rounded.
-    reaches = (math.ceil(_reach(values, frequencies)) for values in (sums, sizes))
+    reaches = (math.ceil(reach_of(values, frequencies)) for values in (sums, sizes))
     first, second = (int(next_fast_len(2 * reach + 3, real=True)) for reach in reaches)
     return first, second
 

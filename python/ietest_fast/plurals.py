@@ -1,0 +1,25 @@
+"""Numbers of things in words: ``1 item has``, ``2 items have``."""
+
+from __future__ import annotations
+
+
+def say_count(n: int, one: str, many: str | None = None) -> str:
+    """Write a number of things with the words behind it.
+
+    Parameters
+    ----------
+    n
+        How many.
+    one
+        What stands behind 1, such as ``"item"``.
+    many
+        What stands behind every other number. None: `one` with an s.
+
+    Examples
+    --------
+    >>> say_count(1, "test"), say_count(2000, "test")
+    ('1 test', '2,000 tests')
+    >>> say_count(2, "item has", "items have")
+    '2 items have'
+    """
+    return f"{n:,} {one if n == 1 else f'{one}s' if many is None else many}"
