@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.classifiers import Inputs, Scores, rename_labels, select_columns
+from ietest_fast.models.ngrams import is_ngram_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,6 +39,7 @@ def as_classifier(
 
         - a folder with an ONNX model, or an ``.onnx`` file with its tokenizer beside it;
         - a folder with a checkpoint of transformers, or a hub's name;
+        - a folder of a classifier ``ngram-linear`` that a run has kept;
         - a transformers pipeline for text classification;
         - a fitted scikit-learn classifier, or a pipeline that ends in one (``classes_`` and
           ``predict``; ``predict_proba`` is used where it is there);
@@ -125,6 +127,10 @@ def _load(place: str | Path) -> TextClassifier:
     # Before torch is asked for: a hub's name is neither of these.
     if not path.exists() and (isinstance(place, Path) or place.startswith((".", "/", "~"))):
         raise InputError("no such folder or file", path=place)
+    if is_ngram_folder(path):
+        from ietest_fast.models.ngram_classifier import NgramTextClassifier
+
+        return NgramTextClassifier(path)
     is_checkpoint = path.is_dir() and any(any(path.glob(kind)) for kind in _WEIGHTS)
     if path.is_file() or (path.is_dir() and (any(path.glob("*.onnx")) or not is_checkpoint)):
         from ietest_fast.models.onnx import OnnxClassifier

@@ -188,6 +188,20 @@ class EncodedSplit:
         """The store's row of each original observation, int64, shape (n,)."""
         return self.versions[ORIGINAL]
 
+    def take(self, rows: NDArray[np.int64]) -> EncodedSplit:
+        """Return some observations in all their versions, over the same store.
+
+        Parameters
+        ----------
+        rows
+            int64, shape (k,): which of the n observations.
+        """
+        return EncodedSplit(
+            store=self.store,
+            versions={name: own[rows] for name, own in self.versions.items()},
+            labels=self.labels[rows],
+        )
+
     def resample(
         self, mask: NDArray[np.bool_] | None = None, version: str | None = None
     ) -> EncodedRows:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 
@@ -30,6 +32,15 @@ class Rows:
     def lengths(self) -> NDArray[np.int64]:
         """Length of each row."""
         return np.diff(self.offsets)
+
+    def runs(self, most: int) -> Iterator[tuple[int, int]]:
+        """Give the bounds of runs of rows that have at most `most` entries, or are one row."""
+        begin = 0
+        while begin < len(self):
+            within = np.searchsorted(self.offsets, self.offsets[begin] + most, side="right")
+            end = max(int(within) - 1, begin + 1)
+            yield begin, end
+            begin = end
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ _MODELS: Registry[type[object]] = Registry(
         "bow-xgb": "ietest_fast.models.bag_of_words:BagOfWordsXGBoost",
         "bow-rf": "ietest_fast.models.bag_of_words:BagOfWordsForest",
         "align": "ietest_fast.models.alignment:Alignment",
+        "ngram-linear": "ietest_fast.models.ngram_linear:NgramLinear",
         "cbow": "ietest_fast.models.networks:PairCBOW",
         "bilstm": "ietest_fast.models.networks:PairBiLSTM",
         "rnn": "ietest_fast.models.networks:RecurrentNetwork",

@@ -22,6 +22,7 @@ from ietest_fast.models.words import read_vectors, split_words
 GAIN = {
     "bow-xgb": 0.2,
     "bow-rf": 0.2,
+    "ngram-linear": 0.1,
     "align": 0.15,
     "cbow": 0.15,
     "bilstm": 0.15,
