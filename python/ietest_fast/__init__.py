@@ -2,11 +2,12 @@
 
 >>> import ietest_fast as ie
 
-``ie.evaluate`` tests a finished classifier, ``ie.stress`` runs it on stress tests, ``ie.run``
-trains it again and again on rephrased data (the whole IE test), ``ie.paired_test`` tests right and
-wrong answers or scores, ``ie.transform`` rephrases texts, and ``ie.read_predictions`` reads what
-evaluation harnesses write. Everything else is in the packages below, such as
-:mod:`ietest_fast.stats`.
+``ie.evaluate`` tests a finished classifier, ``ie.stress`` runs it on stress tests,
+``ie.consistency`` measures how alike it answers paraphrases, ``ie.consistency_curve`` shows that
+over the amount of data, ``ie.run`` trains it again and again on rephrased data (the whole IE test),
+``ie.paired_test`` tests right and wrong answers or scores, ``ie.transform`` rephrases texts, and
+``ie.read_predictions`` reads what evaluation harnesses write.
+Everything else is in the packages below, such as :mod:`ietest_fast.stats`.
 
 The names are loaded when they are first used, so that ``import ietest_fast`` costs nothing.
 """
@@ -20,6 +21,8 @@ from ietest_fast.lazy import lazy_names
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ietest_fast.api import consistency as consistency
+    from ietest_fast.api import consistency_curve as consistency_curve
     from ietest_fast.api import evaluate as evaluate
     from ietest_fast.api import run as run
     from ietest_fast.api import stress as stress
@@ -37,6 +40,8 @@ __all__ = [
     "PairedCounts",
     "__version__",
     "build_config",
+    "consistency",
+    "consistency_curve",
     "evaluate",
     "paired_test",
     "read_predictions",
@@ -51,6 +56,8 @@ __getattr__, __dir__ = lazy_names(
         "IetestError": "errors",
         "PairedCounts": "stats",
         "build_config": "runtime",
+        "consistency": "api",
+        "consistency_curve": "api",
         "evaluate": "api",
         "paired_test": "stats",
         "read_predictions": "evaluation",

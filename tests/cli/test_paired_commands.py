@@ -413,10 +413,10 @@ def test_more_replicates_than_can_be_counted_are_a_usage_error(
 
 
 def test_the_bound_of_replicates_is_that_of_the_test() -> None:
-    from ietest_fast.cli.options import _MAX_RESAMPLES
+    from ietest_fast.cli.options import MOST_RESAMPLES
     from ietest_fast.stats.resampling import MAX_RESAMPLES
 
-    assert _MAX_RESAMPLES == MAX_RESAMPLES
+    assert MOST_RESAMPLES == MAX_RESAMPLES
 
 
 NOT_UTF8 = pa.Array.from_buffers(

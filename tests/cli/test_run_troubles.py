@@ -98,7 +98,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         ("train", {"premise": [None] + ["A dog."] * 299}, "row 0, column 'premise': the text is"),
         ("test", {"hypothesis": [*["A dog."] * 299, None]}, "row 299, column 'hypothesis': the"),
         ("valid", {"label": 7}, "row 0, column 'label': unknown label '7'; expected one of: 0 e"),
-        ("valid", {"label": -1}, "no rows are left: 60 no gold label"),
+        ("valid", {"label": -1}, "no rows are left: no gold label in 60 rows"),
     ],
 )
 def test_data_that_is_no_use_is_told_before_a_folder_is_made(

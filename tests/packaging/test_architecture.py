@@ -48,7 +48,18 @@ ALLOWED = {
         "report",
     },
 }
-GROUND = {"errors", "random", "runtime", "_core", "atomic", "frames", "lazy", "paths", "registry"}
+GROUND = {
+    "errors",
+    "random",
+    "runtime",
+    "_core",
+    "atomic",
+    "frames",
+    "lazy",
+    "paths",
+    "plurals",
+    "registry",
+}
 
 
 def imported_rooms(path: Path) -> set[str]:

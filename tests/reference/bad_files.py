@@ -106,7 +106,7 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "null text in jsonl": (
         "a.jsonl",
         b'{"text": "a", "label": 0}\n\n{"text": null, "label": 1}\n',
-        ("line 3", "'text'", r"text is missing \(in 1 rows\); fill it in, or remove the row$"),
+        ("line 3", "'text'", r"text is missing \(in 1 row\); fill it in, or remove the row$"),
     ),
     "text left out in csv": (
         "a.csv",
@@ -146,7 +146,7 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "all labels missing": (
         "a.csv",
         b"text,label\na,-\nb,-1\nc,\n",
-        ("no rows are left", "2 no gold label", "1 label missing"),
+        ("no rows are left", "no gold label in 2 rows", "label missing in 1 row"),
     ),
     "duplicated column in csv": ("a.csv", b"text,text,label\na,b,0\n", ("'text'", "2 columns")),
     "duplicated column in parquet": ("a.parquet", _TWICE, ("'premise'", "2 columns")),

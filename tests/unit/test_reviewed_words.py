@@ -196,6 +196,7 @@ def test_long_runs_of_marks_are_tagged_as_one_token(careful: Any) -> None:
         assert "".join(words) == text.replace(" ", "")
 
 
+@pytest.mark.slow
 def test_broad_rules_take_no_nouns_if_none_are_wanted() -> None:
     corpus = pa.table({"text": ["A store sells sunglasses to a vendor."] * 3})
     found = {}

@@ -213,6 +213,7 @@ def test_running_again_trains_nothing(finished):
     assert set(events.values()) == {1}
 
 
+@pytest.mark.slow
 def test_processes_and_folders_make_no_difference(finished, tmp_path):
     _run(tmp_path / "elsewhere", n_jobs=2)
     assert (tmp_path / "elsewhere" / "results.json").read_bytes() == (
@@ -424,6 +425,7 @@ def test_a_worker_that_dies_is_replaced_once_and_that_is_recorded(tmp_path):
     assert len(finished) == len(set(finished)) == 6
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_twice_ends_the_run(tmp_path):
     model = {"name": "toys:AlwaysDiesModel", "params": QUICK}
     with pytest.raises(WorkerError, match=r"(?s)cell rho=.*signal 9.*last words.*attempt 2"):

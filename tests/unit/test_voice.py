@@ -498,6 +498,7 @@ def test_am_has_no_short_negation():
         write_passive(sentence, group, "i", Verbs.packaged())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["snli/dev.parquet", "ewt"])
 def test_what_is_turned_twice_is_what_it_was(voice, shared, monkeypatch, name):
     """At least 90% of what is turned twice has to be what it was."""

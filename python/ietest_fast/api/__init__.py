@@ -12,17 +12,29 @@ from ietest_fast.lazy import lazy_names
 if TYPE_CHECKING:
     from ietest_fast.api.evaluating import EvaluationResult as EvaluationResult
     from ietest_fast.api.evaluating import evaluate as evaluate
+    from ietest_fast.api.rewording import consistency as consistency
+    from ietest_fast.api.rewording_curve import consistency_curve as consistency_curve
     from ietest_fast.api.running import InvarianceResult as InvarianceResult
     from ietest_fast.api.running import run as run
     from ietest_fast.api.stressing import stress as stress
 
-__all__ = ["EvaluationResult", "InvarianceResult", "evaluate", "run", "stress"]
+__all__ = [
+    "EvaluationResult",
+    "InvarianceResult",
+    "consistency",
+    "consistency_curve",
+    "evaluate",
+    "run",
+    "stress",
+]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "EvaluationResult": "evaluating",
         "InvarianceResult": "running",
+        "consistency": "rewording",
+        "consistency_curve": "rewording_curve",
         "evaluate": "evaluating",
         "run": "running",
         "stress": "stressing",

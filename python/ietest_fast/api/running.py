@@ -56,7 +56,7 @@ class InvarianceResult(Result):
         """The long table of all answers to the test set: model, rho, m, item, version.
 
         In a run of several transformations ``model`` names the transformation too, because every
-        classifier has been trained on the texts of one.
+        classifier has been trained on the texts of one; and likewise the number of training rows.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class InvarianceResult(Result):
             versions = pa.array([ORIGINAL, condition.transformation])
             plain = found.table["version"].cast(pa.string())
             table = found.table.filter(pc.is_in(plain, value_set=versions))
-            if len(self.results.transformations) > 1:
+            if len(self.results.conditions) > len(self.results.models):
                 names = pa.repeat(pa.scalar(_name(condition)), table.num_rows)
                 table = table.set_column(table.column_names.index("model"), "model", names)
             parts.append(replace(found, table=table))
@@ -108,6 +108,7 @@ class InvarianceResult(Result):
             {
                 "model": condition.model,
                 "transformation": condition.transformation,
+                **({} if condition.train_size is None else {"train_size": condition.train_size}),
                 "rho": rho.rho,
                 "n_classifiers": len(rho.cells),
                 "accuracy_original": rho.accuracy_original.mean,
@@ -199,7 +200,8 @@ class InvarianceResult(Result):
 
 
 def _name(condition: ConditionResult) -> str:
-    return f"{condition.model}, {condition.transformation}"
+    size = "" if condition.train_size is None else f", {condition.train_size:,} rows"
+    return f"{condition.model}, {condition.transformation}{size}"
 
 
 def _say(rho: RhoResult) -> str:
@@ -222,6 +224,7 @@ def run(
     eval_phi: Any = None,
     rho: float | str | Sequence[float] | None = None,
     mode: str | None = None,
+    train_size: int | str | Sequence[int] | None = None,
     n_classifiers: int | None = None,
     out: str | Path | None = None,
     text_columns: str | Sequence[str] | None = None,
@@ -274,6 +277,9 @@ def run(
     mode
         ``"replace"`` or ``"augment"``: whether rephrased texts stand in the place of their
         originals, or beside them.
+    train_size
+        Numbers of training rows, such as ``[1000, 5000]``: all is done with so many rows, drawn at
+        random, for each number. None for all rows.
     n_classifiers
         M, the number of classifiers for each rho.
     out
@@ -332,6 +338,9 @@ keep_models
             model=[_configure(each, inputs, _without_none(**own)) for each in several],
             rho=list(rho) if isinstance(rho, Sequence) and not isinstance(rho, str) else rho,
             mode=mode,
+            train_size=list(train_size)
+            if isinstance(train_size, Sequence) and not isinstance(train_size, str)
+            else train_size,
             n_classifiers=n_classifiers,
             alpha=alpha,
             correction=correction,

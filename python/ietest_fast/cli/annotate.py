@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, check_not_given, print_table
+from ietest_fast.cli.options import MOST_THREADS, check_not_given, split_names
+from ietest_fast.cli.printing import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,8 +137,7 @@ def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, An
     # Before files are read, which takes longer.
     check_new(sample)
     parse_phi(phi)
-    texts = options["text_columns"]
-    texts = None if texts is None else [name.strip() for name in texts.split(",")]
+    texts = split_names(options["text_columns"])
     corpus = read_corpus(file, text_columns=texts)
     foreign = None
     if options["quantities"] is not None:
@@ -249,7 +249,7 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
 @_JSON
 def summary(*, sample: Path, as_json: bool) -> None:
     """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
-    from ietest_fast.cli.options import print_json
+    from ietest_fast.cli.printing import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import (
         count_ties,
@@ -333,7 +333,7 @@ def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
 @_JSON
 def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     """Repeat the test of RUN on the part of SAMPLE that is sound."""
-    from ietest_fast.cli.options import print_json
+    from ietest_fast.cli.printing import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import find_sound
     from ietest_fast.report.annotation.marks import Marks, find_marks, read_all_marks

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import print_table
+from ietest_fast.cli.printing import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

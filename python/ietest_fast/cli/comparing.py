@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.closer import print_closer
-from ietest_fast.cli.options import (
-    check_resamples,
-    choose_reworded,
-    exit_status,
-    print_json,
-    print_table,
-)
+from ietest_fast.cli.options import check_resamples, choose_reworded, exit_status
+from ietest_fast.cli.printing import print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import LABELS, NAMES, check_not_given, make_console, print_table
+from ietest_fast.cli.options import LABELS, NAMES, check_not_given
+from ietest_fast.cli.printing import make_console, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.logs import OF_LOGS, log_options, read
-from ietest_fast.cli.models import check_out, load_model, model_options, show_progress
+from ietest_fast.cli.models import (
+    check_out,
+    load_model,
+    model_options,
+    need_one,
+    read_label_map,
+    show_progress,
+)
 from ietest_fast.cli.options import (
     OpenShare,
     check_alike,
@@ -17,6 +24,7 @@ from ietest_fast.cli.options import (
     check_resamples,
     choose_phis,
     invariance_options,
+    split_names,
     strata_options,
     test_options,
     word_options,
@@ -153,12 +161,7 @@ def command(
             as_json=as_json,
             fail_on_reject=fail_on_reject,
         )
-    if logs:
-        raise click.UsageError("--onnx and --model run a model; LOGs are of one that has been run")
-    if onnx is not None and model is not None:
-        raise click.UsageError("--onnx or --model, not both")
-    if test is None:
-        raise click.UsageError("a model needs a file of labelled texts: --test FILE")
+    test = need_one(logs, onnx, model, test)
     check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
     if options["transformed_test"] is not None:
         check_not_given(*_OF_TEXTS, because="is for texts transformed here")
@@ -191,8 +194,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
 
     out: Path | None = options["out"]
     id_column, clusters = options["id_column"], options["clusters"]
-    texts = options["text_columns"]
-    texts = None if texts is None else [name.strip() for name in texts.split(",")]
+    texts = split_names(options["text_columns"])
     grouped = list_file_columns((*options["strata"], options["dose"]))
     kept = [*options["keep_columns"], *([clusters] if clusters else []), *grouped]
     kept = list(dict.fromkeys(kept))
@@ -202,7 +204,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
         raise InputError(
             f"a paired test needs at least two labelled rows, not {len(corpus)}", path=test
         )
-    label_map = None if options["label_map"] is None else dict(options["label_map"])
+    label_map = read_label_map(options)
     # Before texts are transformed, which takes longer.
     match_labels(model.labels, corpus.label_names, label_map=label_map)
     only = options["input"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ietest_fast.cli.options import print_json
+from ietest_fast.cli.printing import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import NAMES
+from ietest_fast.cli.options import NAMES, add_options, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,9 +69,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "Inspect's logs]",
         ),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return add_options(command, options)
 
 
 def read(
@@ -80,7 +78,6 @@ def read(
     """Read logs as the options say, with further columns to keep, if any are named."""
     from ietest_fast.evaluation.reading import read_logs
 
-    labels = options.get("labels")
     columns = options["prediction_columns"]
     sides = (options.get("original_column"), options.get("transformed_column"))
     if any(sides):
@@ -110,6 +107,6 @@ def read(
         id_column=options["id_column"],
         filter=options["filter"],
         keep_columns=tuple(dict.fromkeys(name for name in kept if name is not None)),
-        label_names=None if labels is None else [name.strip() for name in labels.split(",")],
+        label_names=split_names(options.get("labels")),
         unparsed=options["unparsed"],
     )

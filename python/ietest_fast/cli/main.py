@@ -24,6 +24,8 @@ COMMANDS = {
     "run": ("run", "Run the IE test: transform, retrain, compare, decide."),
     "eval": ("eval", "Compare a finished model's answers on two versions of a test set."),
     "stress": ("stress", "Run a finished model on stress tests: distraction, noise, competence."),
+    "consistency": ("consistency", "Measure how alike a model answers paraphrases of an item."),
+    "difficulty": ("difficulty", "Mark the items of a file as easy or difficult (AFLite)."),
     "export": ("export", "Write a fine-tuned classifier as an ONNX folder, and check it."),
     "test": ("test", "The paired test alone, from two outcome columns or four counts."),
     "power": ("power", "Plan a paired test: power, sample size, detectable difference."),

@@ -1,4 +1,4 @@
-"""Options that say which finished model is run, and on what; ``eval`` and ``stress`` share them."""
+"""Options that say which finished model is run, and on what; several commands share them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ietest_fast.cli.options import NAMES, CommaList, check_not_given
+from ietest_fast.cli.options import NAMES, CommaList, add_options, check_not_given
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from ietest_fast.evaluation.running import Evaluation
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)
@@ -37,6 +39,7 @@ _LABEL_MAP = CommaList(
 
 # Of one kind of model only.
 _OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
+_OF_NETWORKS = ("precision", "max-length")
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,7 +55,8 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--model",
             metavar="CHECKPOINT",
-            help="Run this PyTorch checkpoint: a folder, or a name of the hub.",
+            help="Run this PyTorch checkpoint: a folder, or a name of the hub; or the folder of a "
+            "classifier ngram-linear that `run --keep-models` kept.",
         ),
         click.option("--test", type=_FILE, help="File of labelled texts to run the model on."),
         click.option("--tokenizer", type=_FILE, help="tokenizer.json, or its folder."),
@@ -110,12 +114,43 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="More columns of the test file for --out.",
         ),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return add_options(command, options)
 
 
-def check_out(path: Path | None, inputs: Sequence[Path | None]) -> None:
+def need_one(
+    logs: Sequence[str],
+    onnx: Path | None,
+    model: str | None,
+    test: Path | None,
+    *,
+    file: str = "a file of labelled texts: --test FILE",
+) -> Path:
+    """Return the file to run a model on; refuse what does not go with one.
+
+    Parameters
+    ----------
+    logs, onnx, model, test
+        What the user has given.
+    file
+        What a model needs, for the message where there is none.
+    """
+    if logs:
+        raise click.UsageError("--onnx and --model run a model; LOGs are of one that has been run")
+    if onnx is not None and model is not None:
+        raise click.UsageError("--onnx or --model, not both")
+    if test is None:
+        raise click.UsageError(f"a model needs {file}")
+    return test
+
+
+def read_label_map(options: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the data's name of each of the model's labels, if the user has said it."""
+    return None if options["label_map"] is None else dict(options["label_map"])
+
+
+def check_out(
+    path: Path | None, inputs: Sequence[Path | None], *, only_parquet: bool = True
+) -> None:
     """Find out before the work whether its result can be written, and over what."""
     from ietest_fast.corpus.batch_writer import check_target
     from ietest_fast.transform.files import check_distinct
@@ -123,7 +158,7 @@ def check_out(path: Path | None, inputs: Sequence[Path | None]) -> None:
     if path is None:
         return
     check_target(path)
-    if path.suffix != ".parquet":
+    if only_parquet and path.suffix != ".parquet":
         raise click.UsageError(f"--out is a Parquet file, not {path.name}")
     for other in inputs:
         if other is not None:
@@ -133,6 +168,7 @@ def check_out(path: Path | None, inputs: Sequence[Path | None]) -> None:
 def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) -> TextClassifier:
     """Load the model that was asked for."""
     from ietest_fast.models.checkpoint import CheckpointClassifier
+    from ietest_fast.models.ngrams import is_ngram_folder
     from ietest_fast.models.onnx import OnnxClassifier
 
     common = {
@@ -142,6 +178,13 @@ def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) ->
     precision = options["precision"]
     if onnx is None:
         check_not_given(*_OF_ONNX, because="is for --onnx")
+        if is_ngram_folder(Path(cast("str", model)).expanduser()):
+            from ietest_fast.models.ngram_classifier import NgramTextClassifier
+
+            check_not_given(*_OF_NETWORKS, because="is for networks, and this model is linear")
+            return NgramTextClassifier(
+                Path(cast("str", model)).expanduser(), n_threads=options["n_threads"]
+            )
         return CheckpointClassifier(cast("str", model), precision=precision or "auto", **common)
     return OnnxClassifier.load(
         onnx,
@@ -153,6 +196,28 @@ def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) ->
         precision=precision or "fp32",
         **common,
     )
+
+
+def describe_run(found: Evaluation) -> dict[str, Any]:
+    """Return what a model that was run has to say, for JSON."""
+    return {
+        "backend": found.backend,
+        "identity": found.identity,
+        "inputs_run": found.scores.n_inputs,
+        "inputs": found.scores.n_rows,
+        "seconds": found.scores.seconds,
+        "dropped": found.predictions.dropped,
+        "warning": found.warning,
+        "warnings": list(found.warnings),
+    }
+
+
+def say_run(found: Evaluation) -> str:
+    """Return what a model that was run has to say, for people."""
+    scores = found.scores
+    inputs = say_count(scores.n_inputs, "different input")
+    was = "was" if scores.n_inputs == 1 else "were"
+    return f"{inputs} of {scores.n_rows:,} {was} run by {found.backend} in {scores.seconds:.1f} s."
 
 
 class Bar:

@@ -1,25 +1,23 @@
-"""What commands share: options of the test, JSON output, the exit status."""
+"""What commands share: options, what goes together among them, the exit status."""
 
 from __future__ import annotations
 
 import csv
-import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rich.console import Console
-
-    from ietest_fast.report.tables import Table
     from ietest_fast.transform.phi import PhiChoice
 
+F = TypeVar("F", bound="Callable[..., Any]")
+
 # Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
-_MAX_RESAMPLES = 2**63 - 1
+MOST_RESAMPLES = 2**63 - 1
 
 MOST_THREADS = 65_536
 """More than any machine has; what is beyond is a mistake."""
@@ -132,6 +130,18 @@ LEVELS = CommaList(
 )
 
 
+def add_options(command: F, options: Sequence[Callable[[F], F]]) -> F:
+    """Add options to a command, in the order in which --help shows them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def split_names(text: str | None) -> list[str] | None:
+    """Return names that are separated by commas; None for no text."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
 def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of the paired test and of its output."""
     options = [
@@ -144,7 +154,7 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--n-resamples",
             "-S",
-            type=click.IntRange(1, _MAX_RESAMPLES),
+            type=click.IntRange(1, MOST_RESAMPLES),
             help="S, for Monte Carlo methods.  [default: 10,000]",
         ),
         click.option(
@@ -176,9 +186,7 @@ def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--fail-on-reject", is_flag=True, help=f"Exit with status {REJECTED} on a rejection."
         ),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return add_options(command, options)
 
 
 def invariance_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -205,9 +213,7 @@ def invariance_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "within their margins.",
         ),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return add_options(command, options)
 
 
 def _take_one(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
@@ -243,9 +249,7 @@ def strata_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "edits.",
         ),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return add_options(command, options)
 
 
 def choose_reworded(options: Mapping[str, Any]) -> str | Literal[True] | None:
@@ -269,6 +273,16 @@ def check_not_given(*names: str, because: str) -> None:
     for name in names:
         if any(f"--{name}" in each.opts and is_given(str(each.name)) for each in parameters):
             raise click.UsageError(f"--{name} {because}")
+
+
+def check_only_given(*names: str, because: str) -> None:
+    """Refuse all options of the command but these, named as the user does."""
+    allowed = {f"--{name}" for name in names}
+    for each in click.get_current_context().command.params:
+        if isinstance(each, click.Argument) or not allowed.isdisjoint(each.opts):
+            continue
+        if is_given(str(each.name)):
+            raise click.UsageError(f"{each.opts[0]} {because}")
 
 
 def check_resamples(options: Mapping[str, Any]) -> None:
@@ -302,51 +316,6 @@ def check_alike(options: Mapping[str, Any], *, alpha: float) -> None:
             raise click.UsageError(
                 f"--{name.replace('_', '-')} needs an --alpha below 0.5, not {alpha:g}"
             )
-
-
-def print_json(values: Mapping[str, Any]) -> None:
-    """Print one JSON object; an infinite number becomes the string "inf" or "-inf"."""
-    from ietest_fast.stats.result import plain
-
-    click.echo(json.dumps(plain(dict(values)), indent=2, allow_nan=False))
-
-
-def make_console() -> Console:
-    """Make a console on standard output, for tables.
-
-    Off a terminal it is at least 100 columns wide, and a closed pipe is the caller's to handle.
-    """
-    from rich.console import Console
-
-    class PipeConsole(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
-
-    console = PipeConsole(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, 100)
-    return console
-
-
-def print_table(table: Table) -> None:
-    """Print a table on the terminal, its note below it; off a terminal as wide as it is."""
-    from rich import box
-    from rich.measure import Measurement
-    from rich.table import Table as Printed
-    from rich.text import Text
-
-    printed = Printed(title=Text(table.title), box=box.SIMPLE_HEAD, title_justify="left")
-    for column in table.columns:
-        printed.add_column(Text(column.name), justify="right" if column.is_numeric else "left")
-    for row in table.shown():
-        printed.add_row(*map(Text, row))
-    console = make_console()
-    if not console.is_terminal:
-        whole = console.options.update(max_width=10_000)
-        console.width = max(console.width, Measurement.get(console, whole, printed).maximum)
-    console.print(printed)
-    if table.note:
-        console.print(Text(table.note))
 
 
 def exit_status(
@@ -388,9 +357,7 @@ WORD_OPTION_NAMES = ("pos", "wordnet_only", "sense_check")
 
 def word_options(command: Any) -> Any:
     """Add :data:`WORD_OPTIONS` to a command."""
-    for option in reversed(WORD_OPTIONS):
-        command = option(command)
-    return command
+    return add_options(command, WORD_OPTIONS)
 
 
 def choose_phis(texts: Sequence[str], options: Mapping[str, Any]) -> list[PhiChoice]:

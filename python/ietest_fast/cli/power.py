@@ -13,8 +13,8 @@ from ietest_fast.cli.options import (
     OpenShare,
     SignificanceLevel,
     check_not_given,
-    print_json,
 )
+from ietest_fast.cli.printing import print_json
 
 if TYPE_CHECKING:
     from ietest_fast.stats import PowerCurve, PowerPlan

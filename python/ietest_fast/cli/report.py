@@ -10,7 +10,7 @@ import click
 from ietest_fast.cli.options import OpenShare, SignificanceLevel, check_not_given
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 # Stand in ietest_fast.report.hard_cases, too, which is too much to import for --help.
 QUANTIFIERS = tuple(
@@ -97,7 +97,7 @@ def command(
 
     RUN is the folder of a run; or a file of counts (columns model, rho, n11, n10, n01, n00):
     results that were published, or come from another program; or a table of predictions, such as
-    "ietest-fast eval --out" and "ietest-fast stress --out" write. The page is one HTML file that
+    --out of "ietest-fast eval", "stress" and "consistency" writes. The page is one HTML file that
     works offline.
     """
     if label_column is not None and train is None:
@@ -117,21 +117,22 @@ def command(
 
     from ietest_fast.corpus import read_corpus
     from ietest_fast.experiment.artefacts import write_text
+    from ietest_fast.report.consistency_runs import read_consistency
     from ietest_fast.report.contents import gather
     from ietest_fast.report.evaluations import read_evaluation
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
-    from ietest_fast.report.shown import say_count
     from ietest_fast.report.soundness import read_marked
     from ietest_fast.report.sources import read_runs
     from ietest_fast.report.stress_runs import read_stress
 
-    stressed, predictions, others = _sort(runs)
+    stressed, measured, predictions, others = _sort(runs)
+    consistency = read_consistency(measured) if measured else None
     stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
     evaluations = [read_evaluation(path, alpha=alpha, margin=margin) for path in predictions]
     found = (
         []
-        if (predictions or stressed) and not others
+        if (predictions or stressed or measured) and not others
         else read_runs(others, names, where=chosen, alpha=alpha, margin=margin)
     )
     if names and not found:
@@ -157,15 +158,14 @@ def command(
         found,
         evaluations=evaluations,
         stress=stress,
+        consistency=consistency,
         train=texts,
         hard_cases=hard_cases,
         marked=[read_marked(path) for path in samples],
     )
     write_text(target, build_page(contents, title=title))
-    said = [say_count(len(found), "run")] if found else []
-    said += [say_count(len(stressed), "file") + " of stress tests"] if stressed else []
-    said += [say_count(len(predictions), "file") + " of predictions"] if predictions else []
-    click.echo(f"{target}: {', '.join(said)}")
+    files = {"stress tests": stressed, "paraphrases": measured, "predictions": predictions}
+    click.echo(f"{target}: {_say_read(len(found), files)}")
     if paper is not None:
         written = write_for_paper(contents, paper)
         click.echo(f"{paper}: {len(written)} files")
@@ -178,15 +178,26 @@ def command(
             )
 
 
-def _sort(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path]]:
-    """Tell answers to stress tests, other predictions and the rest apart."""
+def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
+    from ietest_fast.plurals import say_count
+
+    said = [say_count(n_runs, "run")] if n_runs else []
+    said += [f"{say_count(len(own), 'file')} of {what}" for what, own in files.items() if own]
+    return ", ".join(said)
+
+
+def _sort(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path], list[Path]]:
+    """Tell answers to stress tests, to paraphrases, other predictions and the rest apart."""
+    from ietest_fast.report.consistency_runs import find_consistency
     from ietest_fast.report.evaluations import find_predictions
     from ietest_fast.report.stress_runs import find_stress
 
     stressed = [path for path in paths if path.is_file() and find_stress(path)]
-    left = [path for path in paths if path not in stressed]
+    files = [path for path in paths if path.is_file() and path not in stressed]
+    measured = [path for path in files if find_consistency(path)]
+    left = [path for path in paths if path not in stressed and path not in measured]
     predictions = [path for path in left if path.is_file() and find_predictions(path)]
-    return stressed, predictions, [path for path in left if path not in predictions]
+    return stressed, measured, predictions, [path for path in left if path not in predictions]
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -17,9 +17,10 @@ from ietest_fast.cli.options import (
     SignificanceLevel,
     choose_phis,
     exit_status,
-    make_console,
+    split_names,
     word_options,
 )
+from ietest_fast.cli.printing import make_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,10 +76,6 @@ def _number_or_text(text: str) -> int | float | str:
 
 def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.resolve())
-
-
-def _comma_list(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",")]
 
 
 def _drop_absent(values: dict[str, Any]) -> dict[str, Any]:
@@ -205,6 +202,12 @@ def _progress_bar() -> Iterator[Progress]:
     type=click.Choice(["replace", "augment"]),
     help="Train on transformed rows in the place of their originals, as in the paper, or beside "
     "them.  [default: replace]",
+)
+@click.option(
+    "--train-size",
+    metavar="N[,N...]",
+    help="Train on so many rows, drawn at random, and on each further number: curves over the "
+    "training set's size.  [default: all rows]",
 )
 @click.option("--alpha", type=SignificanceLevel(0.5), help="Significance level.  [default: 0.05]")
 @click.option(
@@ -443,9 +446,9 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                     "seed": options["split_seed"],
                     "group_by": options["split_group_by"],
                 },
-                "text_columns": _comma_list(options["text_columns"]),
+                "text_columns": split_names(options["text_columns"]),
                 "label_column": options["label_column"],
-                "label_names": _comma_list(options["label_names"]),
+                "label_names": split_names(options["label_names"]),
                 "cluster": options["clusters"],
                 "missing_text": "drop" if options["drop_missing_texts"] else None,
                 "quoted": options["quoted"],
@@ -459,6 +462,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 for name in (
                     "rho",
                     "mode",
+                    "train_size",
                     "n_classifiers",
                     "alpha",
                     "correction",

@@ -15,8 +15,8 @@ from ietest_fast.cli.options import (
     FiniteRange,
     SignificanceLevel,
     check_not_given,
-    print_json,
 )
+from ietest_fast.cli.printing import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

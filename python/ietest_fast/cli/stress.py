@@ -9,17 +9,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.logs import OF_LOGS, log_options, read
-from ietest_fast.cli.models import check_out, load_model, model_options, show_progress
+from ietest_fast.cli.models import (
+    check_out,
+    describe_run,
+    load_model,
+    model_options,
+    need_one,
+    read_label_map,
+    say_run,
+    show_progress,
+)
 from ietest_fast.cli.options import (
     NAMES,
     OpenShare,
     check_margin,
     check_not_given,
     exit_status,
-    print_json,
-    print_table,
+    split_names,
     test_options,
 )
+from ietest_fast.cli.printing import print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,10 +167,10 @@ def command(
         answers = _read(logs, options)
         told, below = {}, []
     else:
-        tests = _check(logs, onnx, model, test, options)
-        assert test is not None  # noqa: S101 - _check has seen to it
+        test = need_one(logs, onnx, model, test)
+        tests = _check(test, options)
         own, found = _run(load_model(onnx, model, options), test, tests, options)
-        answers, told, below = (own,), _told(found), [_say(found)]
+        answers, told, below = (own,), describe_run(found), [say_run(found)]
     from ietest_fast.evaluation.stress import measure_answers
 
     profiles = measure_answers(
@@ -184,20 +193,8 @@ def command(
     return exit_status(reject=reject, fail_on_reject=fail_on_reject)
 
 
-def _check(
-    logs: Sequence[str],
-    onnx: Path | None,
-    model: str | None,
-    test: Path | None,
-    options: Mapping[str, Any],
-) -> dict[str, StressTest]:
+def _check(test: Path, options: Mapping[str, Any]) -> dict[str, StressTest]:
     """Return the tests; refuse options that do not go together, and targets that cannot be."""
-    if logs:
-        raise click.UsageError("--onnx and --model run a model; LOGs are of one that has been run")
-    if onnx is not None and model is not None:
-        raise click.UsageError("--onnx or --model, not both")
-    if test is None:
-        raise click.UsageError("a model needs a file of labelled texts: --test FILE")
     check_not_given(
         *(name for name in OF_LOGS if name != "id-column"),
         because="is for predictions made elsewhere",
@@ -266,13 +263,12 @@ def _run(
     from ietest_fast.evaluation.suite_files import write_texts
     from ietest_fast.models.label_map import match_labels
 
-    texts = options["text_columns"]
-    texts = None if texts is None else [name.strip() for name in texts.split(",")]
+    texts = split_names(options["text_columns"])
     kept = [*options["keep_columns"], options["clusters"], options["group_by"]]
     kept = list(dict.fromkeys(name for name in kept if name is not None))
     ids = [] if options["id_column"] is None else [options["id_column"]]
     corpus = read_corpus(test, text_columns=texts, keep_columns=list(dict.fromkeys([*ids, *kept])))
-    label_map = None if options["label_map"] is None else dict(options["label_map"])
+    label_map = read_label_map(options)
     # Before texts are transformed, which takes longer.
     match_labels(model.labels, corpus.label_names, label_map=label_map)
     only = None if options["input"] is None else (options["input"],)
@@ -343,27 +339,6 @@ def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, 
         run = replace(each.run, warnings=tuple(dict.fromkeys((*each.run.warnings, *said))))
         noted.append(StressAnswers(predictions=predictions, run=run))
     return tuple(noted)
-
-
-def _told(found: Evaluation) -> dict[str, Any]:
-    """Return what a model that was run has to say, for JSON."""
-    return {
-        "backend": found.backend,
-        "identity": found.identity,
-        "inputs_run": found.scores.n_inputs,
-        "inputs": found.scores.n_rows,
-        "seconds": found.scores.seconds,
-        "dropped": found.predictions.dropped,
-        "warning": found.warning,
-        "warnings": list(found.warnings),
-    }
-
-
-def _say(found: Evaluation) -> str:
-    """Return what a model that was run has to say, for people."""
-    scores = found.scores
-    run = f"were run by {found.backend} in {scores.seconds:.1f} s."
-    return f"{scores.n_inputs:,} different inputs of {scores.n_rows:,} {run}"
 
 
 def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:

@@ -20,10 +20,10 @@ from ietest_fast.cli.options import (
     exit_status,
     invariance_options,
     is_given,
-    print_json,
     strata_options,
     test_options,
 )
+from ietest_fast.cli.printing import print_json
 from ietest_fast.cli.verdicts import (
     Extra,
     beside,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.description import find_overlap as find_overlap
     from ietest_fast.corpus.reading import read_corpora as read_corpora
     from ietest_fast.corpus.reading import read_corpus as read_corpus
+    from ietest_fast.corpus.reasoning import read_alpha_nli as read_alpha_nli
+    from ietest_fast.corpus.reasoning import read_delta_nli as read_delta_nli
     from ietest_fast.corpus.splitting import split as split
     from ietest_fast.corpus.streams import BatchReader as BatchReader
     from ietest_fast.corpus.streams import open_batches as open_batches
@@ -40,8 +42,10 @@ __all__ = [
     "describe",
     "find_overlap",
     "open_batches",
+    "read_alpha_nli",
     "read_corpora",
     "read_corpus",
+    "read_delta_nli",
     "require_trainable",
     "split",
 ]
@@ -61,8 +65,10 @@ __getattr__, __dir__ = lazy_names(
         "describe": "description",
         "find_overlap": "description",
         "open_batches": "streams",
+        "read_alpha_nli": "reasoning",
         "read_corpora": "reading",
         "read_corpus": "reading",
+        "read_delta_nli": "reasoning",
         "require_trainable": "dataset",
         "split": "splitting",
     },

@@ -21,6 +21,7 @@ from ietest_fast.corpus.labels import (
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,7 +267,7 @@ def corpus_from_table(
             is_null = pc.is_null(column).to_numpy()
             if missing_text == "error":
                 raise InputError(
-                    f"the text is missing (in {column.null_count} rows); "
+                    f"the text is missing (in {say_count(column.null_count, 'row')}); "
                     "fill it in, or remove the row",
                     path=source,
                     row=where(int(np.argmax(is_null))),
@@ -301,7 +302,10 @@ def corpus_from_table(
     if checked.num_rows == 0:
         raise InputError(
             "no rows are left: "
-            + (", ".join(f"{n} {why}" for why, n in dropped.items()) or "the table has none"),
+            + (
+                ", ".join(f"{why} in {say_count(n, 'row')}" for why, n in dropped.items())
+                or "the table has none"
+            ),
             path=source,
         )
     return Corpus(

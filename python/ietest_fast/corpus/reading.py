@@ -32,6 +32,7 @@ from ietest_fast.corpus.formats import (
     open_parquet,
 )
 from ietest_fast.corpus.labels import names_in_metadata
+from ietest_fast.corpus.reasoning_files import find_task, read_task
 from ietest_fast.corpus.streams import csv_options, open_batches
 from ietest_fast.errors import InputError
 
@@ -50,6 +51,7 @@ def read_corpus(
     keep_columns: Sequence[str] = (),
     missing_text: OnMissingText = "error",
     quoted: bool | None = None,
+    labels_file: str | Path | None = None,
 ) -> Corpus:
     """Read and check a file of labelled texts or pairs of texts.
 
@@ -58,7 +60,10 @@ def read_corpus(
     path
         Parquet (``.parquet``), CSV (``.csv``), tab-separated (``.tsv``, ``.txt``, among them the
         original SNLI and MNLI files) or JSON lines (``.jsonl``); the text formats in UTF-8 and,
-        if the name says so, compressed (``.gz``, ``.bz2``, ``.zst``).
+        if the name says so, compressed (``.gz``, ``.bz2``, ``.zst``). α-NLI and δ-NLI are told by
+        their keys, where `text_columns` and `label_column` are None: see
+        :func:`~ietest_fast.corpus.read_alpha_nli` and :func:`~ietest_fast.corpus.read_delta_nli`,
+        whose further columns `keep_columns` may name.
     text_columns
         The one or two columns of texts. None to find ``premise`` and ``hypothesis`` (or
         ``sentence1`` and ``sentence2``, which get these names), ``text`` or ``sentence``.
@@ -76,6 +81,9 @@ def read_corpus(
         In CSV and TSV a field of nothing, not even quotes, is a null.
     quoted
         Whether double quotes enclose fields; None: in CSV yes, in TSV no.
+    labels_file
+        Of α-NLI: one label a line. None: the key ``label``, or the file beside `path` that the
+        publication gives it, ``dev-labels.lst`` for ``dev.jsonl``.
 
     Returns
     -------
@@ -96,6 +104,23 @@ def read_corpus(
     except (pa.ArrowException, OSError, EOFError) as error:
         raise diagnose(path, form, error) from error
 
+    if text_columns is None and label_column is None and form.kind == "jsonl":
+        task = find_task(names)
+        if task is not None:
+            return read_task(
+                path,
+                task,
+                names,
+                labels_file=labels_file,
+                label_names=label_names,
+                keep_columns=keep_columns,
+            )
+    if labels_file is not None:
+        raise InputError(
+            "is not α-NLI (JSON lines with obs1, obs2, hyp1 and hyp2), which alone has its labels "
+            "in a file of their own",
+            path=path,
+        )
     if text_columns is None:
         texts, canonical = find_text_columns(path, names)
     else:

@@ -265,8 +265,8 @@ def evaluate(
         backend=model.backend,
         identity={
             "phi": ",".join(version.identity for version in versions),
-            "data": f"{_name_of(corpus)}@{corpus.fingerprint[:4]}",
-            "model": _identify(model, mapping, columns)[:4],
+            "data": f"{name_data(corpus)}@{corpus.fingerprint[:4]}",
+            "model": identify_model(model, mapping, columns)[:4],
             "be": model.backend.split()[0],
         },
         warning=check_against_data(mapping, gold, predicted),
@@ -363,13 +363,14 @@ def _join(
     )
 
 
-def _identify(model: TextClassifier, mapping: LabelMap, columns: Sequence[str]) -> str:
+def identify_model(model: TextClassifier, mapping: LabelMap, columns: Sequence[str]) -> str:
     """Return a hash of all that the model's answers hang on, but for the texts."""
     described = (model.fingerprint, model.backend, mapping.of_model.tolist(), columns)
     return hashlib.sha256(repr(described).encode()).hexdigest()
 
 
-def _name_of(corpus: Corpus) -> str:
+def name_data(corpus: Corpus) -> str:
+    """Return what signatures call the data: the file's name, or ``data``."""
     return "data" if corpus.source is None else clean_field(Path(corpus.source).stem)
 
 

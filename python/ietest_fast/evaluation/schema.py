@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -174,15 +175,17 @@ def check_values(table: pa.Table, label_names: tuple[str, ...] | None, source: s
         raise InputError("there are no predictions", path=source)
     for name in _WITHOUT_NULLS:
         if name in table.column_names and table[name].null_count:
+            missing = say_count(table[name].null_count, "value is", "values are")
             raise InputError(
-                f"{table[name].null_count:,} values are missing; none may be",
+                f"{missing} missing; every row needs one",
                 path=source,
+                row=f"row {pc.index(pc.is_null(table[name]), pa.scalar(True)).as_py()}",
                 column=name,
             )
     if "correct" not in table.column_names and table["gold"].null_count:
         raise InputError(
-            f"{table['gold'].null_count:,} rows have no gold label; leave them out, or say in a "
-            "column correct which answers are right",
+            f"{say_count(table['gold'].null_count, 'row has', 'rows have')} no gold label; leave "
+            "such rows out, or say in a column correct which answers are right",
             path=source,
             column="gold",
         )
@@ -210,7 +213,8 @@ def check_unique(table: pa.Table, source: str) -> None:
         first = repeated.select(keys).slice(0, 1).to_pylist()[0]
         shown = ", ".join(f"{name} {value!r}" for name, value in first.items())
         raise InputError(
-            f"{repeated.num_rows:,} items occur more than once in a version, such as {shown}; each "
-            "may occur once for each model",
+            f"{say_count(repeated.num_rows, 'item occurs', 'items occur')} more than once in a "
+            f"version: {shown}{', for one' if repeated.num_rows > 1 else ''}; each may occur once "
+            "for each model",
             path=source,
         )

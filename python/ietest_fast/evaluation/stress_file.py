@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.run_metadata import name_models, read_run_of, write_with_run
 from ietest_fast.evaluation.stress_origins import StressOrigin
-from ietest_fast.evaluation.versions import number_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,13 +102,7 @@ def write_answers(predictions: Predictions, path: Path, run: StressRun) -> None:
 
     :meth:`~ietest_fast.evaluation.Predictions.read` reads it as any file of predictions.
     """
-    import pyarrow.parquet as pq
-
-    from ietest_fast.atomic import write_file
-
-    known = {**(predictions.table.schema.metadata or {}), KEY: json.dumps(asdict(run)).encode()}
-    table = predictions.table.replace_schema_metadata(known)
-    write_file(path, lambda file: pq.write_table(table, file, compression="zstd"))
+    write_with_run(predictions, path, KEY, run)
 
 
 def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
@@ -136,29 +127,14 @@ def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
     """
     runs = [read_run(path) for path in paths]
     parts = [Predictions.read(path) for path in paths]
-    if len(parts) > 1:
-        names = number_names(path.stem for path in paths)
-        parts = [
-            part if "model" in part.columns else _of_model(part, name)
-            for part, name in zip(parts, names, strict=True)
-        ]
     found: list[StressAnswers] = []
-    for run, part, path in zip(runs, parts, paths, strict=True):
+    for run, part, path in zip(runs, name_models(parts, paths), paths, strict=True):
         if run is None:
             raise InputError(
                 "holds no answers to stress tests (ietest-fast stress --out)", path=path
             )
-        for group in part.groups:
-            if group and any(group in other.predictions.groups for other in found):
-                who = ", ".join(str(value) for value in group.values())
-                raise InputError(f"another file holds answers of {who} as well", path=path)
         found.append(StressAnswers(predictions=part, run=run))
     return tuple(found)
-
-
-def _of_model(part: Predictions, name: str) -> Predictions:
-    column = pa.repeat(pa.scalar(name), part.table.num_rows)
-    return replace(part, table=part.table.append_column("model", column))
 
 
 def read_run(path: Path) -> StressRun | None:
@@ -169,22 +145,7 @@ def read_run(path: Path) -> StressRun | None:
     InputError
         If what it says of itself is damaged.
     """
-    import pyarrow.parquet as pq
-
-    try:
-        with path.open("rb") as file:
-            if file.read(4) != b"PAR1":
-                return None
-        metadata = pq.read_schema(path).metadata or {}
-    except (OSError, pa.ArrowException):
-        return None  # who reads it says what is wrong
-    if KEY not in metadata:
-        return None
-    try:
-        found = json.loads(metadata[KEY])
-        return _restore(found)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"its metadata are damaged: {shorten_error(error)}", path=path) from error
+    return read_run_of(path, KEY, _restore)
 
 
 def _restore(found: dict[str, Any]) -> StressRun:

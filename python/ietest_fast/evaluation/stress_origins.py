@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ietest_fast.plurals import say_count
+
 if TYPE_CHECKING:
     from ietest_fast.evaluation.versions import Version
 
@@ -79,15 +81,15 @@ def say_made_of(
     """
     if origin is None:
         if is_foreign:
-            return f"{name}: made of {_count(n_items, 'text')} of another file."
+            return f"{name}: made of {say_count(n_items, 'text')} of another file."
         left = n_originals - n_items
-        made = f"{name}: made of {n_items:,} of {_count(n_originals, 'item')}"
+        made = f"{name}: made of {n_items:,} of {say_count(n_originals, 'item')}"
         return None if left == 0 else f"{made}; {left:,} {_have(left)} no row in it."
     left = origin.n_texts - n_items
     if not is_foreign and left == 0:
         return None
-    of = f"{_count(origin.n_texts, 'text')} of another file"
-    of = of if is_foreign else _count(origin.n_texts, "item")
+    of = f"{say_count(origin.n_texts, 'text')} of another file"
+    of = of if is_foreign else say_count(origin.n_texts, "item")
     nothing = left - origin.n_missing - origin.n_repeated - origin.n_unknown
     reasons = [
         f"{n:,} {words[n != 1]}"
@@ -103,10 +105,6 @@ def say_made_of(
         if n > 0
     ]
     return f"{name}: made of {'; '.join([f'{n_items:,} of {of}', *reasons])}."
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _have(n: int) -> str:

@@ -37,8 +37,8 @@ class CellRecord:
         Which cell it is: keys of the model and of the transformation of its training data (None at
         rho = 0).
     metrics
-        Numbers of this cell, ready for JSON: ``valid_accuracy``, ``train_transformed`` and
-        ``valid_transformed``.
+        Numbers of this cell, ready for JSON: ``valid_accuracy``, ``train_transformed``,
+        ``valid_transformed`` and, unless it was trained on all rows, ``train_size``.
     artefact
         File name under ``cells/``.
     sha256
@@ -70,8 +70,8 @@ class CellRecord:
             raise ValueError(f"there is no cell rho={self.rho!r}, m={self.m!r}")
         if not _is_share(self.metrics["valid_accuracy"]):
             raise ValueError(f"valid_accuracy is {self.metrics['valid_accuracy']!r}")
-        for name in ("train_transformed", "valid_transformed"):
-            if not _is_count(self.metrics[name]):
+        for name in ("train_transformed", "valid_transformed", "train_size"):
+            if not _is_count(self.metrics.get(name, 0 if name == "train_size" else None)):
                 raise ValueError(f"{name} is {self.metrics[name]!r}")
 
 
@@ -104,7 +104,7 @@ def make_predictions(
     label_names
         Names of the labels.
     **which
-        ``model``, ``rho`` and ``m``.
+        ``model``, ``rho``, ``m`` and perhaps ``train_size``.
     """
     unchanged = np.zeros(len(gold), dtype=np.bool_)
     return Predictions.from_codes(

@@ -20,6 +20,8 @@ DATABASE = "run.sqlite"
 CELLS = "cells"
 EVALUATIONS = "evaluations"
 """Folder of a run with the answers of cells to further test sets."""
+CLUSTERS = "clusters.parquet"
+"""File of a run with the cluster of each test row, if it has clusters."""
 RUN_LOCK = "run.lock"
 MODELS = "models"
 """Folder of a run in which classifiers are kept."""
@@ -28,7 +30,7 @@ UNFINISHED_TRAININGS = "unfinished"
 
 # What a run makes in its folder, by place; "" is the folder itself.
 _OWN_NAMES = {
-    "": r"run\.sqlite(-wal|-shm|-journal)?|run\.lock|results\.json"
+    "": r"run\.sqlite(-wal|-shm|-journal)?|run\.lock|results\.json|clusters\.parquet"
     r"|cells|data|encoded|evaluations|models|unfinished|[a-z_-]+\.(png|svg|pdf)",
     CELLS: r"[0-9a-f]{64}\.parquet",
     EVALUATIONS: r"[0-9a-f]{64}\.parquet",

@@ -12,6 +12,7 @@ from ietest_fast.experiment.conclude_evaluations import judge_evaluations, recor
 from ietest_fast.experiment.identity import canonical_json, identify
 from ietest_fast.experiment.judge import Judge
 from ietest_fast.experiment.results import write_results
+from ietest_fast.experiment.run_clusters import write_clusters
 from ietest_fast.experiment.schema import (
     ChangedRows,
     DataSummary,
@@ -60,12 +61,20 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
     """
     judge = Judge(plan, work, store)
     conditions = tuple(
-        judge.judge(model, phi) for model in plan.models for phi in plan.transformations
+        judge.judge(model, phi, size)
+        for model in plan.models
+        for phi in plan.transformations
+        for size in plan.config.train_sizes
+    )
+    settings = _record_settings(plan.settings)
+    # Before the results that speak of it.
+    write_clusters(
+        store.folder, settings.data.cluster, settings.data.fingerprints["test"], plan.clusters
     )
     return write_results(
         RunResult(
             identity=identify(plan.settings),
-            settings=_record_settings(plan.settings),
+            settings=settings,
             software=_list_software(plan),
             data=_describe_data(plan.config, plan.splits),
             transformations=tuple(
@@ -121,10 +130,18 @@ def _record_model(model: PlannedModel, searches: Searches) -> ModelRecord:
                 rho=None if resample is None else resample.rho,
                 m=None if resample is None else resample.m,
                 transformation=None if resample is None else resample.phi,
+                train_size=_searched_rows(model, resample),
             )
             for resample, search in found
         ),
     )
+
+
+def _searched_rows(model: PlannedModel, resample: Resample | None) -> int | None:
+    """Return how many training rows a search has had; None for all, or if there was none."""
+    if resample is not None:
+        return resample.train_size
+    return next((task.train_size for task in model.trials.get(None, ())), None)
 
 
 def _describe_data(config: RunConfig, splits: Splits) -> DataSummary:

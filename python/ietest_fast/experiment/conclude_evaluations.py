@@ -78,13 +78,17 @@ def judge_evaluations(
         return
     for model in plan.models:
         for phi in plan.transformations:
-            yield from _Evaluator(judge, plan, work, store).judge(model, phi)
+            for size in plan.config.train_sizes:
+                yield from _Evaluator(judge, plan, work, store, size).judge(model, phi)
 
 
 class _Evaluator:
     """Judges the classifiers of a model that were trained on the texts of a transformation."""
 
-    def __init__(self, judge: Judge, plan: Plan, work: Work, store: RunStore) -> None:
+    def __init__(
+        self, judge: Judge, plan: Plan, work: Work, store: RunStore, train_size: int | None
+    ) -> None:
+        self._size = train_size
         self._judge = judge
         self._plan = plan
         self._work = work
@@ -96,6 +100,7 @@ class _Evaluator:
             EvaluationResult(
                 model=model.key,
                 transformation=trained.key,
+                train_size=self._size,
                 evaluation=phi.key,
                 signature=self._sign(model, trained, phi, [own[place].test for own in rhos]),
                 rhos=tuple(own[place] for own in rhos),
@@ -106,9 +111,11 @@ class _Evaluator:
     def _judge_rho(
         self, model: PlannedModel, trained: PlannedPhi, rho: float
     ) -> list[EvaluatedRho]:
-        records = self._judge.records(model, trained, rho)
+        records = self._judge.records(model, trained, rho, self._size)
         identities = [
-            self._plan.evaluations_of(model, Resample.of(trained.key, rho=rho, m=m))
+            self._plan.evaluations_of(
+                model, Resample.of(trained.key, rho=rho, m=m, train_size=self._size)
+            )
             for m in range(self._plan.config.n_classifiers)
         ]
         answers = [
@@ -161,7 +168,9 @@ class _Evaluator:
         if not self._work.further[phi.key].keeps_labels:
             return None
         matched = [(record, self._match(record, trained, own)) for record, own in answered]
-        return self._judge.judge_rho(model, phi, rho, matched, trained=trained)
+        return self._judge.judge_rho(
+            model, phi, rho, matched, trained=trained, train_size=self._size
+        )
 
     def _match(self, record: CellRecord, trained: PlannedPhi, own: Answered) -> pa.Table:
         """Put the answers to a further test set in the place of those to the run's own."""
@@ -188,4 +197,6 @@ class _Evaluator:
         cells = [cell for test in tests if test is not None for cell in test.cells]
         if not cells:
             return None
-        return self._judge.sign(model, phi, cells, self._plan.config.rho, trained=trained)
+        return self._judge.sign(
+            model, phi, cells, self._plan.config.rho, trained=trained, train_size=self._size
+        )

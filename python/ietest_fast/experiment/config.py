@@ -25,6 +25,7 @@ from pydantic import (
 from ietest_fast.errors import ConfigError, IetestError, InputError
 from ietest_fast.experiment.model_config import ModelConfig, Models, Section
 from ietest_fast.experiment.resample import Mode  # noqa: TC001 - pydantic reads it
+from ietest_fast.experiment.train_sizes import TrainSizes  # noqa: TC001 - pydantic reads it
 from ietest_fast.paths import check_file
 from ietest_fast.registry import list_problems
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
@@ -308,8 +309,12 @@ class RunConfig(Section):
         What becomes of transformed rows in training: ``"replace"``, they stand in the place of
         their originals, as in the paper; or ``"augment"``, they stand beside them (Naik et al.
         2018, section 4.6).
+    train_size
+        Numbers of training rows: all classifiers are trained on so many rows of the training set,
+        drawn at random, and again for each further number; rows of a smaller number are among
+        those of a larger one. All rows where there is none.
     n_classifiers
-        M, the number of classifiers for each rho.
+        M, the number of classifiers for each rho (and each number of training rows).
     alpha
         Significance level of the test at one rho; below 0.5, for equivalence is tested at it, too.
     correction
@@ -347,6 +352,7 @@ class RunConfig(Section):
     model: Models = Field(default_factory=lambda: (ModelConfig(),))
     rho: Rho = _DEMO_RHO
     mode: Mode = "replace"
+    train_size: TrainSizes = ()
     n_classifiers: Annotated[int, Field(ge=1, le=100_000)] = 5
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     correction: Literal["bonferroni", "holm", "maxt", "minp"] = "bonferroni"
@@ -421,6 +427,11 @@ class RunConfig(Section):
         return cast("tuple[ModelConfig, ...]", self.model)
 
     @property
+    def train_sizes(self) -> tuple[int | None, ...]:
+        """The numbers of training rows, in order; None for all rows."""
+        return self.train_size or (None,)
+
+    @property
     def used_method(self) -> Literal["exact", "multinomial", "resample"]:
         """The method, chosen where the configuration leaves it open."""
         if self.method is not None:
@@ -470,6 +481,7 @@ class RunConfig(Section):
             },
             "rho": list(self.rho),
             **({} if self.mode == "replace" else {"mode": self.mode}),
+            **({"train_size": list(self.train_size)} if self.train_size else {}),
             "n_classifiers": self.n_classifiers,
             "alpha": self.alpha,
             "correction": self.correction,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -76,23 +77,29 @@ class Judge:
         self._work = work
         self._store = store
 
-    def judge(self, model: PlannedModel, phi: PlannedPhi) -> ConditionResult:
-        """Test one model under one transformation, at every rho."""
+    def judge(
+        self, model: PlannedModel, phi: PlannedPhi, train_size: int | None
+    ) -> ConditionResult:
+        """Test one model under one transformation, trained on so many rows, at every rho."""
         config = self._config
         matched = {
             rho: [
                 (record, match(self._read(record), phi.key))
-                for record in self.records(model, phi, rho)
+                for record in self.records(model, phi, rho, train_size)
             ]
             for rho in config.rho
         }
-        rhos = [self.judge_rho(model, phi, rho, matched[rho]) for rho in config.rho]
+        rhos = [
+            self.judge_rho(model, phi, rho, matched[rho], train_size=train_size)
+            for rho in config.rho
+        ]
         cells = [cell for rho in rhos for cell in rho.cells]
         return ConditionResult.of(
             rhos,
             model=model.key,
             transformation=phi.key,
-            signature=self.sign(model, phi, cells, config.rho),
+            train_size=train_size,
+            signature=self.sign(model, phi, cells, config.rho, train_size=train_size),
             p_adjusted=self._adjust_over_rho(
                 [[table for _, table in matched[rho]] for rho in config.rho]
             ),
@@ -101,11 +108,13 @@ class Judge:
     def judge_across(
         self, conditions: Sequence[ConditionResult]
     ) -> Iterator[AcrossTransformations]:
-        """Correct over the transformations, for each model and rho."""
-        for model in self._plan.models:
-            own = [each for each in conditions if each.model == model.key]
+        """Correct over the transformations, for each model, number of training rows and rho."""
+        for model, size in itertools.product(self._plan.models, self._config.train_sizes):
+            own = [
+                each for each in conditions if each.model == model.key and each.train_size == size
+            ]
             for rho in self._config.rho:
-                cochran = self._test_versions(model) if rho == 0 else []
+                cochran = self._test_versions(model, size) if rho == 0 else []
                 yield AcrossTransformations.of(own, rho=rho, cochran=cochran)
 
     def judge_rho(
@@ -116,6 +125,7 @@ class Judge:
         matched: Sequence[tuple[CellRecord, pa.Table]],
         *,
         trained: PlannedPhi | None = None,
+        train_size: int | None = None,
     ) -> RhoResult:
         """Test the classifiers of one rho.
 
@@ -127,6 +137,8 @@ class Judge:
             By m: the cell, and its matched sample.
         trained
             The transformation of the training data, if that is another one.
+        train_size
+            Number of training rows; None for all.
         """
         config = self._config
         cells = [self._test_cell(record, table, phi) for record, table in matched]
@@ -139,13 +151,15 @@ class Judge:
             sensitivity=_find_sensitivity(config, cells) if independent else None,
             detectable_difference=_find_detectable(config, cells) if independent else None,
             **self._test_algorithm([table for _, table in matched], rho),
-            signature=self.sign(model, phi, cells, [rho], trained=trained),
+            signature=self.sign(model, phi, cells, [rho], trained=trained, train_size=train_size),
         )
 
-    def records(self, model: PlannedModel, phi: PlannedPhi, rho: float) -> list[CellRecord]:
+    def records(
+        self, model: PlannedModel, phi: PlannedPhi, rho: float, train_size: int | None
+    ) -> list[CellRecord]:
         """Return the cells of one rho, by m; `phi` is the transformation of the training data."""
         return [
-            self._work.cells[model.key, Resample.of(phi.key, rho=rho, m=m)]
+            self._work.cells[model.key, Resample.of(phi.key, rho=rho, m=m, train_size=train_size)]
             for m in range(self._config.n_classifiers)
         ]
 
@@ -185,7 +199,7 @@ class Judge:
             ),
             reworded=self._judge_reworded(matched, phi, seed),
             collapsed=is_collapsed(matched["original"].to_numpy(), matched["gold"].to_numpy()),
-            **record.metrics,
+            **{name: value for name, value in record.metrics.items() if name != "train_size"},
         )
 
     def _judge_reworded(
@@ -299,13 +313,13 @@ class Judge:
             ).p_adjusted
         )
 
-    def _test_versions(self, model: PlannedModel) -> list[CochranRecord]:
+    def _test_versions(self, model: PlannedModel, train_size: int | None) -> list[CochranRecord]:
         """Test every classifier of rho = 0 over all versions: it has answered them all."""
         config, phis = self._config, self._plan.transformations
         if self._plan.clusters is not None:
             return []
         found = []
-        for record in self.records(model, phis[0], 0.0):
+        for record in self.records(model, phis[0], 0.0, train_size):
             predictions = self._read(record)
             tables = [match(predictions, phi.key) for phi in phis]
             columns = {
@@ -341,6 +355,7 @@ class Judge:
         rho: Sequence[float],
         *,
         trained: PlannedPhi | None = None,
+        train_size: int | None = None,
     ) -> str:
         """Sign the tests of some cells; arguments as those of :meth:`judge_rho`."""
         config, texts = self._config, self._texts(phi)
@@ -364,6 +379,7 @@ class Judge:
             seed=config.seed,
             mode=None if config.mode == "replace" else config.mode,
             trained=None if trained is None else self._texts(trained),
+            train_size=train_size,
         )
 
     def _texts(self, phi: PlannedPhi) -> TransformedSplits | FurtherTest:

@@ -66,7 +66,7 @@ def answer_again(
             identity=task.evaluations[key],
             cell=task.identity,
             key=key,
-            columns={"model": task.model, "rho": task.resample.rho, "m": task.resample.m},
+            columns={"model": task.model, **task.resample.columns},
         )
         for key, texts in further.items()
     ]

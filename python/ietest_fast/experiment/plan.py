@@ -25,9 +25,10 @@ from ietest_fast.experiment.data import (
 )
 from ietest_fast.experiment.identity import CELL_SCHEME, identify, identify_evaluation
 from ietest_fast.experiment.phis import PlannedPhi, plan_phis, refuse_twins
-from ietest_fast.experiment.resample import Resample
+from ietest_fast.experiment.resample import DataGeneratingProcess, Resample
 from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
+from ietest_fast.experiment.train_sizes import check_train_sizes
 from ietest_fast.stats.strata import MOST_LABELS, list_file_columns
 
 if TYPE_CHECKING:
@@ -202,6 +203,7 @@ def make_plan(
     clusters = number_clusters(config.data, splits.test)
     strata = read_strata_columns(grouped, splits.test)
     _check_labels(config, splits)
+    check_train_sizes(config.train_size, splits.train, DataGeneratingProcess(seed=config.seed))
     models = [(own, own.load()) for own in config.models]
     if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
         raise InputError(
@@ -343,7 +345,8 @@ class _Planner:
         config = self._config
         return list(
             dict.fromkeys(
-                Resample.of(key, rho=rho, m=m)
+                Resample.of(key, rho=rho, m=m, train_size=size)
+                for size in config.train_sizes
                 for rho in config.rho
                 for m in range(config.n_classifiers)
                 for key in self._phis
@@ -352,7 +355,7 @@ class _Planner:
 
     def _locate(self, resample: Resample) -> dict[str, Any]:
         """Say what a resample depends on; at rho = 0 nothing of it is transformed."""
-        where: dict[str, Any] = {"rho": resample.rho, "m": resample.m}
+        where: dict[str, Any] = resample.columns
         if resample.phi is not None:
             where["transformation"] = self._phis[resample.phi].fingerprint
             if self._config.mode != "replace":
@@ -365,8 +368,11 @@ class _Planner:
         if config.budget is None:
             return {}
         resamples: Sequence[Resample | None] = [None]
+        # One search for all sizes judges candidates where there is most to learn from.
+        size = max(self._config.train_size, default=None)
         if config.search_per_resample:
-            resamples = self._resamples()
+            resamples, size = self._resamples(), None
+        searched = {} if size is None else {"train_size": size}
         # Alternative 2 is about the cells: a candidate is judged by one classifier.
         shared = {**base, "kind": "trial", "model": {**base["model"], "n_voters": 1}}
         return {
@@ -375,7 +381,7 @@ class _Planner:
                     identity=identify(
                         {
                             **shared,
-                            **({} if resample is None else self._locate(resample)),
+                            **(searched if resample is None else self._locate(resample)),
                             "number": number,
                             "params": params,
                         }
@@ -384,6 +390,7 @@ class _Planner:
                     params=params,
                     number=number,
                     resample=resample,
+                    train_size=size,
                 )
                 for number, params in enumerate(
                     draw_candidates(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.identity import resampling_key
 from ietest_fast.random import philox_uniforms
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 Split = Literal["train", "valid"]
@@ -19,6 +21,7 @@ Mode = Literal["replace", "augment"]
 """What becomes of transformed rows: they replace their originals, or are added to them."""
 
 _STREAMS: dict[Split, int] = {"train": 0, "valid": 1}
+_SUBSET_STREAM = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,25 +36,36 @@ class Resample:
         Probability of transformation, and which resample at it.
     phi
         Key of the transformation; None at rho = 0.
+    train_size
+        Number of training rows; None for all.
     """
 
     rho: float
     m: int
     phi: str | None
+    train_size: int | None = None
 
     @classmethod
-    def of(cls, phi: str, *, rho: float, m: int) -> Self:
+    def of(cls, phi: str, *, rho: float, m: int, train_size: int | None = None) -> Self:
         """Return the resample of a transformation, which rho = 0 leaves out."""
-        return cls(rho=rho, m=m, phi=None if rho == 0 else phi)
+        return cls(rho=rho, m=m, phi=None if rho == 0 else phi, train_size=train_size)
 
     @property
     def address(self) -> tuple[float, int]:
         """Rho and m, from which seeds follow."""
         return self.rho, self.m
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What a table of answers says of it, beside the model."""
+        size = {} if self.train_size is None else {"train_size": self.train_size}
+        return {"rho": self.rho, "m": self.m, **size}
+
     def describe(self) -> str:
         """Name it in a message."""
-        return f"rho={self.rho:g}, m={self.m}" + ("" if self.phi is None else f", {self.phi}")
+        phi = "" if self.phi is None else f", {self.phi}"
+        size = "" if self.train_size is None else f", {self.train_size} training rows"
+        return f"rho={self.rho:g}, m={self.m}{phi}{size}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,3 +118,40 @@ class DataGeneratingProcess:
         if not 0.0 <= rho <= 1.0:
             raise InputError(f"rho must lie between 0 and 1, not {rho}")
         return self.uniforms(split, m, n) < rho
+
+    def subset(self, n: int, size: int) -> NDArray[np.int64]:
+        """Choose so many of the training rows, the same for all classifiers.
+
+        Row i is one of them if fewer than `size` rows have a smaller v, where v is the i-th double
+        of ``numpy.random.Philox(key=k, counter=[0, 0, 2, 0])``; see :class:`DataGeneratingProcess`
+        for k. So the rows of a smaller size are among those of a larger one.
+
+        Parameters
+        ----------
+        n
+            Number of rows.
+        size
+            How many to choose, 1 to n.
+
+        Returns
+        -------
+        ndarray
+            int64, shape (size,), ascending.
+
+        Raises
+        ------
+        InputError
+            If there are not so many rows.
+        """
+        if not 1 <= size <= n:
+            raise InputError(f"{size} of {n} rows cannot be chosen")
+        return _choose_subset(self.seed, n, size)
+
+
+@functools.lru_cache(maxsize=4)
+def _choose_subset(seed: int, n: int, size: int) -> NDArray[np.int64]:
+    """Choose rows once for all cells of a size."""
+    drawn = philox_uniforms(resampling_key(seed), n, stream=_SUBSET_STREAM, n_threads=1)
+    chosen: NDArray[np.int64] = np.sort(np.argsort(drawn, kind="stable")[:size])
+    chosen.flags.writeable = False
+    return chosen

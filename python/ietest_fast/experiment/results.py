@@ -110,10 +110,10 @@ def check_results(text: bytes, written: Any) -> RunResult:
 
 
 def _check_across(result: RunResult) -> None:
-    known = {(each.model, each.transformation): each for each in result.conditions}
+    known = {(each.model, each.transformation, each.train_size): each for each in result.conditions}
     for number, each in enumerate(result.across):
         place = f"across.{number}"
-        own = [known.get((each.model, phi)) for phi in each.transformations]
+        own = [known.get((each.model, phi, each.train_size)) for phi in each.transformations]
         tests = [
             rho for condition in own if condition for rho in condition.rhos if rho.rho == each.rho
         ]

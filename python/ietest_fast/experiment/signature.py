@@ -50,6 +50,7 @@ def sign(
     correction: str = "bonferroni",
     mode: str | None = None,
     trained: Named | None = None,
+    train_size: int | None = None,
 ) -> str:
     """Write the signature of a result.
 
@@ -79,6 +80,8 @@ def sign(
         What became of transformed rows in training, unless they replaced their originals.
     trained
         The transformation of the training data, where the test set has another one.
+    train_size
+        Number of training rows; None for all.
 
     Returns
     -------
@@ -107,6 +110,7 @@ def sign(
         phi=_named(transformation, transformation_fingerprint),
         trained=None if trained is None else _named(trained.name, trained.fingerprint),
         mode=mode,
+        train=train_size,
         rho=_numbers(rho),
         data=_named(data, data_fingerprint),
         model=_named(model, model_fingerprint),

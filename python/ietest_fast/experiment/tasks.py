@@ -61,10 +61,13 @@ class TrialTask(_ModelTask):
         From 0, in the order of drawing.
     resample
         The resample to try it on (the paper's Alternative 3); None for the untransformed data.
+    train_size
+        Without a resample, the number of training rows; None for all.
     """
 
     number: int
     resample: Resample | None = None
+    train_size: int | None = None
     kind: Literal["trial"] = "trial"
 
     def describe(self) -> str:
@@ -326,7 +329,7 @@ class _Trainer:
 
     def try_out(self, task: TrialTask, left: Mapping[str, bytes]) -> Answer:
         """Train on the task's resample, and judge by its validation set."""
-        train, valid = self._choose_rows(task.resample)
+        train, valid = self._choose_rows(task.resample, train_size=task.train_size)
         address = None if task.resample is None else task.resample.address
         seed = trial_seed(self.context.seed, number=task.number, address=address)
         classifier = self._fit(train, valid, task, left, seed=seed)
@@ -353,6 +356,7 @@ class _Trainer:
                 "valid_accuracy": float(np.mean(labels.valid == valid.labels)),
                 "train_transformed": int(self._mask("train", resample).sum()),
                 "valid_transformed": int(self._mask("valid", resample).sum()),
+                **({} if resample.train_size is None else {"train_size": resample.train_size}),
             },
         }
         predictions = make_predictions(
@@ -361,8 +365,7 @@ class _Trainer:
             self.texts.changed,
             label_names=self.context.label_names,
             model=task.model,
-            rho=resample.rho,
-            m=resample.m,
+            **resample.columns,
         )
         return Answer(
             artefact=write_cell(predictions, described),
@@ -374,7 +377,7 @@ class _Trainer:
                     identity=identity,
                     cell=task.identity,
                     key=key,
-                    columns={"model": task.model, "rho": resample.rho, "m": resample.m},
+                    columns={"model": task.model, **resample.columns},
                 )
                 for key, identity in task.evaluations.items()
             ),
@@ -385,23 +388,30 @@ class _Trainer:
         return {own: self.texts.further[key].split for key, own in task.evaluations.items()}
 
     def _mask(self, split: Split, resample: Resample) -> NDArray[np.bool_]:
+        """Say which rows are transformed, of the training set those of the resample's size."""
         n = len(self.texts.train if split == "train" else self.texts.valid)
-        return self.process.mask(split, rho=resample.rho, m=resample.m, n=n)
+        mask = self.process.mask(split, rho=resample.rho, m=resample.m, n=n)
+        if split == "train" and resample.train_size is not None:
+            # Drawn for all rows: a row is transformed or not whatever the size.
+            mask = mask[self.process.subset(n, resample.train_size)]
+        return mask
 
-    def _choose_rows(self, resample: Resample | None) -> tuple[EncodedRows, EncodedRows]:
-        texts = self.texts
+    def _train_split(self, size: int | None) -> EncodedSplit:
+        train = self.texts.train
+        return train if size is None else train.take(self.process.subset(len(train), size))
+
+    def _choose_rows(
+        self, resample: Resample | None, *, train_size: int | None = None
+    ) -> tuple[EncodedRows, EncodedRows]:
+        """Return the training and validation rows of a resample; the size is for None alone."""
+        train = self._train_split(train_size if resample is None else resample.train_size)
+        valid = self.texts.valid
         if resample is None or resample.phi is None:
-            return texts.train.resample(), texts.valid.resample()
+            return train.resample(), valid.resample()
         masks = self._mask("train", resample), self._mask("valid", resample)
         if self.context.mode == "augment":
-            return (
-                texts.train.augment(masks[0], resample.phi),
-                texts.valid.augment(masks[1], resample.phi),
-            )
-        return (
-            texts.train.resample(masks[0], resample.phi),
-            texts.valid.resample(masks[1], resample.phi),
-        )
+            return train.augment(masks[0], resample.phi), valid.augment(masks[1], resample.phi)
+        return train.resample(masks[0], resample.phi), valid.resample(masks[1], resample.phi)
 
     def _fit(
         self,

@@ -248,7 +248,10 @@ def model_folders(plan: Plan, model: PlannedModel, resample: Resample) -> list[s
     names = [model.key] if len(plan.models) > 1 else []
     if len(plan.transformations) > 1 and resample.phi is not None:
         names.append(resample.phi)
-    name = "-".join([*(re.sub(r"[^\w.]", "_", each) for each in names), f"rho-{share}-m-{m}"])
+    names = [re.sub(r"[^\w.]", "_", each) for each in names]
+    if resample.train_size is not None:
+        names.append(f"train-{resample.train_size}")
+    name = "-".join([*names, f"rho-{share}-m-{m}"])
     n_voters = model.config.n_voters
     return [name] if n_voters == 1 else [f"{name}-voter-{voter}" for voter in range(n_voters)]
 

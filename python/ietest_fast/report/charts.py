@@ -16,6 +16,8 @@ from ietest_fast.report.drawing import (
     draw_points,
     escape_label,
     label_width,
+    legend_columns,
+    legend_rows,
     make_axes,
     plain_label,
 )
@@ -47,7 +49,7 @@ MOST_NAMED = 21
 
 _MOST_RANKED = 40
 _MOST_PANELS = 6
-_LEGEND_COLUMNS = 3
+_LEGEND_SIZE = 9
 _RHO = "ρ (probability that a training text is transformed)"
 
 
@@ -179,7 +181,7 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
             )
         axes.set_ylabel("t")
         _rho_axis(axes, runs, palette)
-        _legend(figure, len(runs))
+        _legend(figure, runs)
         return figure, hints.texts
 
     return Chart(
@@ -217,12 +219,15 @@ def _say_unnamed(runs: Sequence[FinishedRun]) -> str:
 
 
 def _legend_rows(runs: Sequence[FinishedRun]) -> int:
-    return -(-len(runs) // _LEGEND_COLUMNS) if 1 < len(runs) <= MOST_NAMED else 0
+    if len(runs) > MOST_NAMED:
+        return 0
+    return legend_rows([run.name for run in runs], size=_LEGEND_SIZE)
 
 
-def _legend(figure: Figure, n: int) -> None:
-    if 1 < n <= MOST_NAMED:
-        figure.legend(loc="lower center", ncols=min(n, _LEGEND_COLUMNS), fontsize=9)
+def _legend(figure: Figure, runs: Sequence[FinishedRun]) -> None:
+    if 1 < len(runs) <= MOST_NAMED:
+        columns = legend_columns([run.name for run in runs], size=_LEGEND_SIZE)
+        figure.legend(loc="lower center", ncols=columns, fontsize=_LEGEND_SIZE)
 
 
 def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
@@ -296,7 +301,7 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
                 )
         axes.set_ylabel("smallest p-value (filled: rejected)")
         _rho_axis(axes, runs, palette)
-        _legend(figure, len(runs))
+        _legend(figure, runs)
         return figure, hints.texts
 
     rejected = "; ".join(

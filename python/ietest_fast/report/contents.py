@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
+from ietest_fast.report.consistency_sections import consistency_sections
 from ietest_fast.report.examples import gather_answers
 from ietest_fast.report.hard_cases import (
     DEFAULT_QUANTIFIER,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.report.consistency_runs import ConsistencySource
     from ietest_fast.report.evaluations import Evaluation
     from ietest_fast.report.runs import FinishedRun
     from ietest_fast.report.soundness import MarkedSample
@@ -39,7 +41,7 @@ class Contents:
 
     Attributes
     ----------
-    runs, evaluations, stress
+    runs, evaluations, stress, consistency
         What it is about.
     sections
         In order.
@@ -49,6 +51,7 @@ class Contents:
     sections: tuple[Section, ...]
     evaluations: tuple[Evaluation, ...] = ()
     stress: StressSource | None = None
+    consistency: ConsistencySource | None = None
 
     @property
     def charts(self) -> list[Chart]:
@@ -77,6 +80,7 @@ def gather(
     *,
     evaluations: Sequence[Evaluation] = (),
     stress: StressSource | None = None,
+    consistency: ConsistencySource | None = None,
     train: Corpus | None = None,
     hard_cases: str = DEFAULT_QUANTIFIER,
     marked: Sequence[MarkedSample] = (),
@@ -91,6 +95,8 @@ def gather(
         Predictions of finished models, which come first; there may be no runs beside them.
     stress
         Finished models on stress tests, which come before these.
+    consistency
+        Finished models on paraphrases, which come behind the stress tests.
     train
         A training set, from which the words that go with each label are taken. If None, only runs
         on the demonstration corpus, which can be made again, have such a table.
@@ -109,13 +115,20 @@ def gather(
     StoreError
         If what a run left is damaged or gone.
     """
-    if not (runs or evaluations or stress) or len({run.name for run in runs}) < len(runs):
+    if not (runs or evaluations or stress or consistency) or len({run.name for run in runs}) < len(
+        runs
+    ):
         raise InputError("a report is on one run or several, with different names")
     sections = [] if stress is None else stress_sections(stress)
+    sections += [] if consistency is None else consistency_sections(consistency)
     sections += [version_section(evaluations)] if evaluations else []
     if not runs:
         return Contents(
-            runs=(), sections=tuple(sections), evaluations=tuple(evaluations), stress=stress
+            runs=(),
+            sections=tuple(sections),
+            evaluations=tuple(evaluations),
+            stress=stress,
+            consistency=consistency,
         )
     test_sets = gather_answers(runs)
     sections += [
@@ -128,5 +141,9 @@ def gather(
         provenance_section(runs),
     ]
     return Contents(
-        runs=tuple(runs), sections=tuple(sections), evaluations=tuple(evaluations), stress=stress
+        runs=tuple(runs),
+        sections=tuple(sections),
+        evaluations=tuple(evaluations),
+        stress=stress,
+        consistency=consistency,
     )

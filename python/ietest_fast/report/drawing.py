@@ -89,6 +89,31 @@ def label_width(names: Sequence[str]) -> float:
     return 0.3 + 0.082 * max(len(plain_label(name)) for name in names)
 
 
+def legend_columns(names: Sequence[str], *, most: int = 3, size: float = 11) -> int:
+    """Say how many columns of a legend lie beside each other without being cut off.
+
+    Parameters
+    ----------
+    names
+        What the legend names.
+    most
+        Columns at most.
+    size
+        Of the letters, in points.
+    """
+    longest = max(len(plain_label(name)) for name in names)
+    # Beside the letters stand the sign of a line and some space.
+    width = (0.082 * longest + 0.65) * size / 11
+    return max(1, min(most, len(names), int(WIDTH / width)))
+
+
+def legend_rows(names: Sequence[str], *, most: int = 3, size: float = 11) -> int:
+    """Say how many rows a legend has then; none with one name."""
+    if len(names) < 2:
+        return 0
+    return -(-len(names) // legend_columns(names, most=most, size=size))
+
+
 def plain_label(text: str) -> str:
     """Make a text fit to be shown: on one line, not too long, without what draws no sign."""
     shown = "".join(sign if sign.isprintable() else "�" for sign in text)

@@ -99,12 +99,13 @@ def pack(found: TestSetAnswers) -> dict[str, str]:
     for run, answers in zip(found.runs, found.answers, strict=True):
         blocks += [hardness[run.name], answers.astype(np.uint8).ravel()]
     return {
-        "texts": _compress(json.dumps(described, ensure_ascii=False).encode()),
-        "answers": _compress(np.concatenate(blocks).tobytes()),
+        "texts": compress(json.dumps(described, ensure_ascii=False).encode()),
+        "answers": compress(np.concatenate(blocks).tobytes()),
     }
 
 
-def _compress(data: bytes) -> str:
+def compress(data: bytes) -> str:
+    """Return data gzipped, in base64."""
     # Without a time, so that equal runs give equal pages.
     return base64.b64encode(gzip.compress(data, compresslevel=6, mtime=0)).decode("ascii")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.report.charts import accuracy_chart, p_chart
+from ietest_fast.report.learning_curves import curves_of_runs
 from ietest_fast.report.runs import finished_runs
+from ietest_fast.report.size_charts import size_accuracy_chart
 from ietest_fast.report.sources import name_runs
 from ietest_fast.report.svg import Chart
 
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 def write_figures(result: RunResult) -> list[Path]:
     """Write ``accuracy`` and ``p_values``, each as SVG and PNG, into the run's folder.
 
-    Of several models or transformations each has its own ``accuracy-1``, ``accuracy-2`` and so on.
+    Of several models, transformations or numbers of training rows each has its own
+    ``accuracy-1``, ``accuracy-2`` and so on. Of several numbers of training rows,
+    ``training_rows-1`` and so on show the accuracy over them, for each model and transformation.
 
     Returns
     -------
@@ -36,7 +40,11 @@ def write_figures(result: RunResult) -> list[Path]:
         accuracy_chart(run, "accuracy" if len(runs) == 1 else f"accuracy-{number}")
         for number, run in enumerate(runs, start=1)
     ]
-    for chart in (*accuracies, p_chart(runs, "p_values")):
+    curves = [
+        size_accuracy_chart(own, f"training_rows-{number}")
+        for number, own in enumerate(curves_of_runs(runs), start=1)
+    ]
+    for chart in (*accuracies, p_chart(runs, "p_values"), *curves):
         for suffix in ("svg", "png"):
             path = result.folder / f"{chart.name}.{suffix}"
             chart.save(path)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.report.shown import format_p, percent, say_count, signed_points
+from ietest_fast.plurals import say_count
+from ietest_fast.report.shown import format_p, percent, signed_points
 from ietest_fast.report.tables import Column, MeanSd, PValue, Table
 
 if TYPE_CHECKING:

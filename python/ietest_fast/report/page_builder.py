@@ -9,9 +9,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import ietest_fast
+from ietest_fast.report.consistency_runs import say_consistency
 from ietest_fast.report.evaluations import say_evaluation
 from ietest_fast.report.examples import pack
-from ietest_fast.report.parts import Examples, Figures, Heading, Note, Numbers, Words
+from ietest_fast.report.parts import Examples, Figures, Heading, Note, Numbers, Wordings, Words
 from ietest_fast.report.signs import show_controls
 from ietest_fast.report.stress_runs import say_stress
 from ietest_fast.report.verdict import say_verdict
@@ -87,6 +88,9 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
                 "runs": [run.to_dict() for run in contents.runs],
                 "evaluations": [each.to_dict() for each in contents.evaluations],
                 "stress": None if contents.stress is None else contents.stress.to_dict(),
+                "consistency": None
+                if contents.consistency is None
+                else contents.consistency.to_dict(),
             }
         ),
     )
@@ -94,7 +98,9 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
 
 def _say_finished(contents: Contents) -> list[tuple[Verdict, str]]:
     stress = () if contents.stress is None else contents.stress.profiles
+    measured = () if contents.consistency is None else contents.consistency.profiles
     said = [say_stress(profile) for profile in stress]
+    said += [say_consistency(profile) for profile in measured]
     return said + [each for found in contents.evaluations for each in say_evaluation(found)]
 
 
@@ -139,10 +145,15 @@ def _part(part: Part, numbers: dict[str, int]) -> dict[str, Any]:
         return {"kind": "note", "text": part.text}
     if isinstance(part, Words):
         return {"kind": "pre", "title": part.title, "text": part.text}
-    assert isinstance(part, Examples)  # noqa: S101 - there is no other
-    return {"kind": "examples", "id": _number("examples", numbers), "title": part.title} | pack(
-        part.found
-    )
+    assert isinstance(part, Examples | Wordings)  # noqa: S101 - there is no other
+    return _reading(part, numbers)
+
+
+def _reading(part: Examples | Wordings, numbers: dict[str, int]) -> dict[str, Any]:
+    """Return what the script of the page shows."""
+    kind = "examples" if isinstance(part, Examples) else "wordings"
+    packed = pack(part.found) if isinstance(part, Examples) else {"packed": part.found.pack()}
+    return {"kind": kind, "id": _number(kind, numbers), "title": part.title} | packed
 
 
 def _number(name: str, numbers: dict[str, int]) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ietest_fast.report.examples import TestSetAnswers
     from ietest_fast.report.svg import Chart
     from ietest_fast.report.tables import Table
+    from ietest_fast.report.wordings import WordingsOfItems
 
 
 MOST_OWN_FIGURES = 24
@@ -63,7 +64,15 @@ class Note:
     text: str
 
 
-Part = Heading | Figures | Numbers | Words | Examples | Note
+@dataclass(frozen=True, kw_only=True)
+class Wordings:
+    """Items with their paraphrases and the answers, for reading."""
+
+    title: str
+    found: WordingsOfItems
+
+
+Part = Heading | Figures | Numbers | Words | Examples | Wordings | Note
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
     results
         Of the run.
     condition
-        Whose model and transformation are meant.
+        Whose model, transformation and number of training rows are meant.
     """
     settings = results.settings
     data, split, demo = settings.data, settings.data.split, settings.data.demo
@@ -41,6 +41,7 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
     lines = [
         _line("rho", settings.rho),
         *([] if settings.mode == "replace" else [_line("mode", settings.mode)]),
+        *([] if condition.train_size is None else [_line("train_size", condition.train_size)]),
         *_say_evaluated(results),
         _line("n_classifiers", settings.n_classifiers),
         _line("alpha", settings.alpha),

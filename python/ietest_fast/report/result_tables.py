@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.experiment.schema import Spread
-from ietest_fast.report.shown import say_count
+from ietest_fast.plurals import say_count
+from ietest_fast.report.runs import name_of_size
 from ietest_fast.report.strata import as_file_name
 from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
 
@@ -414,7 +415,14 @@ def across_tables(runs: Sequence[FinishedRun]) -> list[Table]:
             Column("rejected"),
         ),
         rows=tuple(
-            (each.model, each.rho, phi, p, PValue(adjusted, each.alpha), reject)
+            (
+                name_of_size(each.model, each.train_size),
+                each.rho,
+                phi,
+                p,
+                PValue(adjusted, each.alpha),
+                reject,
+            )
             for each in every
             for phi, p, adjusted, reject in zip(
                 each.transformations, each.p_values, each.p_holm, each.reject, strict=True
@@ -433,7 +441,13 @@ def across_tables(runs: Sequence[FinishedRun]) -> list[Table]:
             Column("p", "p"),
         ),
         rows=tuple(
-            (each.model, each.rho, own.m, own.statistic, own.p_value)
+            (
+                name_of_size(each.model, each.train_size),
+                each.rho,
+                own.m,
+                own.statistic,
+                own.p_value,
+            )
             for each in every
             for own in each.cochran
         ),

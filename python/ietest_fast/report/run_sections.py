@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
+from ietest_fast.report.amount_sections import run_consistency_parts
 from ietest_fast.report.charts import (
     accuracy_chart,
     bootstrap_chart,
@@ -17,6 +18,7 @@ from ietest_fast.report.charts import (
 )
 from ietest_fast.report.comparison import comparable_pairs, compare_runs, comparison_table
 from ietest_fast.report.further_tests import further_tables
+from ietest_fast.report.learning_curves import curves_of_runs, size_table
 from ietest_fast.report.parts import (
     MOST_OWN_FIGURES,
     OWN_FIGURES,
@@ -39,6 +41,7 @@ from ietest_fast.report.result_tables import (
     runs_table,
     strata_tables,
 )
+from ietest_fast.report.size_charts import size_accuracy_chart, size_loss_chart
 from ietest_fast.report.soundness import marked_tables, needed_table, say_soundness
 
 if TYPE_CHECKING:
@@ -85,6 +88,8 @@ def result_section(runs: Sequence[FinishedRun]) -> Section:
             Figures(charts=(t_chart(runs, "t"), p_chart(runs, "p-values"))),
             Numbers(table=rho_table(runs), folded="The numbers behind these figures"),
             *(Numbers(table=table) for table in across_tables(runs)),
+            *learning_curve_parts(runs),
+            *run_consistency_parts(runs),
             *(Heading(text="On further test sets") for _ in further[:1]),
             *(Numbers(table=table) for table in further),
             Numbers(table=cell_table(runs), folded="Every classifier, in numbers"),
@@ -96,6 +101,27 @@ def result_section(runs: Sequence[FinishedRun]) -> Section:
             ),
         ),
     )
+
+
+def learning_curve_parts(runs: Sequence[FinishedRun]) -> list[Part]:
+    """Return what a page shows over the number of training rows; nothing without several."""
+    curves = curves_of_runs(runs)
+    if not curves:
+        return []
+    tables = [size_table(own, number=number) for number, own in enumerate(curves, 1)]
+    charts = [
+        chart
+        for number, own in enumerate(curves[:OWN_FIGURES], 1)
+        for chart in (
+            size_accuracy_chart(own, f"sizes-accuracy-{number}"),
+            size_loss_chart(own, f"sizes-loss-{number}"),
+        )
+    ]
+    return [
+        Heading(text="Over the number of training rows"),
+        Figures(charts=tuple(charts)),
+        *(Numbers(table=own, folded=own.title) for own in tables),
+    ]
 
 
 def _of_run(run: FinishedRun, number: int) -> tuple[Chart, Chart]:

@@ -317,7 +317,8 @@ def read_run(folder: str | Path) -> FinishedRun:
     found = read_folder(folder)
     if len(found) > 1:
         raise InputError(
-            f"holds {len(found)} combinations of a model and a transformation, where one is "
+            f"holds {len(found)} combinations of a model, a transformation and a number of "
+            "training rows, where one is "
             "expected: run them in folders of their own",
             path=folder,
         )
@@ -326,12 +327,10 @@ def read_run(folder: str | Path) -> FinishedRun:
 
 def finished_runs(results: RunResult) -> list[FinishedRun]:
     """Make finished runs of results that know their folder, one for each condition."""
-    names = {model.key: _model_name(model.settings) for model in results.models}
-    found = list(names.values())
-    names = {key: name if found.count(name) == 1 else key for key, name in names.items()}
+    names = name_models(results)
     return [
         FinishedRun(
-            name=names[condition.model],
+            name=name_of_size(names[condition.model], condition.train_size),
             source=results.folder,
             model=names[condition.model],
             transformation=condition.transformation,
@@ -341,6 +340,18 @@ def finished_runs(results: RunResult) -> list[FinishedRun]:
         )
         for condition in results.conditions
     ]
+
+
+def name_models(results: RunResult) -> dict[str, str]:
+    """Return what the models of a run are called, by their keys: all differently."""
+    names = {model.key: _model_name(model.settings) for model in results.models}
+    found = list(names.values())
+    return {key: name if found.count(name) == 1 else key for key, name in names.items()}
+
+
+def name_of_size(name: str, train_size: int | None) -> str:
+    """Return what a model is called that was trained on so many rows; None for all."""
+    return name if train_size is None else f"{name} ({train_size:,} training rows)"
 
 
 def make_demo_train(run: FinishedRun) -> Corpus | None:

@@ -41,8 +41,3 @@ def signed_points(spread: Spread) -> str:
         return UNDEFINED
     sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
     return f"{100 * spread.mean:+.2f}{sd}"
-
-
-def say_count(n: int, noun: str) -> str:
-    """Write a number of things, such as ``1 test`` and ``2 tests``."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from ietest_fast.report.drawing import (
@@ -12,6 +11,8 @@ from ietest_fast.report.drawing import (
     draw_points,
     escape_label,
     label_width,
+    legend_columns,
+    legend_rows,
     make_axes,
     plain_label,
 )
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 21
 """Of more classifiers or groups the first so many are drawn; the tables have all."""
-
-_LEGEND_COLUMNS = 3
 
 Series = tuple[str, "Mapping[str, Share]"]
 
@@ -83,11 +82,12 @@ def _chart(series: Sequence[Series], *, name: str, title: str) -> Chart:
 
     def draw(palette: Palette) -> Drawn:
         n = len(drawn)
-        legend_rows = 0 if n == 1 else math.ceil(n / _LEGEND_COLUMNS)
+        names = [label for label, _ in drawn]
+        n_rows = legend_rows(names)
         figure, axes = make_axes(
-            0.8 + len(tests) * (0.22 + 0.11 * n) + 0.28 * legend_rows,
+            0.8 + len(tests) * (0.22 + 0.11 * n) + 0.28 * n_rows,
             left=label_width(tests),
-            legend_rows=legend_rows,
+            legend_rows=n_rows,
         )
         hints = Hints()
         for number, (label, shares) in enumerate(drawn):
@@ -124,7 +124,7 @@ def _chart(series: Sequence[Series], *, name: str, title: str) -> Chart:
         axes.set_xlabel("accuracy (%)")
         draw_grid(axes, palette, "x")
         if n > 1:
-            figure.legend(loc="lower center", ncols=min(n, _LEGEND_COLUMNS))
+            figure.legend(loc="lower center", ncols=legend_columns(names))
         return figure, hints.texts
 
     left = len(series) - len(drawn)

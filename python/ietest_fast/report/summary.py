@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ietest_fast.plurals import say_count
 from ietest_fast.report.further_tests import further_lines, make_further_table
-from ietest_fast.report.shown import UNDEFINED, format_p, percent, say_count, signed_points
+from ietest_fast.report.learning_curves import curves_of, make_size_table, size_lines
+from ietest_fast.report.shown import UNDEFINED, format_p, percent, signed_points
 from ietest_fast.report.verdict import say_condition
 from ietest_fast.stats.crossed import FEW_CLASSIFIERS
 from ietest_fast.stats.matched import format_t
@@ -417,7 +419,9 @@ def print_summary(result: RunResult, console: Console) -> None:
         if number:
             console.print()
         if len(result.conditions) > 1:
-            say([f"{condition.model} under {condition.transformation}"])
+            size = condition.train_size
+            rows = "" if size is None else f", trained on {size:,} rows"
+            say([f"{condition.model} under {condition.transformation}{rows}"])
         say([say_condition(condition)])
         reworded = make_reworded_table(condition)
         if reworded is not None:
@@ -436,9 +440,15 @@ def print_summary(result: RunResult, console: Console) -> None:
             say(["", "The same classifiers on further test sets:"])
             console.print(make_further_table(result, condition))
             say(further_lines(result, condition))
-    for model in dict.fromkeys(each.model for each in result.across):
-        across = [each for each in result.across if each.model == model]
+    for model, size in dict.fromkeys((each.model, each.train_size) for each in result.across):
+        across = [each for each in result.across if (each.model, each.train_size) == (model, size)]
         console.print()
-        say([f"{model}, over {len(across[0].transformations)} transformations"])
+        rows = "" if size is None else f", trained on {size:,} rows"
+        say([f"{model}, over {len(across[0].transformations)} transformations{rows}"])
         console.print(make_across_table(across))
         say(across_lines(result, across))
+    for own in curves_of(result):
+        console.print()
+        say([f"{own[0].model} under {own[0].transformation}, by the number of training rows"])
+        console.print(make_size_table(own))
+        say(size_lines(own))

@@ -184,6 +184,14 @@ class BaseTransformation(abc.ABC):
         return True
 
     @property
+    def edits_are_independent(self) -> bool:
+        """Whether some of a row's edits can be made without the others, so that they can be drawn.
+
+        False, unless a class says otherwise: half of an exchange of two texts is none.
+        """
+        return False
+
+    @property
     def fingerprint(self) -> str:
         """Sha256 of what the transformation says of itself, 64 hexadecimal digits."""
         return fingerprint_of(self.describe())

@@ -84,6 +84,11 @@ class SenseChecked(BaseTransformation):
         """As the inner transformation's."""
         return self.inner.keeps_labels
 
+    @property
+    def edits_are_independent(self) -> bool:
+        """As the inner transformation's."""
+        return bool(getattr(self.inner, "edits_are_independent", False))
+
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of the inner transformation, the model and the threshold, 64 digits."""

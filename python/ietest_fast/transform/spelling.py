@@ -160,7 +160,7 @@ class Spelling(BaseTransformation):
         return load_core().text.Misspelling(
             _strings(beside),
             _strings(beside.values()),
-            known=_strings(() if is_paper else known_words()),
+            known=_strings(()) if is_paper else _known_strings(),
             listed=_strings(listed),
             key=tuple(int(word) for word in philox_key(self.seed)),
             n_words=self.n_words,
@@ -195,6 +195,11 @@ class Spelling(BaseTransformation):
 
 def _strings(words: Iterable[str]) -> pa.Array:
     return pa.array(list(words), pa.large_string())
+
+
+@functools.cache
+def _known_strings() -> pa.Array:
+    return _strings(known_words())
 
 
 def _digest(words: Iterable[str]) -> str:

@@ -82,6 +82,11 @@ class SynonymSubstitution(BaseTransformation):
         """True: synonyms are meant to keep the meaning."""
         return True
 
+    @property
+    def edits_are_independent(self) -> bool:
+        """True: each word is replaced by itself."""
+        return True
+
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of the rules and the table, 64 hexadecimal digits."""

@@ -68,6 +68,11 @@ class SyntacticTransformation(BaseTransformation):
     parser: Parser
     wordnet: WordNet
 
+    @property
+    def edits_are_independent(self) -> bool:
+        """True: each sentence is rewritten by itself."""
+        return True
+
     @abc.abstractmethod
     def rewrite(self, sentence: Sentence) -> Sequence[Rewritten]:
         """Return other wordings of a sentence, the one to prefer first."""

@@ -62,6 +62,11 @@ class TaggedSubstitution(BaseTransformation):
         """True: synonyms are meant to keep the meaning."""
         return True
 
+    @property
+    def edits_are_independent(self) -> bool:
+        """True: each word is replaced by itself."""
+        return True
+
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of the table and what tags the words, 64 hexadecimal digits."""

@@ -78,6 +78,11 @@ class WordSubstitution(BaseTransformation):
         """``"words"``."""
         return "words"
 
+    @property
+    def edits_are_independent(self) -> bool:
+        """True: each word is replaced by itself."""
+        return True
+
     @functools.cached_property
     def fingerprint(self) -> str:
         """Sha256 of keys, values and options, 64 hexadecimal digits."""

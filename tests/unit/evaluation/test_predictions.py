@@ -75,7 +75,7 @@ def test_several_rows_of_an_item_are_told_apart_by_copy() -> None:
     pairs = Predictions(table=table).pairs("many")
     assert pairs.items.to_pylist() == [1, 1, 2]
     assert pairs.sample.original_correct.tolist() == [True, True, False]
-    with pytest.raises(InputError, match="occur more than once in a version, such as item 1"):
+    with pytest.raises(InputError, match="1 item occurs more than once in a version: item 1"):
         Predictions(table=table.drop_columns(["copy"]))
 
 
@@ -128,12 +128,12 @@ def test_correctness_alone_is_enough() -> None:
         ({"item": [1], "version": ["original"], "gold": ["a"]}, "needs a column correct, or both"),
         (
             {"item": [1, None], "version": ["a", "b"], "correct": [True, True]},
-            "column 'item': 1 values are missing",
+            "row 1, column 'item': 1 value is missing",
         ),
         (
             {"item": [1], "version": ["a"], "gold": pa.array([None], pa.string()),
              "predicted": ["a"]},
-            "column 'gold': 1 rows have no gold label",
+            "column 'gold': 1 row has no gold label",
         ),
         (
             {"item": [1], "version": ["a"], "correct": ["perhaps"]},

@@ -71,7 +71,7 @@ def test_each_model_under_each_transformation_is_a_run(sweep):
         for model in ("bow-xgb", "bow-xgb (hypothesis only)")
         for phi in ("words", "words#2")
     }
-    with pytest.raises(InputError, match="holds 4 combinations of a model and a transformation"):
+    with pytest.raises(InputError, match="holds 4 combinations of a model, a transformation and a"):
         read_run(sweep.folder)
 
 

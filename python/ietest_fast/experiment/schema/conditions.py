@@ -20,6 +20,7 @@ from ietest_fast.experiment.schema.parts import (
     Share,
     Spread,
     Text,
+    TrainSize,
     adjust,
 )
 from ietest_fast.stats import FlipVerdict, RobustnessResult, Verdict, judge, robustness
@@ -366,6 +367,8 @@ class ConditionResult(Part):
     ----------
     model, transformation
         Keys of the records in :class:`RunResult`; names, if it was read from counts.
+    train_size
+        Number of training rows; None for all.
     signature
         How it came about; None if it was read from counts.
     rhos
@@ -376,6 +379,7 @@ class ConditionResult(Part):
 
     model: Text
     transformation: Text
+    train_size: TrainSize = None
     signature: Text | None
     rhos: Annotated[tuple[RhoResult, ...], Field(min_length=1)]
     over_rho: OverRho
@@ -397,6 +401,7 @@ class ConditionResult(Part):
         *,
         model: str,
         transformation: str,
+        train_size: int | None = None,
         signature: str | None = None,
         p_adjusted: Sequence[float] | None = None,
     ) -> Self:
@@ -406,7 +411,7 @@ class ConditionResult(Part):
         ----------
         rhos
             In the order of the configuration.
-        model, transformation, signature
+        model, transformation, train_size, signature
             See the attributes.
         p_adjusted
             By rho, where all tests were drawn jointly; found by Holm's rule otherwise.
@@ -414,6 +419,7 @@ class ConditionResult(Part):
         return cls(
             model=model,
             transformation=transformation,
+            train_size=train_size,
             signature=signature,
             rhos=tuple(rhos),
             over_rho=correct_over_rho(rhos, p_adjusted=p_adjusted),
@@ -525,6 +531,8 @@ class AcrossTransformations(Part):
     ----------
     model
         Key of the model.
+    train_size
+        Number of training rows; None for all.
     rho
         Which rho.
     alpha
@@ -541,6 +549,7 @@ class AcrossTransformations(Part):
     """
 
     model: Text
+    train_size: TrainSize = None
     rho: Share
     alpha: Level
     transformations: Annotated[tuple[Text, ...], Field(min_length=2)]
@@ -567,7 +576,7 @@ class AcrossTransformations(Part):
         Parameters
         ----------
         conditions
-            Of the same model, two or more.
+            Of the same model and number of training rows, two or more.
         rho
             Which rho.
         cochran
@@ -577,6 +586,7 @@ class AcrossTransformations(Part):
         p_values = [min(test.p_adjusted) for test in tests]
         return cls(
             model=conditions[0].model,
+            train_size=conditions[0].train_size,
             rho=rho,
             alpha=tests[0].alpha,
             transformations=tuple(each.transformation for each in conditions),

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Self
 from pydantic import Field, JsonValue, computed_field, model_validator
 
 from ietest_fast.experiment.schema.conditions import RhoResult
-from ietest_fast.experiment.schema.parts import Count, Level, Part, Share, Spread, Text, adjust
+from ietest_fast.experiment.schema.parts import (
+    Count,
+    Level,
+    Part,
+    Share,
+    Spread,
+    Text,
+    TrainSize,
+    adjust,
+)
 from ietest_fast.stats import Verdict  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
@@ -138,6 +147,8 @@ class EvaluationResult(Part):
     ----------
     model, transformation
         Keys of what was trained, and on what; as of the condition.
+    train_size
+        Number of training rows; None for all.
     evaluation
         Key of the further transformation.
     signature
@@ -148,6 +159,7 @@ class EvaluationResult(Part):
 
     model: Text
     transformation: Text
+    train_size: TrainSize = None
     evaluation: Text
     signature: Text | None
     rhos: Annotated[tuple[EvaluatedRho, ...], Field(min_length=1)]

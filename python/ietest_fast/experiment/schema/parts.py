@@ -38,6 +38,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Level = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(max_length=100_000)]
+TrainSize = Annotated[int, Field(ge=2)] | None
 Correction = Literal["bonferroni", "holm", "maxt", "minp"]
 
 

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from ietest_fast.experiment.schema.parts import Correction, Count, Level, Part, Share, Text
+from ietest_fast.experiment.schema.parts import (
+    Correction,
+    Count,
+    Level,
+    Part,
+    Share,
+    Text,
+    TrainSize,
+)
 
 
 class DemoSettings(Part):
@@ -64,11 +72,14 @@ class RunSettings(Part):
         As configured.
     mode
         What became of transformed rows in training.
+    train_size
+        Numbers of training rows; empty for all rows.
     """
 
     data: DataSettings
     rho: tuple[Share, ...]
     mode: Literal["replace", "augment"] = "replace"
+    train_size: tuple[Annotated[int, Field(ge=2)], ...] = ()
     n_classifiers: Annotated[int, Field(ge=1)]
     alpha: Level
     correction: Correction
@@ -204,6 +215,8 @@ class SearchRecord(Part):
         What was tried; empty where they were given.
     rho, m, transformation
         The resample they are for; None for all. At rho = 0 there is no transformation.
+    train_size
+        Number of training rows that they were tried on; None for all, or if nothing was tried.
     """
 
     params: dict[str, JsonValue]
@@ -211,6 +224,7 @@ class SearchRecord(Part):
     rho: Share | None = None
     m: Count | None = None
     transformation: Text | None = None
+    train_size: TrainSize = None
 
 
 class ModelRecord(Part):

@@ -45,7 +45,7 @@ class RunResult(Part):
     transformations, models
         What was tested, and under what.
     conditions
-        Every model under every transformation.
+        Every model under every transformation, for each number of training rows.
     across
         Corrections and joint tests over several transformations; empty for one.
     evaluated
@@ -96,16 +96,21 @@ class RunResult(Part):
             unknown = {getattr(each, name) for each in self.conditions} - set(keys)
             if unknown:
                 raise ValueError(f"conditions: there is no {name} {min(unknown)!r}")
-        pairs = {(each.model, each.transformation) for each in self.conditions}
-        if len(pairs) < len(self.conditions):
+        if len(set(_pairs_of(self.conditions))) < len(self.conditions):
             raise ValueError("conditions: a model and transformation are there twice")
+        sizes = {each.train_size for each in self.conditions}
+        if sizes != set(self.settings.train_size or (None,)):
+            raise ValueError("conditions: the numbers of training rows are not the settings'")
         further = [each.key for each in self.evaluated]
         if len({*further, *(each.key for each in self.transformations)}) < len(further) + len(
             self.transformations
         ):
             raise ValueError("evaluated: a key is there twice")
         expected = [(*pair, key) for pair in _pairs_of(self.conditions) for key in further]
-        found = [(each.model, each.transformation, each.evaluation) for each in self.evaluations]
+        found = [
+            (each.model, each.transformation, each.train_size, each.evaluation)
+            for each in self.evaluations
+        ]
         if found != expected:
             raise ValueError("evaluations: there is not one of each condition and test set")
         return self
@@ -115,7 +120,8 @@ class RunResult(Part):
     def reject(self) -> bool:
         """Whether invariance is rejected for any model.
 
-        The level holds over all rho and, by Holm's rule, all transformations of a model.
+        The level holds over all rho and, by Holm's rule, all transformations of a model and all
+        numbers of training rows.
         """
         return any(
             min(adjust([each.over_rho.p_value for each in own], "holm")) < own[0].over_rho.alpha
@@ -172,13 +178,17 @@ class RunResult(Part):
 
     def evaluations_of(self, condition: ConditionResult) -> tuple[EvaluationResult, ...]:
         """Return what the classifiers of a condition did on further test sets."""
-        own = condition.model, condition.transformation
-        return tuple(each for each in self.evaluations if (each.model, each.transformation) == own)
+        (own,) = _pairs_of((condition,))
+        return tuple(
+            each
+            for each in self.evaluations
+            if (each.model, each.transformation, each.train_size) == own
+        )
 
     def transformation_of(self, condition: ConditionResult) -> TransformationRecord:
         """Return the record of a condition's transformation."""
         return next(each for each in self.transformations if each.key == condition.transformation)
 
 
-def _pairs_of(conditions: tuple[ConditionResult, ...]) -> list[tuple[str, str]]:
-    return [(each.model, each.transformation) for each in conditions]
+def _pairs_of(conditions: tuple[ConditionResult, ...]) -> list[tuple[str, str, int | None]]:
+    return [(each.model, each.transformation, each.train_size) for each in conditions]

@@ -332,6 +332,170 @@
     }
   }
 
+  /** Items with their wordings beneath each other: filters, order, pages. */
+  class Wordings {
+    constructor(root, described) {
+      Object.assign(this, described);
+      this.root = root;
+      this.form = root.querySelector("form");
+      this.page = 0;
+      const add = (select, value, text) => {
+        const option = make("option", "", visible(text));
+        option.value = value;
+        select.append(option);
+      };
+      this.models.forEach((name, place) => add(this.form.elements.model, place, name));
+      const golds = [...new Set(this.items.map((item) => item.gold).filter((gold) => gold !== null))];
+      golds.sort().forEach((gold) => add(this.form.elements.gold, gold, gold));
+      for (const item of this.items) {
+        item.search = [item.item, ...item.rows.flatMap((row) => row[1])].join("\n").toLowerCase();
+      }
+      // Few models have a column each; more stand beneath each other.
+      this.apart = this.models.length > 1 && this.models.length < 5;
+      if (this.apart) {
+        const last = root.querySelector("thead th:last-child");
+        last.replaceWith(...this.models.map((name) => {
+          const head = make("th", "", visible(name));
+          head.scope = "col";
+          return head;
+        }));
+      }
+      let waiting = 0;
+      const later = (milliseconds) => {
+        clearTimeout(waiting);
+        waiting = setTimeout(() => {
+          this.page = 0;
+          this.draw();
+        }, milliseconds);
+      };
+      this.form.addEventListener("input", () => later(120));
+      this.form.addEventListener("submit", (event) => event.preventDefault());
+      this.form.addEventListener("reset", () => later(0));
+      for (const button of root.querySelectorAll("[data-page]")) {
+        button.addEventListener("click", () => {
+          this.page += button.dataset.page === "next" ? 1 : -1;
+          this.draw();
+        });
+      }
+      this.draw();
+    }
+
+    /** What a model does on an item: counts of its answers, and which kinds hold. */
+    judge(item, model) {
+      const given = item.rows.filter((row) => row[2][model]);
+      const original = given.find((row) => row[0] === "original");
+      const others = given.filter((row) => row[0] !== "original").map((row) => row[2][model]);
+      const right = others.reduce((sum, answer) => sum + answer[1], 0);
+      const n = others.length;
+      return {
+        n,
+        right,
+        split: right > 0 && right < n,
+        differ: others.some((answer) => answer[0] !== others[0][0] || answer[1] !== others[0][1]),
+        flip: Boolean(original) && others.some((answer) =>
+          answer[0] !== original[2][model][0] || answer[1] !== original[2][model][1]),
+        allRight: n > 0 && right === n,
+        allWrong: n > 0 && right === 0,
+      };
+    }
+
+    choose() {
+      const { search, model, kind, gold, sort } = this.form.elements;
+      const wanted = search.value.trim().toLowerCase();
+      const test = { right: "allRight", wrong: "allWrong" }[kind.value] ?? kind.value;
+      const found = [];
+      for (const item of this.items) {
+        const own = this.judge(item, Number(model.value));
+        if (!own.n || (test && !own[test])) continue;
+        if (gold.value && item.gold !== gold.value) continue;
+        if (wanted && !item.search.includes(wanted)) continue;
+        found.push([item, own.right / own.n, own]);
+      }
+      if (sort.value === "even") found.sort((a, b) => Math.abs(a[1] - 0.5) - Math.abs(b[1] - 0.5));
+      if (sort.value === "share") found.sort((a, b) => a[1] - b[1]);
+      return found;
+    }
+
+    draw() {
+      const found = this.choose();
+      const size = Number(this.form.elements.size.value);
+      const last = Math.max(0, Math.ceil(found.length / size) - 1);
+      this.page = Math.min(Math.max(this.page, 0), last);
+      const shown = found.slice(this.page * size, (this.page + 1) * size);
+      const body = this.root.querySelector("tbody");
+      body.replaceChildren(...shown.flatMap(([item, , own]) => this.drawItem(item, own)));
+      this.root.querySelector(".status").textContent =
+        `${found.length.toLocaleString("en")} of ${this.items.length.toLocaleString("en")} items`;
+      this.root.querySelector(".where").textContent = `Page ${this.page + 1} of ${last + 1}`;
+      this.root.querySelector("[data-page=previous]").disabled = this.page === 0;
+      this.root.querySelector("[data-page=next]").disabled = this.page === last;
+    }
+
+    drawItem(item, own) {
+      const first = item.rows[0];
+      return item.rows.map((row, place) => {
+        const line = make("tr", place ? "" : "first");
+        const name = make("td");
+        if (place === 0) {
+          name.append(make("bdi", "", visible(item.item)));
+          if (item.gold !== null) name.append(make("span", "small", `right: ${visible(item.gold)}`));
+          name.append(make("span", "small", `${own.right} of ${own.n} paraphrases right`));
+        }
+        line.append(name, this.drawTexts(row, place ? first : null), ...this.drawAnswers(row));
+        return line;
+      });
+    }
+
+    /** The texts of a wording; what is as in the first one stands there. */
+    drawTexts(row, first) {
+      const cell = make("td");
+      const shown = this.columns.map((column, at) => [column, row[1][at], first && first[1][at]])
+        .filter(([, text, before]) => text !== null && text !== before);
+      const inOne = this.columns.length > 1 && shown.length === 1;
+      cell.append(make("span", "column", visible(inOne ? `${row[0]}, ${shown[0][0]}` : row[0])));
+      for (const [column, text] of shown) {
+        const group = make("span", "group");
+        if (this.columns.length > 1 && !inOne) group.append(make("span", "column", visible(column)));
+        const words = make("span", "text", visible(text));
+        words.dir = "auto";
+        group.append(words);
+        cell.append(group);
+      }
+      return cell;
+    }
+
+    /** A cell for each model, or one for all. */
+    drawAnswers(row) {
+      const made = row[2].map((answer, model) => {
+        if (!answer) return null;
+        const [label, isRight, sure] = answer;
+        const given = make("span", isRight ? "right" : "wrong");
+        given.append(visible(label ?? (isRight ? "right" : "wrong")));
+        given.append(make("span", "hidden", isRight ? " (right)" : " (wrong)"));
+        const whole = make("div");
+        if (this.models.length > 1 && !this.apart) {
+          whole.append(make("span", "column", visible(this.models[model])));
+        }
+        whole.append(given);
+        if (sure !== null) whole.append(make("span", "sure", ` (${sure.toFixed(2)})`));
+        return whole;
+      });
+      if (!this.apart) {
+        const cell = make("td", "answer");
+        cell.append(...made.filter(Boolean));
+        return [cell];
+      }
+      return made.map((whole, model) => {
+        const cell = make("td", "answer");
+        if (whole) {
+          cell.dataset.name = visible(this.models[model]);
+          cell.append(whole);
+        }
+        return cell;
+      });
+    }
+  }
+
   /** Show a point's values beside the pointer at once; the browser's own title takes its time. */
   const showHints = () => {
     const tip = make("div", "tip");
@@ -363,6 +527,16 @@
   const start = async () => {
     showHints();
     unfoldForPrint();
+    for (const root of document.querySelectorAll(".wordings")) {
+      try {
+        const items = await unpack(root.querySelector("[data-part=items]").textContent);
+        root.browser = new Wordings(root, JSON.parse(new TextDecoder().decode(items)));
+        root.dataset.ready = "yes";
+      } catch (error) {
+        root.querySelector(".status").textContent = `The items cannot be shown: ${error.message}`;
+        throw error;
+      }
+    }
     for (const root of document.querySelectorAll(".examples")) {
       const part = (name) => unpack(root.querySelector(`[data-part=${name}]`).textContent);
       try {

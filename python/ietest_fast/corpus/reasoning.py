@@ -1,0 +1,379 @@
+"""Reading α-NLI and δ-NLI in the files that were published.
+
+Both tasks have more than two texts: α-NLI two observations and two hypotheses (Bhagavatula et al.
+2020), δ-NLI a premise, a hypothesis and an update (Rudinger et al. 2020). A corpus has two, so some
+are joined; the single ones are kept beside them, and :func:`tell_stories` and :func:`join_contexts`
+join them anew after one of them was rephrased.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.dataset import LABEL, Corpus
+from ietest_fast.corpus.formats import check_readable, format_of, json_records
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ALPHA_NLI_PARTS = ("obs1", "obs2", "hyp1", "hyp2")
+"""Columns of the single texts of α-NLI."""
+
+STORIES = ("first_story", "second_story")
+"""Text columns of α-NLI as a choice between two stories."""
+
+STORY_LABELS = ("hyp1", "hyp2")
+"""Labels of a choice between two stories: the hypothesis of the more plausible one."""
+
+HYPOTHESIS_LABELS = ("implausible", "plausible")
+"""Labels of a hypothesis of α-NLI by itself."""
+
+CONTEXT = ("context", "update")
+"""Text columns of δ-NLI: premise and hypothesis as one text, and the update."""
+
+UPDATE_LABELS = ("weakener", "strengthener")
+"""Labels of δ-NLI."""
+
+NO_UPDATE = "no update"
+"""Why a row of δ-NLI is dropped: its annotator found it impossible to write an update."""
+
+
+def read_alpha_nli(
+    path: str | Path,
+    labels: str | Path | None = None,
+    *,
+    form: Literal["stories", "hypotheses"] = "stories",
+    id_key: str | None = None,
+) -> Corpus:
+    """Read α-NLI (Bhagavatula et al. 2020) from its JSON lines and its file of labels.
+
+    Parameters
+    ----------
+    path
+        JSON lines with ``obs1``, ``obs2``, ``hyp1`` and ``hyp2``, such as ``train.jsonl``; may be
+        compressed.
+    labels
+        One label a line, 1 or 2: which hypothesis is the more plausible. None: the key ``label``
+        where the first object has it, otherwise the file beside `path` that the publication gives
+        it, ``train-labels.lst`` for ``train.jsonl``.
+    form
+        ``"stories"``: a row for each problem, with the texts ``first_story`` (obs1 hyp1 obs2) and
+        ``second_story`` (obs1 hyp2 obs2) and the labels ``hyp1`` and ``hyp2``.
+        ``"hypotheses"``: two rows for each problem, with the texts ``premise`` (obs1 obs2) and
+        ``hypothesis`` and the labels ``implausible`` and ``plausible``.
+    id_key
+        A key whose values become the items. None: the number of the row from 0, as the published
+        code numbers them.
+
+    Returns
+    -------
+    Corpus
+        Besides, it keeps ``item`` (in the form of hypotheses ``ITEM.1`` and ``ITEM.2``), ``story``
+        (``story_id``, where the file has it: several rows may share a story) and, in the form of
+        stories, the four single texts.
+
+    Raises
+    ------
+    InputError
+        If a text or a label is missing or is something else, there are more or fewer labels than
+        rows, or an item is there twice.
+    """
+    path = Path(path)
+    if form not in {"stories", "hypotheses"}:
+        raise InputError(f"form is 'stories' or 'hypotheses', not {form!r}")
+    lines, records = _read_records(path)
+    parts = {name: _texts(path, lines, records, name) for name in ALPHA_NLI_PARTS}
+    codes = _alpha_labels(path, lines, records, labels)
+    columns: dict[str, Any] = {
+        "item": _items(path, lines, records, id_key),
+        **{name: pa.array(texts, pa.large_string()) for name, texts in parts.items()},
+        LABEL: pa.array(codes, pa.int8()),
+    }
+    if any("story_id" in record for record in records):
+        stories = _texts(path, lines, records, "story_id")
+        columns["story"] = pa.array(stories, pa.large_string())
+    table = tell_stories(pa.table(columns))
+    if form == "stories":
+        return Corpus(table=table, text_columns=STORIES, label_names=STORY_LABELS, source=str(path))
+    return Corpus(
+        table=_by_hypothesis(table, codes),
+        text_columns=("premise", "hypothesis"),
+        label_names=HYPOTHESIS_LABELS,
+        source=str(path),
+    )
+
+
+def fold_key(name: str) -> str:
+    """Return what a key of δ-NLI is called here, however its file writes it."""
+    folded = name.lower()
+    return "updatetype" if folded == "update_type" else folded
+
+
+def _fold_keys(path: Path, line: int, record: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    first: dict[str, str] = {}
+    for name, value in record.items():
+        folded = fold_key(name)
+        if folded in found:
+            raise InputError(
+                f"is there twice, as {first[folded]!r} and {name!r}; leave one out",
+                path=path,
+                row=f"line {line}",
+                column=name,
+            )
+        found[folded], first[folded] = value, name
+    return found
+
+
+def read_delta_nli(path: str | Path, *, id_key: str | None = None) -> Corpus:
+    """Read δ-NLI (Rudinger et al. 2020) from its JSON lines.
+
+    Parameters
+    ----------
+    path
+        JSON lines with ``Hypothesis``, ``Update``, ``UpdateType`` (``strengthener`` or
+        ``weakener``) and, but for δ-SOCIAL, ``Premise``; names are taken in any case, and
+        ``update_type`` as ``UpdateType``. May be compressed.
+    id_key
+        A key whose values become the items. None: the number of the row from 0.
+
+    Returns
+    -------
+    Corpus
+        With the texts ``context`` (premise and hypothesis, or the hypothesis where there is no
+        premise) and ``update``, and the labels ``weakener`` and ``strengthener``. It keeps
+        ``item``, ``premise``, ``hypothesis`` and ``pair``, a number for each pair of premise and
+        hypothesis: several updates share one. Rows without an update, because its annotator found
+        it impossible to write one (``UpdateTypeImpossible``), are dropped and counted.
+
+    Raises
+    ------
+    InputError
+        If a text is missing, a line has two keys that differ in case only, an update is neither of
+        both, no row has an update, or an item is there twice.
+    """
+    path = Path(path)
+    lines, records = _read_records(path)
+    records = [_fold_keys(path, line, record) for line, record in zip(lines, records, strict=True)]
+    all_items = _items(path, lines, records, None if id_key is None else fold_key(id_key))
+    kept = [
+        place for place, record in enumerate(records) if _has_update(path, lines, place, record)
+    ]
+    if not kept:
+        raise InputError(f"no row is left: {len(records):,} {NO_UPDATE}", path=path)
+    n_dropped = len(records) - len(kept)
+    lines = [lines[place] for place in kept]
+    records = [records[place] for place in kept]
+    hypotheses = _texts(path, lines, records, "hypothesis")
+    premises = [""] * len(records)
+    if any(record.get("premise") is not None for record in records):
+        premises = _texts(path, lines, records, "premise")
+    pairs = list(zip(premises, hypotheses, strict=True))
+    numbers: dict[tuple[str, str], int] = {}
+    for pair in pairs:
+        numbers.setdefault(pair, len(numbers))
+    codes = [_update_code(path, line, record) for line, record in zip(lines, records, strict=True)]
+    table = pa.table(
+        {
+            "item": all_items.take(pa.array(kept)),
+            "premise": pa.array(premises, pa.large_string()),
+            "hypothesis": pa.array(hypotheses, pa.large_string()),
+            "update": pa.array(_texts(path, lines, records, "update"), pa.large_string()),
+            LABEL: pa.array(codes, pa.int8()),
+            "pair": pa.array([numbers[pair] for pair in pairs], pa.int64()),
+        }
+    )
+    return Corpus(
+        table=join_contexts(table),
+        text_columns=CONTEXT,
+        label_names=UPDATE_LABELS,
+        dropped={NO_UPDATE: n_dropped} if n_dropped else {},
+        source=str(path),
+        rows=np.array(kept, np.int64) if n_dropped else None,
+    )
+
+
+def tell_stories(table: pa.Table) -> pa.Table:
+    """Return a table of α-NLI with its two stories, made of observations and hypotheses.
+
+    Parameters
+    ----------
+    table
+        With the columns ``obs1``, ``obs2``, ``hyp1`` and ``hyp2``; stories that it has already are
+        replaced.
+    """
+    for name, hypothesis in zip(STORIES, ("hyp1", "hyp2"), strict=True):
+        table = _put(table, name, _join(table["obs1"], table[hypothesis], table["obs2"]))
+    return table
+
+
+def join_contexts(table: pa.Table) -> pa.Table:
+    """Return a table of δ-NLI with its contexts, made of premises and hypotheses.
+
+    Parameters
+    ----------
+    table
+        With the columns ``premise``, empty where there is none, and ``hypothesis``; contexts that
+        it has already are replaced.
+    """
+    joined = _join(table["premise"], table["hypothesis"])
+    without = pc.equal(pc.binary_length(table["premise"]), 0)
+    return _put(table, CONTEXT[0], pc.if_else(without, table["hypothesis"], joined))
+
+
+def _join(*columns: pa.ChunkedArray) -> pa.ChunkedArray:
+    texts = [column.cast(pa.large_string()) for column in columns]
+    return pc.binary_join_element_wise(*texts, pa.scalar(" ", pa.large_string()))
+
+
+def _put(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
+    if name in table.column_names:
+        return table.set_column(table.column_names.index(name), name, column)
+    return table.append_column(name, column)
+
+
+def _by_hypothesis(table: pa.Table, codes: list[int]) -> pa.Table:
+    n = table.num_rows
+    rows = np.repeat(np.arange(n), 2)
+    is_second = np.tile(np.array([False, True]), n)
+    ends = pa.array(np.where(is_second, ".2", ".1"), pa.large_string())
+    twice = table.take(pa.array(rows))
+    names = twice["item"].cast(pa.large_string())
+    made = {
+        "item": pc.binary_join_element_wise(names, ends, pa.scalar("", pa.large_string())),
+        "premise": _join(twice["obs1"], twice["obs2"]),
+        "hypothesis": pc.if_else(pa.array(is_second), twice["hyp2"], twice["hyp1"]),
+        LABEL: pa.array((np.array(codes)[rows] == is_second).astype(np.int8)),
+    }
+    if "story" in twice.column_names:
+        made["story"] = twice["story"]
+    return pa.table(made)
+
+
+def _read_records(path: Path) -> tuple[list[int], list[dict[str, Any]]]:
+    check_readable(path)
+    form = format_of(path)
+    if form.kind != "jsonl":
+        raise InputError(f"is {form.kind}, JSON lines (.jsonl) expected", path=path)
+    found = list(json_records(path, form))
+    if not found:
+        raise InputError("the file has no objects in it", path=path)
+    return [line for line, _ in found], [record for _, record in found]
+
+
+def _texts(path: Path, lines: list[int], records: list[dict[str, Any]], name: str) -> list[str]:
+    texts = []
+    for line, record in zip(lines, records, strict=True):
+        value = record.get(name)
+        if not isinstance(value, str):
+            problem = "the text is missing" if value is None else f"is {value!r}, text expected"
+            raise InputError(problem, path=path, row=f"line {line}", column=name)
+        texts.append(value)
+    return texts
+
+
+def _items(
+    path: Path, lines: list[int], records: list[dict[str, Any]], id_key: str | None
+) -> pa.Array:
+    if id_key is None:
+        return pa.array(range(len(records)), pa.int64())
+    values = [record.get(id_key) for record in records]
+    first: dict[Any, int] = {}
+    for line, value in zip(lines, values, strict=True):
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            problem = "the id is missing" if value is None else f"is {value!r}, an id expected"
+            raise InputError(problem, path=path, row=f"line {line}", column=id_key)
+        if first.setdefault(str(value), line) != line:
+            raise InputError(
+                f"the id {value!r} stands in line {first[str(value)]} already; every row needs an "
+                "id of its own",
+                path=path,
+                row=f"line {line}",
+                column=id_key,
+            )
+    if all(isinstance(value, int) for value in values):
+        return pa.array(values, pa.int64())
+    return pa.array([str(value) for value in values], pa.large_string())
+
+
+def _alpha_labels(
+    path: Path, lines: list[int], records: list[dict[str, Any]], labels: str | Path | None
+) -> list[int]:
+    if labels is None and "label" in records[0]:
+        found = [
+            (path, line, record.get("label")) for line, record in zip(lines, records, strict=True)
+        ]
+    else:
+        source = _labels_beside(path) if labels is None else Path(labels)
+        found = [(source, line, value) for line, value in _label_lines(source)]
+        if len(found) != len(records):
+            raise InputError(
+                f"has {len(found):,} labels, and {path} has {len(records):,} rows; one label a row "
+                "is expected, in the same order",
+                path=source,
+            )
+    codes = []
+    for source, line, value in found:
+        if isinstance(value, bool) or str(value).strip() not in {"1", "2"}:
+            raise InputError(
+                f"the label is {value!r}; 1 or 2 expected, the number of the more plausible "
+                "hypothesis",
+                path=source,
+                row=f"line {line}",
+            )
+        codes.append(int(str(value)) - 1)
+    return codes
+
+
+def _labels_beside(path: Path) -> Path:
+    stem = path.name.partition(".")[0]
+    beside = path.with_name(f"{stem}-labels.lst")
+    if not beside.is_file():
+        raise InputError(
+            f"has no key 'label', and there is no {beside.name} beside it; name the file of labels "
+            "(--labels-file, labels_file)",
+            path=path,
+        )
+    return beside
+
+
+def _label_lines(path: Path) -> Iterator[tuple[int, str]]:
+    check_readable(path)
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8; one label a line expected", path=path) from error
+    for number, line in enumerate(text.rstrip().splitlines(), start=1):
+        yield number, line.strip()
+
+
+def _has_update(path: Path, lines: list[int], place: int, record: dict[str, Any]) -> bool:
+    value = record.get("updatetypeimpossible", False)
+    if not isinstance(value, bool):
+        raise InputError(
+            f"is {value!r}, true or false expected",
+            path=path,
+            row=f"line {lines[place]}",
+            column="UpdateTypeImpossible",
+        )
+    update = record.get("update")
+    return not value and update is not None and update != ""
+
+
+def _update_code(path: Path, line: int, record: dict[str, Any]) -> int:
+    value = record.get("updatetype")
+    folded = value.strip().lower() if isinstance(value, str) else value
+    if folded not in UPDATE_LABELS:
+        raise InputError(
+            f"is {value!r}; strengthener or weakener expected",
+            path=path,
+            row=f"line {line}",
+            column="UpdateType",
+        )
+    return UPDATE_LABELS.index(folded)

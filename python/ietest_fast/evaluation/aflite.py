@@ -1,0 +1,341 @@
+"""AFLite: which items linear classifiers find easy (Le Bras et al. 2020; Sakaguchi et al. 2020)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.aflite_result import Difficulty, FilteringRound
+from ietest_fast.evaluation.logistic import fit_logistic
+from ietest_fast.evaluation.row_blocks import blocks, take_rows
+from ietest_fast.random import philox_key
+from ietest_fast.runtime import n_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation.aflite_result import End
+
+
+def filter_adversarially(
+    features: Any,
+    labels: Any,
+    *,
+    n_train: int,
+    n_classifiers: int = 64,
+    tau: float = 0.75,
+    slice_size: int = 500,
+    target_size: int = 0,
+    groups: Any = None,
+    inverse_penalty: float = 1.0,
+    seed: int = 0,
+    n_threads: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Difficulty:
+    """Find easy items by AFLite (algorithm 1 of Le Bras et al. 2020).
+
+    In each round, `n_classifiers` logistic regressions are trained on random parts of the items
+    that are left, and each predicts the labels of the others. An item's score is the share of the
+    right ones among its predictions. The `slice_size` items with the highest scores of at least
+    `tau` are removed, of equal scores those that come first; this is repeated until a round finds
+    fewer. The defaults are those of Sakaguchi et al. (2020), who train on 10,000 items; Srikanth et
+    al. (2024) train on 5,000.
+
+    Parameters
+    ----------
+    features
+        Shape (n, d): embeddings from any encoder, or a sparse matrix such as
+        :func:`ietest_fast.evaluation.word_features.count_word_features` gives.
+    labels
+        Shape (n,): integers or strings.
+    n_train
+        Items that each classifier is trained on; fewer than n.
+    n_classifiers
+        Classifiers in each round, at least 1.
+    tau
+        Threshold of scores, in (0, 1].
+    slice_size
+        The most items that a round removes (k).
+    target_size
+        Filtering ends when so many items are left; no fewer are. Fewer than n.
+    groups
+        Shape (n,): items of one group, such as the updates of one premise and hypothesis, are
+        trained on together or predicted together. A training part then grows, group by group, to at
+        least `n_train` items. None: each item by itself.
+    inverse_penalty
+        C of the regressions; see :func:`ietest_fast.evaluation.logistic.fit_logistic`.
+    seed
+        Of the random parts; 0 or more.
+    n_threads
+        Threads, each with a classifier; None for all cores. Makes no difference to the result.
+    on_progress
+        Called with the number of classifiers that were trained.
+
+    Returns
+    -------
+    Difficulty
+
+    Raises
+    ------
+    InputError
+        If arrays have other shapes, values are missing or not finite, all labels are the same, an
+        option is out of its range, or no item has a score because every classifier was trained on
+        all of them.
+
+    Notes
+    -----
+    Features are neither copied nor converted, unless they are no array of numbers yet. A thread
+    computes with float64: its training part, and otherwise 1,024 rows at a time. Of dense features
+    the peak beside them is about
+    ``n_threads * 8 * d * (n_train + 2_048) + 100 * (n_threads + 1) * n`` bytes, where a training
+    part of whole groups can have more rows than `n_train`. Of sparse features, d is the mean number
+    of entries of a row, and an entry takes 16 bytes instead of 8. To this come, for each thread,
+    200 numbers of 8 bytes for each weight of a classifier.
+    """
+    matrix = _check_features(features)
+    n = matrix.shape[0]
+    codes = _number(labels, n, "labels")
+    if codes.max() == 0:
+        raise InputError("labels: all are the same; classifiers need two or more")
+    group_codes = None if groups is None else _number(groups, n, "groups")
+    _check_options(
+        n=n,
+        n_train=n_train,
+        n_classifiers=n_classifiers,
+        tau=tau,
+        slice_size=slice_size,
+        target_size=target_size,
+        seed=seed,
+        inverse_penalty=inverse_penalty,
+    )
+    left = np.arange(n)
+    total, n_scored = np.zeros(n), np.zeros(n, np.int64)
+    removed_in = np.zeros(n, np.int64)
+    rounds: list[FilteringRound] = []
+    ended: End = "target"
+    while len(left) > target_size:
+        if len(left) <= n_train:
+            ended = "training"
+            break
+        right, asked, n_not_converged = _predict_out_of_sample(
+            matrix,
+            codes,
+            group_codes,
+            left,
+            n_train=n_train,
+            n_classifiers=n_classifiers,
+            inverse_penalty=inverse_penalty,
+            address=(philox_key(seed), len(rounds)),
+            n_threads=n_threads,
+            on_progress=on_progress,
+        )
+        has_score = asked > 0
+        score = np.divide(right, asked, out=np.zeros(len(left)), where=has_score)
+        total[left] += score
+        n_scored[left] += has_score
+        order = np.argsort(-score, kind="stable")
+        most = min(slice_size, len(left) - target_size)
+        chosen = order[(score[order] >= tau) & has_score[order]][:most]
+        removed_in[left[chosen]] = len(rounds) + 1
+        rounds.append(
+            FilteringRound(
+                n_before=len(left),
+                n_removed=len(chosen),
+                n_unscored=int((~has_score).sum()),
+                accuracy=float(right.sum() / max(asked.sum(), 1)),
+                n_not_converged=n_not_converged,
+            )
+        )
+        left = left[removed_in[left] == 0]
+        if len(chosen) < most:
+            ended = "slice"
+            break
+    if not n_scored.any():
+        raise InputError(_say_why_no_score(n, group_codes, n_train, n_classifiers))
+    mean = np.divide(total, n_scored, out=np.full(n, np.nan), where=n_scored > 0)
+    return Difficulty(
+        score=mean,
+        easy=np.nan_to_num(mean, nan=-1.0) > tau,
+        removed_in=removed_in,
+        n_rounds_scored=n_scored,
+        rounds=tuple(rounds),
+        tau=tau,
+        ended=ended,
+    )
+
+
+def draw_training_part(
+    n: int,
+    groups: NDArray[np.int64] | None,
+    *,
+    n_train: int,
+    key: NDArray[np.uint64],
+    number: int,
+    classifier: int,
+) -> NDArray[np.bool_]:
+    """Draw which of `n` items a classifier is trained on, bool (n,).
+
+    Parameters
+    ----------
+    n
+        Items that are left.
+    groups
+        int64 (n,): the group of each; None: each item by itself.
+    n_train
+        Items to train on, at least so many with groups.
+    key
+        Of the random numbers.
+    number, classifier
+        The round and the classifier, from 0: the address of the random numbers.
+    """
+    counter = np.array([0, classifier, number, 0], np.uint64)
+    rng = np.random.Generator(np.random.Philox(key=key, counter=counter))
+    taken = np.zeros(n, np.bool_)
+    if groups is None:
+        taken[rng.permutation(n)[:n_train]] = True
+        return taken
+    codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+    order = rng.permutation(len(sizes))
+    n_groups = int(np.searchsorted(np.cumsum(sizes[order]), n_train)) + 1
+    chosen: NDArray[np.bool_] = np.isin(codes, order[:n_groups])
+    return chosen
+
+
+def _predict_out_of_sample(
+    features: Any,
+    labels: NDArray[np.int64],
+    groups: NDArray[np.int64] | None,
+    left: NDArray[np.int64],
+    *,
+    n_train: int,
+    n_classifiers: int,
+    inverse_penalty: float,
+    address: tuple[NDArray[np.uint64], int],
+    n_threads: int | None,
+    on_progress: Callable[[int], None] | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Count right predictions and all of them of each item left, int64 each, and failed fits."""
+    # Loaded before it is limited: a library that comes later is not.
+    import scipy.optimize  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    n = len(left)
+    groups_left = None if groups is None else groups[left]
+    key, number = address
+
+    def train(classifier: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], bool]:
+        """Return which items were predicted, which of these rightly, and whether the fit ended."""
+        taken = draw_training_part(
+            n, groups_left, n_train=n_train, key=key, number=number, classifier=classifier
+        )
+        rows, others = left[taken], left[~taken]
+        fitted = fit_logistic(
+            take_rows(features, rows), labels[rows], inverse_penalty=inverse_penalty
+        )
+        is_right = np.zeros(n, np.bool_)
+        is_right[~taken] = fitted.predict(features, others) == labels[others]
+        return ~taken, is_right, fitted.has_converged
+
+    right, asked = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    n_not_converged = 0
+    n_workers = min(n_threads or n_cores(), n_classifiers)
+    # One BLAS thread each: sums in another order would make other weights.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_workers) as pool:
+        made = pool.map(train, range(n_classifiers))
+        for done, (is_other, is_right, has_converged) in enumerate(made, start=1):
+            n_not_converged += not has_converged
+            asked += is_other
+            right += is_right
+            if on_progress is not None:
+                on_progress(number * n_classifiers + done)
+    return right, asked, n_not_converged
+
+
+def _say_why_no_score(
+    n: int, groups: NDArray[np.int64] | None, n_train: int, n_classifiers: int
+) -> str:
+    if groups is None:
+        return (
+            f"no item has a score: {n_classifiers:,} classifiers that are trained on {n_train:,} "
+            f"of {n:,} items leave none; lower n_train or raise n_classifiers"
+        )
+    sizes = np.bincount(groups)
+    return (
+        f"no item has a score: the {n:,} items are in {len(sizes):,} group(s), the largest of "
+        f"{int(sizes.max()):,}, and every classifier was trained on all; lower n_train (now "
+        f"{n_train:,}) or group by a column with more values"
+    )
+
+
+def _check_features(features: Any) -> Any:
+    """Return features as they are, dense or in compressed rows, if all are finite numbers."""
+    if hasattr(features, "tocsr"):
+        matrix = features.tocsr()
+        values = matrix.data
+    else:
+        matrix = values = np.asarray(features)
+        if not np.can_cast(matrix.dtype, np.float64):
+            try:
+                matrix = values = np.asarray(features, dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"features: are not numbers: {error}") from error
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        shape = " x ".join(map(str, matrix.shape))
+        raise InputError(f"features: have the shape {shape}; a row for each item expected")
+    n_wrong = sum(int((~np.isfinite(values[block])).sum()) for block in blocks(len(values)))
+    if n_wrong:
+        raise InputError(f"features: {n_wrong:,} values are missing or infinite")
+    return matrix
+
+
+def _number(values: Any, n: int, name: str) -> NDArray[np.int64]:
+    """Return the numbers of values, in the order of their first appearance, int64 (n,)."""
+    import pyarrow as pa
+
+    try:
+        column = (
+            values if isinstance(values, pa.ChunkedArray) else pa.array(values, from_pandas=True)
+        )
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(
+            f"{name}: are neither numbers nor texts: {shorten_error(error)}"
+        ) from error
+    if len(column) != n:
+        raise InputError(f"{name}: there are {len(column):,}, and features of {n:,} items")
+    if column.null_count:
+        raise InputError(f"{name}: {column.null_count:,} values are missing")
+    return np.asarray(column.indices, dtype=np.int64)
+
+
+def _check_options(*, n: int, tau: float, seed: int, inverse_penalty: float, **counts: int) -> None:
+    for name, value in counts.items():
+        if type(value) is not int:
+            raise InputError(f"{name}: must be an integer, not {value!r}")
+    n_train = counts["n_train"]
+    if not 2 <= n_train < n:
+        raise InputError(
+            f"n_train (--train-size): must be at least 2 and less than the number of items, {n:,}, "
+            f"not {n_train:,}"
+        )
+    if counts["target_size"] >= n:
+        raise InputError(
+            f"target_size: must be less than the number of items, {n:,}, not "
+            f"{counts['target_size']:,}; otherwise there is nothing to filter"
+        )
+    if not 0 < tau <= 1:
+        raise InputError(f"tau: must be more than 0 and at most 1, not {tau}")
+    if not inverse_penalty > 0:
+        raise InputError(f"inverse_penalty: must be more than 0, not {inverse_penalty}")
+    if isinstance(seed, bool) or seed < 0:
+        raise InputError(f"seed: must be 0 or more, not {seed}")
+    for name, value in counts.items():
+        least = 0 if name == "target_size" else 1
+        if value < least:
+            raise InputError(f"{name}: must be at least {least}, not {value}")

@@ -1,0 +1,148 @@
+"""The confidence in the gold label that a table of predictions holds, or why it holds none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.paranlu import CONFIDENCE
+from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.plurals import say_count
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation.predictions import Predictions
+
+_SUM_TOLERANCE = 1e-3
+_WANTED = "the confidence in the gold label is a number from 0 to 1"
+
+
+def read_confidence(
+    predictions: Predictions, rows: NDArray[np.int64], gold: NDArray[np.int32]
+) -> tuple[NDArray[np.float64] | None, str | None]:
+    """Read the confidence in the gold label.
+
+    Parameters
+    ----------
+    predictions
+        If the table has a column ``confidence``, it is that; texts that are numbers are taken for
+        them. Otherwise it comes from ``probabilities``, if the table says the order of the labels.
+    rows
+        Shape (k,): which rows.
+    gold
+        Shape (k,): indices of their gold labels, -1 where it is not known.
+
+    Returns
+    -------
+    confidence : ndarray of float64 or None
+        Shape (k,); None if it is not known.
+    remark : str or None
+        A sentence that says why probabilities are not used; None if there are none.
+
+    Raises
+    ------
+    InputError
+        If a confidence is missing or no number from 0 to 1, or scores are no probabilities.
+    """
+    names = predictions.table.column_names
+    if CONFIDENCE in names:
+        return _own_column(predictions, rows), None
+    if "probabilities" not in names or not (gold >= 0).all():
+        return None, None
+    if predictions.label_names is None:
+        return None, (
+            "The probabilities are not used, because the file does not say which label each of "
+            "them belongs to: measures of confidence need a column confidence."
+        )
+    column = predictions.table["probabilities"].combine_chunks()
+    own_rows = column.take(pa.array(rows))
+    if own_rows.null_count:
+        lack = say_count(own_rows.null_count, "wording has", "wordings have")
+        return None, f"{lack} no probabilities, so there are no measures of confidence."
+    width = len(predictions.label_names)
+    values = np.asarray(own_rows.flatten().to_numpy(zero_copy_only=False), dtype=np.float64)
+    own = values.reshape(-1, width)
+    _check_probabilities(own, rows, predictions)
+    # Rounding of float32 may lead beyond the ends.
+    return np.clip(own[np.arange(rows.size), gold], 0, 1), None
+
+
+def _own_column(predictions: Predictions, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Read the column ``confidence``."""
+    column = predictions.table[CONFIDENCE]
+    column = column.cast(plain_type(column.type)).combine_chunks().take(pa.array(rows))
+    kind = column.type
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if not (is_text or pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        raise InputError(
+            f"is {kind}; {_WANTED}; rename the column if it is something else",
+            path=predictions.source,
+            column=CONFIDENCE,
+        )
+    numbers = column
+    if is_text:
+        try:
+            numbers = pc.cast(column, pa.float64())
+        except pa.ArrowException:
+            place = next(place for place, text in enumerate(column) if not _is_number(text))
+            raise InputError(
+                f"{_name_wording(predictions, rows[place])} has {column[place].as_py()!r}; "
+                f"{_WANTED}; rename the column if it is something else",
+                path=predictions.source,
+                row=f"row {rows[place]}",
+                column=CONFIDENCE,
+            ) from None
+    values = np.asarray(numbers.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    with np.errstate(invalid="ignore"):
+        wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
+    if wrong.size:
+        first = int(wrong[0])
+        has = "none" if np.isnan(values[first]) else f"{values[first]:.6g}"
+        more = f" ({wrong.size:,} wordings are wrong)" if wrong.size > 1 else ""
+        raise InputError(
+            f"{_name_wording(predictions, rows[first])} has {has}; {_WANTED}{more}",
+            path=predictions.source,
+            row=f"row {rows[first]}",
+            column=CONFIDENCE,
+        )
+    return values
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        pc.cast(pa.array([text.as_py()], pa.string()), pa.float64())
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def _name_wording(predictions: Predictions, row: Any) -> str:
+    """Return which item and version a row is of."""
+    version = predictions.table["version"][int(row)].as_py()
+    return f"version {version!r} of item {predictions.table['item'][int(row)].as_py()!r}"
+
+
+def _check_probabilities(
+    values: NDArray[np.float64], rows: NDArray[np.int64], predictions: Predictions
+) -> None:
+    """Refuse scores that are no probabilities: a confidence would mean nothing."""
+    inside = ((values >= -_SUM_TOLERANCE) & (values <= 1 + _SUM_TOLERANCE)).all(axis=1)
+    with np.errstate(invalid="ignore"):
+        wrong = np.flatnonzero(~inside | ~(np.abs(values.sum(axis=1) - 1) <= _SUM_TOLERANCE))
+    if not wrong.size:
+        return
+    first = wrong[0]
+    more = f" ({wrong.size:,} wordings are wrong)" if wrong.size > 1 else ""
+    raise InputError(
+        f"{_name_wording(predictions, rows[first])} has "
+        f"{', '.join(f'{value:.6g}' for value in values[first])}; probabilities are numbers from 0 "
+        f"to 1 that add up to 1{more}; turn logits into probabilities, or leave the column out",
+        path=predictions.source,
+        row=f"row {rows[first]}",
+        column="probabilities",
+    )

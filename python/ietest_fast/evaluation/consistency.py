@@ -1,0 +1,245 @@
+"""From answers to the wordings of items to what they show: classifiers, subsets, comparisons."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.evaluation.consistency_diversity import part_by_diversity
+from ietest_fast.evaluation.consistency_file import (
+    ConsistencyAnswers,
+    confidences_of,
+    count_strata,
+)
+from ietest_fast.evaluation.consistency_pairs import ComparedPair, adjust_pairs
+from ietest_fast.evaluation.consistency_partial import part_by_partial_input
+from ietest_fast.evaluation.consistency_profile import ConsistencyProfile, name_group
+from ietest_fast.evaluation.consistency_subsets import part_by_column
+from ietest_fast.evaluation.wordings import find_confidence, find_wordings
+from ietest_fast.plurals import say_count
+from ietest_fast.stats.consistency_comparison import compare_consistency
+from ietest_fast.stats.corrected_consistency import (
+    DEFAULT_CONFIDENCE_STRATA,
+    MOST_CONFIDENCE_STRATA,
+    correct_consistency,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.evaluation.predictions import Predictions
+
+
+def weigh_by_test_sets(
+    answers: Sequence[ConsistencyAnswers],
+    test_sets: Sequence[Predictions],
+    *,
+    n_strata: int | None = None,
+) -> tuple[ConsistencyAnswers, ...]:
+    """Note how many items of the full test set have which confidence, for corrected estimates.
+
+    Parameters
+    ----------
+    answers
+        Of one file or several.
+    test_sets
+        Answers to the version ``original`` of the full test set, with confidences: of classifiers
+        with the same names; or one for each classifier, in their order.
+    n_strata
+        Of equal width; None for ten.
+
+    Raises
+    ------
+    InputError
+        If the test sets are not those of the classifiers, confidences are missing, or the number of
+        strata is out of its range.
+    """
+    n = DEFAULT_CONFIDENCE_STRATA if n_strata is None else n_strata
+    if not 1 <= n <= MOST_CONFIDENCE_STRATA:
+        raise InputError(f"the number of strata is from 1 to {MOST_CONFIDENCE_STRATA:,}, not {n}")
+    wanted = [name_group(group) for each in answers for group in each.predictions.groups]
+    given = [
+        (name_group(group), each.select(**group) if group else each)
+        for each in test_sets
+        for group in each.groups
+    ]
+    if {name for name, _ in given} >= set(wanted) and len(wanted) > 1:
+        by_name = dict(given)
+        chosen = [by_name[name] for name in wanted]
+    elif len(given) == len(wanted):
+        chosen = [own for _, own in given]
+    else:
+        raise InputError(
+            f"{say_count(len(given), 'classifier has', 'classifiers have')} answered a full test "
+            f"set, and {len(wanted)} the paraphrases; give one test set for each, in their order",
+            path=test_sets[0].source,
+        )
+    strata = {}
+    for name, own in zip(wanted, chosen, strict=True):
+        confidence = find_confidence(own)
+        try:
+            strata[name] = count_strata(confidence, n)
+        except InputError as error:
+            raise InputError(str(error), path=own.source) from error
+    found = []
+    for each in answers:
+        mine = {name: strata[name] for name in map(name_group, each.predictions.groups)}
+        found.append(replace(each, run=replace(each.run, strata=mine)))
+    return tuple(found)
+
+
+def measure_wordings(
+    answers: Sequence[ConsistencyAnswers],
+    *,
+    clusters: str | None = None,
+    subset: str | None = None,
+    confidence_level: float = 0.95,
+    **options: Any,
+) -> tuple[ConsistencyProfile, ...]:
+    """Measure the answers of files, each as it says of itself.
+
+    Parameters
+    ----------
+    answers
+        Of one file or several.
+    clusters
+        A column whose equal values belong together; whole clusters are drawn. None: as the files
+        say.
+    subset
+        A column by whose values consistency is parted; None: as the files say.
+    confidence_level
+        Of all intervals.
+    **options
+        Further ones of :func:`ietest_fast.stats.measure_consistency`: ``method``, ``n_resamples``,
+        ``rng``, ``n_threads``.
+
+    Returns
+    -------
+    tuple of ConsistencyProfile
+        One for each classifier.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, wordings of an item have different gold labels, a confidence is
+        none, or there is no paraphrase.
+    """
+    profiles = []
+    for each in answers:
+        for group in each.predictions.groups:
+            mine = each.predictions.select(**group) if group else each.predictions
+            is_named = len(answers) > 1 or len(each.predictions.groups) > 1
+            profiles.append(
+                _measure_one(
+                    replace(each, predictions=mine),
+                    group,
+                    is_named=is_named,
+                    clusters=clusters or each.run.clusters,
+                    subset=subset or each.run.subset,
+                    confidence_level=confidence_level,
+                    options=options,
+                )
+            )
+    return tuple(profiles)
+
+
+def _measure_one(
+    answers: ConsistencyAnswers,
+    group: dict[str, Any],
+    *,
+    is_named: bool,
+    clusters: str | None,
+    subset: str | None,
+    confidence_level: float,
+    options: dict[str, Any],
+) -> ConsistencyProfile:
+    predictions, run = answers.predictions, answers.run
+    wordings = find_wordings(predictions, cluster=clusters)
+    try:
+        counts = wordings.count()
+        result = wordings.measure(confidence_level=confidence_level, **options)
+        strata = run.strata.get(name_group(group))
+        corrected = None
+        if strata is not None:
+            with warnings.catch_warnings():
+                # The result says it itself.
+                warnings.simplefilter("ignore", IetestWarning)
+                corrected = correct_consistency(
+                    counts,
+                    confidences_of(strata),
+                    n_strata=len(strata),
+                    confidence_level=confidence_level,
+                )
+        diversity = part_by_diversity(
+            answers, counts, subset=subset, confidence_level=confidence_level, **options
+        )
+        partial = part_by_partial_input(
+            answers, counts, strata=strata, confidence_level=confidence_level, **options
+        )
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(str(error), path=predictions.source) from error
+    subsets = None
+    if subset is not None:
+        subsets = part_by_column(
+            predictions,
+            subset,
+            clusters=clusters,
+            confidence_level=confidence_level,
+            **options,
+        )
+    return ConsistencyProfile(
+        group=group if is_named else {},
+        result=result,
+        counts=counts,
+        corrected=corrected,
+        subsets=subsets,
+        diversity=diversity,
+        partial=partial,
+        n_mixed=run.n_mixed.get(name_group(group), 0),
+        n_empty=run.n_empty.get(name_group(group), 0),
+        n_wanted=run.n_wanted.get(name_group(group)),
+        predictions=predictions,
+        warnings=(*run.warnings, *wordings.remarks),
+    )
+
+
+def compare_models(
+    profiles: Sequence[ConsistencyProfile], **options: Any
+) -> tuple[tuple[ComparedPair, ...], tuple[str, ...]]:
+    """Compare classifiers with each other on the items that both have answered.
+
+    Parameters
+    ----------
+    profiles
+        Of two classifiers or more.
+    **options
+        As for :func:`ietest_fast.stats.compare_consistency`.
+
+    Returns
+    -------
+    pairs : tuple of ComparedPair
+        All pairs with two common items or more; p-values are corrected by Holm over the pairs,
+        measure by measure.
+    remarks : tuple of str
+        Which pairs were not compared.
+    """
+    compared, apart = [], []
+    for one, two in combinations(profiles, 2):
+        n_common = len(set(one.counts.names.tolist()) & set(two.counts.names.tolist()))
+        if n_common < 2:
+            apart.append((one.name, two.name))
+            continue
+        compared.append(
+            (one.name, two.name, compare_consistency(one.counts, two.counts, **options))
+        )
+    said = []
+    if apart:
+        first = " and ".join(apart[0])
+        many = f", and {say_count(len(apart) - 1, 'more pair')}" if len(apart) > 1 else ""
+        said.append(f"Not compared, with fewer than two items in common: {first}{many}.")
+    return adjust_pairs(compared), tuple(said)

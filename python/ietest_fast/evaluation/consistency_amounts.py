@@ -1,0 +1,169 @@
+"""Answers to wordings, with the amount of data that each classifier has seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.amounts import AMOUNT, Amounts, format_amount
+from ietest_fast.evaluation.consistency_profile import name_group
+from ietest_fast.plurals import say_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
+    from ietest_fast.evaluation.predictions import Predictions
+
+
+def note_amounts(
+    answers: Sequence[ConsistencyAnswers],
+    amounts: Sequence[float],
+    *,
+    of: str | None = None,
+    in_percent: bool = False,
+) -> tuple[ConsistencyAnswers, ...]:
+    """Note how much data each classifier has seen: all of them are one curve.
+
+    Parameters
+    ----------
+    answers
+        Of one file or several.
+    amounts
+        One for each classifier, in their order.
+    of
+        What there is an amount of; None for :data:`AMOUNT`.
+    in_percent
+        Whether the amounts are shares that were written as percentages.
+
+    Raises
+    ------
+    InputError
+        If there are more or fewer amounts than classifiers, fewer than two, or two are equal.
+    """
+    names = [name_group(group) for each in answers for group in each.predictions.groups]
+    if len(amounts) != len(names):
+        raise InputError(
+            f"there {'is' if len(amounts) == 1 else 'are'} {say_count(len(amounts), 'amount')} for "
+            f"{say_count(len(names), 'classifier')}; give one for each, in "
+            f"the order of {', '.join(map(repr, names))}"
+        )
+    by_model = dict(zip(names, amounts, strict=True))
+    return _with_curve(answers, Amounts(of=of or AMOUNT, by_model=by_model, in_percent=in_percent))
+
+
+def read_amounts(
+    answers: Sequence[ConsistencyAnswers], column: str, *, of: str | None = None
+) -> tuple[ConsistencyAnswers, ...]:
+    """Note how much data each classifier has seen, as a column of the answers says.
+
+    Parameters
+    ----------
+    answers
+        Of one file or several.
+    column
+        Of numbers: the same in all rows of a classifier.
+    of
+        What there is an amount of; None: the name of the column.
+
+    Raises
+    ------
+    InputError
+        If a file has no such column, it does not hold one number above 0 for each classifier, there
+        is one classifier only, or two have the same amount.
+    """
+    found = {}
+    for each in answers:
+        for group in each.predictions.groups:
+            own = each.predictions.select(**group) if group else each.predictions
+            found[name_group(group)] = read_amount(own, column, name_group(group))
+    return _with_curve(answers, Amounts(of=of or column, by_model=found))
+
+
+def read_amount(predictions: Predictions, column: str, name: str = "") -> float:
+    """Read how much data a classifier has seen, as a column of its answers says.
+
+    Parameters
+    ----------
+    predictions
+        Of one classifier.
+    column
+        Of numbers, the same in all rows.
+    name
+        Of the classifier, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or it does not hold one number above 0.
+    """
+    table = predictions.table
+    if column not in table.column_names:
+        raise InputError(
+            f"has no such column of amounts; it has {', '.join(table.column_names)}",
+            path=predictions.source,
+            column=column,
+        )
+    whose = f" of {name}" if name else ""
+    try:
+        values = pc.unique(pc.cast(table[column].combine_chunks(), pa.float64())).to_pylist()
+    except pa.ArrowException as error:
+        raise InputError(
+            f"holds {table[column].type}; amounts are numbers",
+            path=predictions.source,
+            column=column,
+        ) from error
+    if len(values) != 1:
+        raise InputError(
+            f"holds {len(values):,} different amounts in the rows{whose}; a classifier has seen "
+            "one amount of data",
+            path=predictions.source,
+            column=column,
+        )
+    amount = values[0]
+    if amount is None or not 0 < amount < math.inf:
+        raise InputError(
+            f"holds {amount!r} in the rows{whose}; an amount is a number above 0",
+            path=predictions.source,
+            column=column,
+        )
+    return float(amount)
+
+
+def check_curve(amounts: Amounts) -> None:
+    """Refuse amounts that make no curve: of one classifier only, or of two with the same amount.
+
+    Raises
+    ------
+    InputError
+        Naming the classifiers.
+    """
+    if len(amounts.by_model) < 2:
+        raise InputError("a curve over amounts needs two classifiers or more")
+    by_amount: dict[float, str] = {}
+    for name, amount in amounts.by_model.items():
+        if amount in by_amount:
+            raise InputError(
+                f"{by_amount[amount]} and {name} have the same amount, "
+                f"{format_amount(amount, in_percent=amounts.in_percent)}; a curve has one "
+                "classifier for each amount"
+            )
+        by_amount[amount] = name
+
+
+def _with_curve(
+    answers: Sequence[ConsistencyAnswers], amounts: Amounts
+) -> tuple[ConsistencyAnswers, ...]:
+    check_curve(amounts)
+    # The whole curve stands in the first file alone.
+    curves: list[tuple[Amounts, ...]] = [(amounts,)]
+    curves += [()] * (len(answers) - 1)
+    return tuple(
+        replace(each, run=replace(each.run, curves=own))
+        for each, own in zip(answers, curves, strict=True)
+    )

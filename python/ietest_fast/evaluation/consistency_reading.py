@@ -1,0 +1,214 @@
+"""Logs of answers to the wordings of items: the project's tables, and ParaNLU's results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.columns import find_text_columns
+from ietest_fast.corpus.formats import check_readable
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.bucket_rows import find_mixed
+from ietest_fast.evaluation.consistency_file import (
+    ConsistencyAnswers,
+    ConsistencyRun,
+    read_consistency_run,
+)
+from ietest_fast.evaluation.consistency_profile import name_group
+from ietest_fast.evaluation.paranlu import read_paranlu
+from ietest_fast.evaluation.paranlu_files import paranlu_kind
+from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.run_metadata import name_models, plain_name
+from ietest_fast.evaluation.schema import is_predictions
+from ietest_fast.evaluation.versions import number_names
+from ietest_fast.plurals import say_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def read_wordings(path: str | Path) -> ConsistencyAnswers | None:
+    """Read a log of answers to wordings, if it is a long table or of ParaNLU.
+
+    Parameters
+    ----------
+    path
+        A table with a row for each item and version, such as ``ietest-fast consistency --out``
+        writes (Parquet, CSV, TSV or JSON lines), or ParaNLU's published predictions.
+
+    Returns
+    -------
+    ConsistencyAnswers or None
+        None if it is neither.
+
+    Raises
+    ------
+    InputError
+        If it is one of them and damaged, or cannot be read.
+    """
+    from ietest_fast.corpus.streams import open_batches
+
+    path = Path(path)
+    check_readable(path)
+    if paranlu_kind(path) is not None:
+        return ConsistencyAnswers(predictions=read_paranlu(path), run=ConsistencyRun())
+    run = read_consistency_run(path)
+    if run is not None:
+        return ConsistencyAnswers(predictions=Predictions.read(path), run=run)
+    try:
+        with open_batches(path) as batches:
+            is_long = is_predictions(batches.schema)
+    except InputError:
+        return None  # a log of another program; its reader says what is wrong
+    if not is_long:
+        return None
+    if path.suffix == ".parquet":
+        found = Predictions.read(path)
+    else:
+        with open_batches(path) as batches:
+            table = pa.Table.from_batches(list(batches), schema=batches.schema)
+        found = Predictions.from_table(table, source=str(path))
+    return as_answers(found)
+
+
+def need_wordings(path: str | Path) -> ConsistencyAnswers:
+    """Read a log of answers to wordings, as :func:`read_wordings` does; refuse any other file.
+
+    Raises
+    ------
+    InputError
+        If it is no such log, is damaged, or cannot be read.
+    """
+    found = read_wordings(path)
+    if found is None:
+        raise InputError(
+            "holds no answers to wordings: a table with a row for each item and version, such as "
+            "ietest-fast consistency --out writes, or ParaNLU's predictions expected",
+            path=path,
+        )
+    return found
+
+
+def as_answers(predictions: Predictions) -> ConsistencyAnswers:
+    """Return predictions of which no more is known as answers to wordings."""
+    return ConsistencyAnswers(
+        predictions=predictions, run=ConsistencyRun(warnings=_note_missing(predictions))
+    )
+
+
+def holds_paraphrases(path: Path) -> bool:
+    """Whether a file holds paraphrases of items, without the answers of a model to them."""
+    from ietest_fast.corpus.streams import open_batches
+
+    if not path.is_file():
+        return False
+    if paranlu_kind(path) == "paraphrases":
+        return True
+    try:
+        with open_batches(path) as batches:
+            names = batches.schema.names
+        find_text_columns(path, names)
+    except InputError:
+        return False
+    return "item" in names and not {"predicted", "correct", "probabilities"}.intersection(names)
+
+
+def _note_missing(predictions: Predictions) -> tuple[str, ...]:
+    """Say how many answers are missing."""
+    if "predicted" not in predictions.columns:
+        return ()
+    n = predictions.table["predicted"].null_count
+    if not n:
+        return ()
+    missing = say_count(n, "answer is missing and counts", "answers are missing and count")
+    return (f"{missing} as wrong.",)
+
+
+def name_answers(
+    answers: Sequence[ConsistencyAnswers], paths: Sequence[Path]
+) -> tuple[ConsistencyAnswers, ...]:
+    """Return answers of several files, each of another model, called as its file where it has none.
+
+    Raises
+    ------
+    InputError
+        If two files hold answers of the same model.
+    """
+    named = name_models([each.predictions for each in answers], paths)
+    curves = number_names(map(plain_name, paths)) if len(paths) > 1 else [""]
+    found = []
+    for each, predictions, curve in zip(answers, named, curves, strict=True):
+        before = map(name_group, each.predictions.groups)
+        after = map(name_group, predictions.groups)
+        run = each.run.renamed(dict(zip(before, after, strict=True)), curve=curve)
+        found.append(ConsistencyAnswers(predictions=predictions, run=run))
+    return tuple(found)
+
+
+def join_answers(answers: Sequence[ConsistencyAnswers]) -> ConsistencyAnswers:
+    """Put answers of several models into one table.
+
+    Raises
+    ------
+    InputError
+        If the tables do not go together.
+    """
+    if len(answers) == 1:
+        return answers[0]
+    labels = {each.predictions.label_names for each in answers}
+    if len(labels) > 1:
+        raise InputError(
+            "the models answer with different labels, so one table cannot hold them: write a file "
+            "for each",
+            path=answers[-1].predictions.source,
+        )
+    runs = [each.run for each in answers]
+    first = runs[0]
+    return ConsistencyAnswers(
+        predictions=Predictions.concat([each.predictions for each in answers]),
+        run=replace(
+            first,
+            strata={name: counts for run in runs for name, counts in run.strata.items()},
+            n_empty={name: n for run in runs for name, n in run.n_empty.items()},
+            n_mixed={name: n for run in runs for name, n in run.n_mixed.items()},
+            n_wanted={name: n for run in runs for name, n in run.n_wanted.items()},
+            warnings=tuple(dict.fromkeys(line for run in runs for line in run.warnings)),
+            curves=tuple(own for run in runs for own in run.curves),
+        ),
+    )
+
+
+def without_mixed(answers: ConsistencyAnswers) -> ConsistencyAnswers:
+    """Leave out items whose wordings have different gold labels, and count them.
+
+    Raises
+    ------
+    InputError
+        If no item of a classifier is left.
+    """
+    predictions = answers.predictions
+    if "gold" not in predictions.columns:
+        return answers
+    parts, n_mixed = [], dict(answers.run.n_mixed)
+    for group in predictions.groups:
+        own = predictions.select(**group) if group else predictions
+        table = own.table
+        gold = pa.chunked_array([pc.cast(table["gold"].combine_chunks(), pa.string())])
+        mixed = find_mixed(table["item"], gold)
+        n = len(pc.unique(table["item"].filter(pa.array(mixed))))
+        if mixed.all():
+            raise InputError(
+                "the wordings of every item have different gold labels",
+                path=predictions.source,
+                column="gold",
+            )
+        n_mixed[name_group(group)] = n_mixed.get(name_group(group), 0) + n
+        parts.append(replace(own, table=table.filter(pa.array(~mixed))))
+    return ConsistencyAnswers(
+        predictions=parts[0] if len(parts) == 1 else Predictions.concat(parts),
+        run=replace(answers.run, n_mixed=n_mixed),
+    )

@@ -1,0 +1,309 @@
+"""A file of labelled texts whose items AFLite marks as easy or difficult."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus import corpus_from_table, open_batches, read_corpus
+from ietest_fast.corpus.columns import check_columns, find_label_column
+from ietest_fast.corpus.formats import format_of
+from ietest_fast.corpus.reasoning_files import find_task
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.aflite import filter_adversarially
+from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.evaluation.schema import is_predictions, plain_type
+from ietest_fast.evaluation.vector_file import read_vectors
+from ietest_fast.evaluation.word_features import count_word_features
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.evaluation.aflite_result import Difficulty
+
+DIFFICULTY, SCORE = "difficulty", "aflite_score"
+"""Columns that are written."""
+
+MOST_TRAINED_ON = 10_000
+"""Items that a classifier is trained on unless told, at most (Sakaguchi et al. 2020)."""
+
+MOST_SLICED = 500
+"""Items that a round removes unless told, at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureSource:
+    """Where the features of texts come from: their words, unless something else is named.
+
+    Attributes
+    ----------
+    vectors
+        A file with a vector for each row; see
+        :func:`~ietest_fast.evaluation.vector_file.read_vectors`.
+    column
+        Its column.
+    encoder
+        A model that gives them; see :func:`~ietest_fast.models.encoder.embed_texts`.
+    min_texts
+        Of words: those in fewer items are left out.
+    """
+
+    vectors: Path | None = None
+    column: str | None = None
+    encoder: Path | None = None
+    min_texts: int = 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MarkedFile:
+    """A file with marks of difficulty, not written yet.
+
+    Attributes
+    ----------
+    table
+        The file's, with the columns ``difficulty`` (``easy``, ``difficult``, or null for rows
+        without a gold label and for items without a score) and ``aflite_score`` (float64, null
+        where there is none).
+    difficulty
+        Of the items.
+    n_items
+        Items that were filtered.
+    has_wordings
+        Whether an item may have several rows, all of which are marked by its original.
+    n_unmarked
+        Rows without a gold label.
+    n_features
+        Numbers of an item.
+    text_columns
+        Columns of texts that were read.
+    n_train, slice_size
+        As they were used.
+    """
+
+    table: pa.Table
+    difficulty: Difficulty
+    n_items: int
+    has_wordings: bool
+    n_unmarked: int
+    n_features: int
+    text_columns: tuple[str, ...]
+    n_train: int
+    slice_size: int
+
+    def write(self, path: str | Path) -> None:
+        """Write the table, whole or not at all, in the format of the name."""
+        path = Path(path)
+        if format_of(path).kind == "parquet":
+            import pyarrow.parquet as pq
+
+            from ietest_fast.atomic import write_file
+
+            write_file(path, lambda file: pq.write_table(self.table, file, compression="zstd"))
+            return
+        from ietest_fast.corpus.batch_writer import BatchWriter
+
+        with BatchWriter(path, self.table.schema) as writer:
+            writer.write(self.table)
+
+
+def mark_difficulty(
+    path: str | Path,
+    *,
+    features: FeatureSource | None = None,
+    text_columns: Sequence[str] | None = None,
+    input_column: str | None = None,
+    label_column: str | None = None,
+    item_column: str | None = None,
+    groups: str | None = None,
+    n_train: int | None = None,
+    slice_size: int | None = None,
+    n_threads: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> MarkedFile:
+    """Mark the items of a file as easy or difficult by AFLite.
+
+    Parameters
+    ----------
+    path
+        Labelled texts as :func:`ietest_fast.corpus.read_corpus` reads them; or paraphrases, or
+        answers to them, with a column of items. Then each item counts once, by its version
+        ``original`` or, without one, its first row.
+    features
+        Where they come from; None: the words.
+    text_columns, label_column
+        As for :func:`ietest_fast.corpus.read_corpus`; in a table of answers labels are in ``gold``.
+    input_column
+        The only column of texts that is looked at; None: all.
+    item_column
+        None: ``item`` if there is such a column; otherwise each row is an item.
+    groups
+        A column whose equal values stand together, in training or out of it.
+    n_train
+        None: :data:`MOST_TRAINED_ON`, or half of the items if that is less.
+    slice_size
+        None: :data:`MOST_SLICED`, or one item of 40 if that is less.
+    n_threads
+        None for all cores. Makes no difference to the result.
+    on_progress
+        Called with the number of classifiers that were trained.
+    **options
+        Further ones of :func:`~ietest_fast.evaluation.aflite.filter_adversarially`.
+
+    Raises
+    ------
+    InputError
+        If the file is not as it should be, has a column of the same name already, a column is
+        missing, the vectors are not those of its rows, or an option is out of its range.
+    """
+    path, chosen = Path(path), features or FeatureSource()
+    table = _read_table(path)
+    for name in (DIFFICULTY, SCORE):
+        if name in table.column_names:
+            raise InputError("is there already; rename it", path=path, column=name)
+    if label_column is None and is_predictions(table.schema) and "gold" in table.column_names:
+        label_column = "gold"
+    item = item_column or ("item" if "item" in table.column_names else None)
+    kept = [item, groups, "version" if item and "version" in table.column_names else None]
+    check_columns(path, table.column_names, [name for name in kept if name is not None])
+    wanted = tuple(dict.fromkeys(name for name in kept if name is not None))
+    if chosen.vectors is not None and (input_column is not None or text_columns is not None):
+        raise InputError("columns of texts are not for vectors, which stand for the texts")
+    if chosen.vectors is not None and find_task(table.column_names) is None:
+        corpus = _take_labels(table, label_column, wanted, path)
+    else:
+        corpus = read_corpus(
+            path, text_columns=text_columns, label_column=label_column, keep_columns=wanted
+        )
+    if input_column is not None:
+        check_columns(path, corpus.text_columns, [input_column])
+    of_row, first = _find_items(corpus, item)
+    items = corpus.take(first)
+    names = corpus.text_columns if input_column is None else (input_column,)
+    matrix = _make_features(items, names, chosen, n_rows=table.num_rows, n_threads=n_threads)
+    n = len(first)
+    used_train = n_train if n_train is not None else min(MOST_TRAINED_ON, n // 2)
+    used_slice = slice_size if slice_size is not None else min(MOST_SLICED, max(1, n // 40))
+    try:
+        found = filter_adversarially(
+            matrix,
+            items.labels,
+            n_train=used_train,
+            slice_size=used_slice,
+            groups=None if groups is None else _plain(items.table[groups]),
+            n_threads=n_threads,
+            on_progress=on_progress,
+            **options,
+        )
+    except InputError as error:
+        raise InputError(str(error), path=path) from error
+    marks = np.full(table.num_rows, -1, np.int64)
+    marks[corpus.source_rows] = of_row
+    is_marked = marks >= 0
+    words = pa.array(found.names[np.maximum(marks, 0)], pa.string(), mask=~is_marked)
+    scores = np.where(is_marked, found.score[np.maximum(marks, 0)], np.nan)
+    return MarkedFile(
+        table=table.append_column(DIFFICULTY, words).append_column(
+            SCORE, pa.array(scores, pa.float64(), from_pandas=True)
+        ),
+        difficulty=found,
+        n_items=n,
+        has_wordings=item is not None,
+        n_unmarked=int((~is_marked).sum()),
+        n_features=int(matrix.shape[1]),
+        text_columns=() if chosen.vectors is not None else tuple(names),
+        n_train=used_train,
+        slice_size=used_slice,
+    )
+
+
+def _take_labels(
+    table: pa.Table, label_column: str | None, keep_columns: tuple[str, ...], path: Path
+) -> Corpus:
+    """Return the rows with a label; vectors stand for their texts, so none is needed."""
+    if label_column is None:
+        is_snli = "sentence1" in table.column_names
+        label_column = find_label_column(path, table.column_names, prefer_gold=is_snli)
+    place = next(name for n in count() if (name := f"text{n}") not in table.column_names)
+    return corpus_from_table(
+        table.append_column(place, pa.array(["-"] * table.num_rows, pa.string())),
+        text_columns=(place,),
+        label_column=label_column,
+        keep_columns=keep_columns,
+        source=str(path),
+    )
+
+
+def _read_table(path: Path) -> pa.Table:
+    with open_batches(path, types_of="file") as batches:
+        table = pa.Table.from_batches(list(batches), schema=batches.schema)
+    if format_of(path).kind != "parquet":
+        return table
+    import pyarrow.parquet as pq
+
+    # What a table of answers says of itself goes with it.
+    return table.replace_schema_metadata(pq.read_schema(path).metadata)
+
+
+def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the item of each row, and the row that stands for each item."""
+    n = len(corpus)
+    if item is None:
+        return np.arange(n), np.arange(n)
+    column = _plain(corpus.table[item])
+    if column.null_count:
+        row = pc.index(pc.is_null(column), pa.scalar(True)).as_py()
+        raise InputError(
+            f"{column.null_count:,} rows have none; every wording needs its item",
+            path=corpus.source,
+            row=f"row {corpus.source_rows[row]}",
+            column=item,
+        )
+    codes = np.asarray(column.dictionary_encode().indices, dtype=np.int64)
+    first = np.full(int(codes.max()) + 1, n, np.int64)
+    np.minimum.at(first, codes, np.arange(n))
+    if "version" in corpus.table.column_names:
+        is_original = pc.fill_null(pc.equal(_plain(corpus.table["version"]), ORIGINAL), False)
+        rows = np.flatnonzero(is_original.to_numpy(zero_copy_only=False))[::-1]
+        first[codes[rows]] = rows
+    return codes, first
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    return column.cast(plain_type(column.type)).combine_chunks()
+
+
+def _make_features(
+    items: Corpus,
+    names: Sequence[str],
+    source: FeatureSource,
+    *,
+    n_rows: int,
+    n_threads: int | None,
+) -> Any:
+    columns = [items.table[name] for name in names]
+    if source.encoder is not None:
+        from ietest_fast.models.encoder import embed_texts
+
+        return embed_texts(source.encoder, columns, n_threads=n_threads)
+    if source.vectors is None:
+        return count_word_features(columns, min_texts=source.min_texts)
+    values = read_vectors(source.vectors, column=source.column)
+    if len(values) != n_rows:
+        raise InputError(
+            f"has {len(values):,} vectors, but {items.source} has {n_rows:,} rows; a vector for "
+            "each row expected, in their order",
+            path=source.vectors,
+        )
+    # Where every row is an item, vectors are not copied.
+    is_every = np.array_equal(items.source_rows, np.arange(n_rows))
+    return values if is_every else values[items.source_rows]

@@ -1,0 +1,280 @@
+"""Paraphrases of the same items from several sources, such as people and a program, joined."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.dataset import LABEL
+from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.bucket_rows import find_mixed, name_items
+from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
+from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
+from ietest_fast.evaluation.schema import GROUPS, plain_type
+from ietest_fast.plurals import say_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ietest_fast.evaluation.buckets import Buckets
+    from ietest_fast.evaluation.consistency_file import ConsistencyRun
+
+SOURCE = "source"
+"""Column that says where a paraphrase comes from."""
+
+
+def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> Buckets:
+    """Put paraphrases of the same items from several sources together.
+
+    Parameters
+    ----------
+    parts
+        By the name of the source, at least two.
+    drop_mixed
+        Whether to leave out, and count, items whose rows have different labels. An item that was
+        left out of one source for this is left out of all.
+
+    Returns
+    -------
+    Buckets
+        With a column ``source``: its name, and ``original`` for originals. An original that several
+        files have is there once. Versions are called ``name:version``. Empty are items that have no
+        row in any source.
+
+    Raises
+    ------
+    InputError
+        If the files have other text columns or labels, an original has another text or label in
+        another file, or a file has a column ``source`` already.
+    """
+    found = list(parts.values())
+    first = found[0]
+    for own in found[1:]:
+        for what, mine, theirs in (
+            ("text columns", own.text_columns, first.text_columns),
+            ("labels", own.label_names, first.label_names),
+        ):
+            if mine != theirs:
+                raise InputError(
+                    f"has the {what} {', '.join(mine)}, and {first.source} has "
+                    f"{', '.join(theirs)}; files to be joined have the same",
+                    path=own.source,
+                )
+    table = _join(
+        {name: own.table for name, own in parts.items()},
+        {name: own.source for name, own in parts.items()},
+        keys=["item"],
+        same=[*first.text_columns, LABEL],
+    )
+    mixed = list(dict.fromkeys(name for own in found for name in own.mixed))
+    if drop_mixed:
+        is_mixed = find_mixed(table["item"], table[LABEL])
+        mixed += name_items(table["item"].filter(pa.array(is_mixed)))
+    names = table["item"].cast(pa.string())
+    table = table.filter(pc.invert(pc.is_in(names, value_set=pa.array(mixed, pa.string()))))
+    known = {*mixed, *name_items(names)}
+    empty = dict.fromkeys(name for own in found for name in own.empty)
+    return replace(
+        first,
+        table=table,
+        dropped=_add(own.dropped for own in found),
+        empty=tuple(name for name in empty if name not in known),
+        mixed=tuple(dict.fromkeys(mixed)),
+        # How many wordings were asked for is known if all sources were made here.
+        made=tuple(each for own in found for each in own.made)
+        if all(own.made for own in found)
+        else (),
+    )
+
+
+def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> ConsistencyAnswers:
+    """Put the answers of a classifier to paraphrases from several sources together.
+
+    Parameters
+    ----------
+    parts
+        By the name of the source, at least two; of the same classifiers.
+
+    Returns
+    -------
+    ConsistencyAnswers
+        As :func:`join_buckets` does it. What a file counts of items that it lacks is said, not
+        added: the same item may be lacking in several, and be there in another. How many
+        paraphrases were wanted is the sum, if all files know it.
+
+    Raises
+    ------
+    InputError
+        If an original is answered otherwise in another file, the tables do not go together, or a
+        file has a column ``source`` already.
+    """
+    found = list(parts.values())
+    first = found[0].predictions
+    has_copies = any("copy" in own.predictions.columns for own in found)
+    tables = {}
+    for name, own in parts.items():
+        mine = own.predictions
+        if mine.groups != first.groups:
+            raise InputError(
+                f"has answers of other classifiers than {first.source}; files to be joined are of "
+                "the same",
+                path=mine.source,
+            )
+        if mine.label_names != first.label_names:
+            raise InputError(
+                f"has other labels than {first.source}; files to be joined have the same",
+                path=mine.source,
+            )
+        table = mine.table
+        if has_copies and "copy" not in mine.columns:
+            table = table.append_column("copy", pa.array(np.zeros(len(mine), np.int32)))
+        kinds = pa.schema([(field.name, plain_type(field.type)) for field in table.schema])
+        tables[name] = table.cast(kinds)
+    groups = [name for name in GROUPS if name in first.columns]
+    table = _join(
+        tables,
+        {name: own.predictions.source for name, own in parts.items()},
+        keys=["item", *groups],
+        same=[name for name in ("gold", "predicted", "correct") if name in first.columns],
+    )
+    runs = [own.run for own in found]
+    return ConsistencyAnswers(
+        predictions=Predictions(
+            table=table,
+            label_names=first.label_names,
+            dropped=_add(own.predictions.dropped for own in found),
+            source=first.source,
+        ),
+        run=replace(
+            runs[0],
+            n_empty={
+                name: None for run in runs for name, n in run.n_empty.items() if n is None or n > 0
+            },
+            n_mixed={},
+            n_wanted={
+                name: sum(run.n_wanted[name] for run in runs)
+                for name in runs[0].n_wanted
+                if all(name in run.n_wanted for run in runs)
+            },
+            strata={},
+            diversity=(),
+            partial_input=None,
+            warnings=tuple(
+                dict.fromkeys(
+                    line
+                    for name, own in parts.items()
+                    for line in (*own.run.warnings, *_say_lacking(name, own.run))
+                )
+            ),
+        ),
+    )
+
+
+def _say_lacking(source: str, run: ConsistencyRun) -> list[str]:
+    """Say how many items a source lacks, of each classifier."""
+    said = []
+    for counts, one, many in (
+        (run.n_empty, "item has no row that can be used", "items have no row that can be used"),
+        (
+            run.n_mixed,
+            "item was left out, because its wordings have different gold labels",
+            "items were left out, because their wordings have different gold labels",
+        ),
+    ):
+        for model, n in counts.items():
+            if n:
+                who = source if not model else f"{source}, {model}"
+                said.append(f"{who}: {say_count(n, one, many)}.")
+    return said
+
+
+def _add(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for each in counts:
+        for name, n in each.items():
+            total[name] = total.get(name, 0) + n
+    return total
+
+
+def _join(
+    tables: Mapping[str, pa.Table],
+    sources: Mapping[str, str],
+    *,
+    keys: Sequence[str],
+    same: Sequence[str],
+) -> pa.Table:
+    """Join tables of wordings: originals once, each of the others with its source."""
+    tables = _with_items_alike(tables)
+    seen: dict[tuple[object, ...], tuple[str, tuple[object, ...]]] = {}
+    parts = []
+    for name, table in tables.items():
+        if SOURCE in table.column_names:
+            raise InputError(
+                "is there already, and the names of the sources go there; rename it",
+                path=sources[name],
+                column=SOURCE,
+            )
+        missing = [column for column in same if column not in table.column_names]
+        if missing:
+            raise InputError(
+                f"is missing; {next(iter(sources.values()))} has it",
+                path=sources[name],
+                column=missing[0],
+            )
+        is_original = pc.equal(table["version"], ORIGINAL).to_numpy()
+        keep = np.ones(table.num_rows, np.bool_)
+        own = table.filter(pa.array(is_original)).select(list(dict.fromkeys([*keys, *same])))
+        for row, record in zip(np.flatnonzero(is_original), own.to_pylist(), strict=True):
+            key = tuple(record[column] for column in keys)
+            values = tuple(record[column] for column in same)
+            if key not in seen:
+                seen[key] = (name, values)
+                continue
+            keep[row] = False
+            other, known = seen[key]
+            if known != values:
+                column = next(c for c, a, b in zip(same, known, values, strict=True) if a != b)
+                raise InputError(
+                    f"the original of item {record['item']!r} has another {column} than in "
+                    f"{sources[other]}; files to be joined have the same originals, answered by "
+                    "the same model",
+                    path=sources[name],
+                    column=column,
+                )
+        versions = pc.if_else(
+            pa.array(is_original),
+            pa.scalar(ORIGINAL),
+            pc.binary_join_element_wise(
+                pa.scalar(name), table["version"].cast(pa.string()).combine_chunks(), ":"
+            ),
+        )
+        labels = pa.array(np.where(is_original, ORIGINAL, name), pa.string())
+        place = table.column_names.index("version")
+        made = table.set_column(place, "version", versions).append_column(SOURCE, labels)
+        parts.append(made.filter(pa.array(keep)).replace_schema_metadata(None))
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise InputError(
+            f"the tables cannot be put together: {shorten_error(error)}",
+            path=[*sources.values()][-1],
+        ) from error
+
+
+def _with_items_alike(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Return tables whose items have one type: texts if they differ, so that 1 and "1" are one."""
+    kinds = {plain_type(table["item"].type) for table in tables.values()}
+    if len(kinds) == 1:
+        return dict(tables)
+    return {
+        name: table.set_column(
+            table.column_names.index("item"),
+            "item",
+            table["item"].cast(plain_type(table["item"].type)).cast(pa.string()),
+        )
+        for name, table in tables.items()
+    }

@@ -1,0 +1,161 @@
+"""What a model that saw a part of the input gets right, noted in the table of answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.evaluation.schema import plain_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
+    from ietest_fast.evaluation.predictions import Predictions
+
+COLUMN = "partial_input"
+"""Column that says whether the model that saw a part of the input got an item right."""
+
+CORRECT = "partial_input_correct"
+"""Column that says whether the model that saw a part of the input got a wording right."""
+
+RIGHT, WRONG = "right", "wrong"
+
+
+def note_partial_input(
+    answers: ConsistencyAnswers, partial: Predictions, name: str
+) -> ConsistencyAnswers:
+    """Note which items a model that saw a part of the input gets right, in columns of the table.
+
+    A model that sees the hypothesis or the update alone cannot know the answer, so what it gets
+    right is likelier to have an artefact (Srikanth et al. 2024, section 7, Table 7). An item, with
+    all its wordings, goes by the answer to its original.
+
+    Parameters
+    ----------
+    answers
+        Of classifiers that saw all of the input.
+    partial
+        Of the one that saw a part of it, to the same items: their originals, and paraphrases
+        where its accuracy on these is wanted.
+    name
+        What it is called.
+
+    Returns
+    -------
+    ConsistencyAnswers
+        With the columns ``partial_input`` (``right``, ``wrong``, or null for an item that it was
+        not asked) and ``partial_input_correct`` (null for a wording that it was not asked).
+
+    Raises
+    ------
+    InputError
+        If `partial` has several models, no originals or an original twice, the two have no item in
+        common, or one of these columns is there already.
+    """
+    predictions = answers.predictions
+    table = predictions.table
+    for column in (COLUMN, CORRECT):
+        if column in table.column_names:
+            if answers.run.partial_input is None:
+                raise InputError(
+                    "is there already; rename it", path=predictions.source, column=column
+                )
+            table = table.drop_columns([column])
+    right, is_matched = find_partial_answers(predictions, partial)
+    words = pa.array(np.where(right, RIGHT, WRONG), pa.string(), mask=~is_matched)
+    place = pc.index_in(_wordings_of(predictions), value_set=_wordings_of(partial))
+    is_asked = np.asarray(place.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    correct = np.zeros(len(predictions), np.bool_)
+    correct[is_asked] = partial.correct[np.asarray(place.drop_null(), dtype=np.int64)]
+    table = table.append_column(COLUMN, words)
+    table = table.append_column(CORRECT, pa.array(correct, mask=~is_asked))
+    return replace(
+        answers,
+        predictions=replace(predictions, table=table),
+        run=replace(answers.run, partial_input=name),
+    )
+
+
+def _wordings_of(predictions: Predictions) -> pa.Array:
+    """Return what tells the wordings of a classifier apart, as texts."""
+    table = predictions.table
+    parts = []
+    for name in ("item", "version", "copy"):
+        if name in table.column_names:
+            column = table[name].cast(plain_type(table[name].type))
+            parts.append(column.cast(pa.large_string()).combine_chunks())
+        else:
+            parts.append(pa.repeat(pa.scalar("0", pa.large_string()), len(predictions)))
+    return pc.binary_join_element_wise(*parts, pa.scalar("\0", pa.large_string()))
+
+
+def find_partial_answers(
+    predictions: Predictions, partial: Predictions
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find what a model that saw a part of the input answered to the items of predictions.
+
+    Parameters
+    ----------
+    predictions
+        Answers of models that saw all of the input, to any versions.
+    partial
+        Answers of one model that saw a part of it, to the originals of the same items.
+
+    Returns
+    -------
+    right : ndarray
+        bool (n,): whether it got the original of each row's item right.
+    is_matched : ndarray
+        bool (n,): whether it was asked that original.
+
+    Raises
+    ------
+    InputError
+        If `partial` has several models, no originals or an original twice, or the two have no item
+        in common.
+    """
+    if len(partial.groups) > 1:
+        raise InputError(
+            f"{len(partial.groups)} classifiers are in these predictions, and one that saw a part "
+            f"of the input is expected; choose it by {', '.join(partial.groups[0])}",
+            path=partial.source,
+        )
+    if ORIGINAL not in partial.versions:
+        raise InputError(
+            f"has no version {ORIGINAL!r}; it has {', '.join(partial.versions)}",
+            path=partial.source,
+        )
+    asked = partial.select(version=ORIGINAL)
+    names = _item_names(asked)
+    if len(pc.unique(names)) < len(names):
+        raise InputError(
+            f"an item occurs more than once in version {ORIGINAL!r}, so it is not clear which "
+            "answer counts; leave the others out",
+            path=partial.source,
+            column="item",
+        )
+    items = _item_names(predictions)
+    place = pc.index_in(items, value_set=names)
+    is_matched = np.asarray(place.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    if not is_matched.any():
+        raise InputError(
+            f"has no item of {predictions.source}, such as {items[0].as_py()!r}",
+            path=partial.source,
+            column="item",
+        )
+    right = np.zeros(len(predictions), np.bool_)
+    right[is_matched] = asked.correct[np.asarray(place.drop_null(), dtype=np.int64)]
+    return right, is_matched
+
+
+def _item_names(predictions: Predictions) -> pa.Array:
+    """Return items as texts, so that 1 and "1" are the same."""
+    column = predictions.table["item"]
+    return column.cast(plain_type(column.type)).cast(pa.string()).combine_chunks()

@@ -1,0 +1,334 @@
+"""ParaNLU's published files (Srikanth et al. 2024): paraphrases, and predictions on them.
+
+Three kinds, plain or gzipped JSON. *Results* are an object of buckets, each with the classifier's
+answer to the original and to its paraphrases. A *test set* is a list of the classifier's answers to
+a full test set. *Paraphrases* are an object of lists, without answers.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.paranlu_files import DamageError, field_of, load_paranlu, naming
+from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
+from ietest_fast.models.columns import show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+#: The version that all paraphrases of an item are rows of, told apart by ``copy``.
+PARAPHRASE = "paraphrase"
+
+#: Column of the confidence in the gold label, float64.
+CONFIDENCE = "confidence"
+
+#: Texts of an example of abductive inference, in their order.
+ABDUCTIVE = ("obs1", "hyp1", "hyp2", "obs2")
+
+#: Texts of an example of defeasible inference, in their order.
+DEFEASIBLE = ("premise", "hypothesis", "update")
+
+# What the labels 0 and 1 of an example mean.
+_ABDUCTIVE_LABELS = ("hyp1", "hyp2")
+_DEFEASIBLE_LABELS = ("weakener", "strengthener")
+
+_SUM_TOLERANCE = 1e-3
+
+
+def read_paranlu(path: str | Path, *, version: str = PARAPHRASE) -> Predictions:
+    """Read published predictions: results on paraphrases, or those on a full test set.
+
+    Parameters
+    ----------
+    path
+        JSON, plain or gzipped.
+    version
+        What the paraphrases' version is called, such as ``human`` or ``automatic``.
+
+    Returns
+    -------
+    Predictions
+        Rows of the version ``original``, and of ``version``, whose rows of an item differ in
+        ``copy``. Beside the schema's columns: ``confidence``, that in the gold label, and of
+        results ``paraphrase_id``, ``cluster`` (of defeasible inference: the premise and hypothesis
+        that several items share) and the texts.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is damaged, or holds no predictions; names the place in it.
+    """
+    source = Path(path)
+    content, kind = load_paranlu(source)
+    if kind == "paraphrases":
+        raise InputError(
+            "holds paraphrases without predictions; let a model answer them, or pass the file with "
+            "its results",
+            path=source,
+        )
+    with naming(source):
+        rows = [*(_result_rows(content, version) if kind == "results" else _test_rows(content))]
+    return _make_predictions(rows, source)
+
+
+def read_paranlu_texts(path: str | Path, *, version: str = PARAPHRASE) -> pa.Table:
+    """Read published paraphrases, for a model to answer.
+
+    Parameters
+    ----------
+    path
+        JSON, plain or gzipped: a file of paraphrases, or of results.
+    version
+        What the paraphrases' version is called.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns ``item``, ``version``, ``copy``, ``gold`` (its name), the texts (``obs1``, ``hyp1``,
+        ``hyp2``, ``obs2`` of abductive inference; ``premise``, ``hypothesis``, ``update`` of
+        defeasible inference), ``paraphrase_id``, ``worker_id`` and ``cluster`` where they are
+        known. The original of each item comes first.
+
+    Raises
+    ------
+    InputError
+        As for :func:`read_paranlu`.
+    """
+    return read_texts_and_empty(path, version=version)[0]
+
+
+def read_texts_and_empty(
+    path: str | Path, *, version: str = PARAPHRASE
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read published paraphrases, and the names of the items that have none.
+
+    Parameters
+    ----------
+    path, version
+        As for :func:`read_paranlu_texts`.
+
+    Returns
+    -------
+    table : pyarrow.Table
+        As from :func:`read_paranlu_texts`.
+    empty : tuple of str
+        Items whose list of paraphrases is empty: their texts are nowhere in the file.
+    """
+    import pyarrow as pa
+
+    source = Path(path)
+    content, kind = load_paranlu(source)
+    if kind == "test set":
+        raise InputError("holds predictions on a test set, but no texts", path=source)
+    rows: list[dict[str, Any]] = []
+    empty = []
+    with naming(source):
+        for item, bucket in content.items():
+            listed = bucket
+            if kind == "results":
+                listed = [
+                    field_of(each, "paraphrased_example", dict, _place(item, place))
+                    for place, each in enumerate(field_of(bucket, "bucket_confidences", list, item))
+                ]
+            elif not isinstance(bucket, list):
+                raise DamageError(f"is {show_value(bucket)}; a list of paraphrases expected", item)
+            rows += _text_rows(item, listed, version)
+            if not listed:
+                empty.append(item)
+    if not rows:
+        raise InputError("holds no paraphrase", path=source)
+    is_abductive = "hyp1" in rows[0]
+    labels = _ABDUCTIVE_LABELS if is_abductive else _DEFEASIBLE_LABELS
+    with naming(source):
+        for row in rows:
+            if row["label"] not in {0, 1}:
+                raise DamageError(f"has the label {row['label']}; 0 or 1 expected", row["item"])
+    columns = {
+        name: [row.get(name) for row in rows]
+        for name in ("item", "version", "copy", *(ABDUCTIVE if is_abductive else DEFEASIBLE))
+    }
+    columns["gold"] = [labels[row["label"]] for row in rows]
+    for name in ("paraphrase_id", "worker_id", "cluster"):
+        if any(row.get(name) is not None for row in rows):
+            columns[name] = [row.get(name) for row in rows]
+    return pa.table(columns), tuple(empty)
+
+
+def _result_rows(content: dict[str, Any], version: str) -> Iterator[dict[str, Any]]:
+    for item, bucket in content.items():
+        gold = field_of(bucket, "gold_label", int, item)
+        listed = field_of(bucket, "bucket_confidences", list, item)
+        texts: list[dict[str, Any]] = []
+        if listed:
+            examples = [
+                field_of(each, "paraphrased_example", dict, _place(item, place))
+                for place, each in enumerate(listed)
+            ]
+            texts = _text_rows(item, examples, version)
+            if texts[0]["label"] != gold:
+                raise DamageError(
+                    f"its gold_label is {gold}, but that of its example is {texts[0]['label']}",
+                    item,
+                )
+        else:
+            texts = [{"item": item, "version": ORIGINAL, "copy": 0}]
+        answers = [
+            _answer(
+                field_of(bucket, "original_confidence", list, item),
+                field_of(bucket, "original_prediction", int, item),
+                gold,
+                item,
+            )
+        ]
+        answers += [
+            _answer(
+                field_of(each, "confidence", list, _place(item, place)),
+                field_of(each, "prediction", int, _place(item, place)),
+                gold,
+                _place(item, place),
+            )
+            for place, each in enumerate(listed)
+        ]
+        for row, answer in zip(texts, answers, strict=True):
+            yield row | answer
+
+
+def _test_rows(content: list[Any]) -> Iterator[dict[str, Any]]:
+    seen: dict[str, int] = {}
+    for place, each in enumerate(content):
+        where = f"entry {place}"
+        item = field_of(each, "example_id", str, where)
+        if item in seen:
+            raise DamageError(f"has the example_id {item!r}, as entry {seen[item]} has", where)
+        seen[item] = place
+        yield {"item": item, "version": ORIGINAL, "copy": 0} | _answer(
+            field_of(each, "confidence", list, where),
+            field_of(each, "prediction", int, where),
+            field_of(each, "label", int, where),
+            where,
+        )
+
+
+def _place(item: str, place: int) -> str:
+    return f"{item}, paraphrase {place}"
+
+
+def _answer(confidence: list[Any], prediction: int, gold: int, place: str) -> dict[str, Any]:
+    n = len(confidence)
+    for value in confidence:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value) or not 0 <= value <= 1:
+            raise DamageError(
+                f"has the confidence {show_value(value)}; numbers in [0, 1] expected", place
+            )
+    if not math.isclose(sum(confidence), 1, abs_tol=_SUM_TOLERANCE):
+        raise DamageError(f"its confidences add up to {sum(confidence):.6g}, not to 1", place)
+    for name, label in (("prediction", prediction), ("gold label", gold)):
+        if not 0 <= label < n:
+            raise DamageError(f"has the {name} {label}, but {n} confidences", place)
+    return {
+        "label": gold,
+        "prediction": prediction,
+        "probabilities": confidence,
+        CONFIDENCE: float(confidence[gold]),
+    }
+
+
+def _text_rows(item: str, listed: list[Any], version: str) -> list[dict[str, Any]]:
+    """Return the texts of an item, the original first."""
+    if not listed:
+        return []
+    first = field_of(listed[0], "original_example", dict, _place(item, 0))
+    is_abductive = "hyp1" in first
+    parts = ABDUCTIVE if is_abductive else DEFEASIBLE
+    own = {name: _text_of(first, name, item) for name in parts}
+    label = field_of(first, "modeling_label" if is_abductive else "label", int, item)
+    known: dict[str, Any] = {"item": item, "label": label}
+    pair = first.get("premise_hypothesis_id")
+    if pair is not None:
+        known["cluster"] = str(pair)
+    rows = [known | {"version": ORIGINAL, "copy": 0} | own]
+    seen: set[str] = set()
+    for place, each in enumerate(listed):
+        where = _place(item, place)
+        of_item = field_of(each, "original_example_id", str, where)
+        if of_item != item:
+            raise DamageError(f"is a paraphrase of {of_item!r}", where)
+        other = field_of(each, "original_example", dict, where)
+        name = field_of(each, "paraphrase_id", str, where)
+        if name in seen:
+            raise DamageError(f"the paraphrase_id {name!r} occurs twice", where)
+        seen.add(name)
+        own_label = other.get("modeling_label" if is_abductive else "label")
+        if own_label != label:
+            raise DamageError(f"has the label {own_label!r}, but its item has {label}", where)
+        texts = {
+            part: own[part]
+            if each.get(f"{part}_paraphrase") is None
+            else _text_of(each, f"{part}_paraphrase", where)
+            for part in parts
+        }
+        rows.append(
+            known
+            | {"version": version, "copy": place}
+            | texts
+            | {
+                "paraphrase_id": name,
+                "worker_id": each.get("worker_id"),
+            }
+        )
+    return rows
+
+
+def _text_of(record: dict[str, Any], name: str, place: str) -> str | None:
+    """Return a text; None if it is null, as the premise of problems without one."""
+    if name in record and record[name] is None:
+        return None
+    return str(field_of(record, name, str, place))
+
+
+def _label_names(rows: list[dict[str, Any]], n_labels: int) -> tuple[str, ...]:
+    """Return what the labels mean, where the texts or the ids of the items say so."""
+    told = next((row for row in rows if "hyp1" in row or "update" in row), rows[0])
+    name = str(told["item"])
+    is_abductive = "hyp1" in told or name.startswith("anli.")
+    is_defeasible = "update" in told or name.startswith(("snli.", "atomic.", "social."))
+    if n_labels == 2 and is_abductive:
+        return _ABDUCTIVE_LABELS
+    if n_labels == 2 and is_defeasible:
+        return _DEFEASIBLE_LABELS
+    return tuple(map(str, range(n_labels)))
+
+
+def _make_predictions(rows: list[dict[str, Any]], source: Path) -> Predictions:
+    import pyarrow as pa
+
+    if not rows:
+        raise InputError("holds no prediction", path=source)
+    n_labels = len(rows[0]["probabilities"])
+    for row in rows:
+        if len(row["probabilities"]) != n_labels:
+            raise InputError(
+                f"has {len(row['probabilities'])} confidences, but the first has {n_labels}",
+                path=source,
+                row=str(row["item"]),
+            )
+    names = _label_names(rows, n_labels)
+    columns: dict[str, Any] = {
+        "item": [row["item"] for row in rows],
+        "version": [row["version"] for row in rows],
+        "copy": pa.array([row["copy"] for row in rows], pa.int32()),
+        "gold": [names[row["label"]] for row in rows],
+        "predicted": [names[row["prediction"]] for row in rows],
+        "probabilities": pa.array([row["probabilities"] for row in rows], pa.list_(pa.float32())),
+        CONFIDENCE: pa.array([row[CONFIDENCE] for row in rows], pa.float64()),
+    }
+    for name in (*ABDUCTIVE, *DEFEASIBLE, "paraphrase_id", "worker_id", "cluster"):
+        if any(row.get(name) is not None for row in rows):
+            columns[name] = pa.array([row.get(name) for row in rows], pa.string())
+    return Predictions(table=pa.table(columns), label_names=names, source=str(source))

@@ -1,0 +1,46 @@
+"""Rows of large matrices, some at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+ROWS_AT_ONCE = 1_024
+"""Rows of a block."""
+
+
+def blocks(n: int) -> Iterator[slice]:
+    """Give the blocks of n rows, in their order."""
+    for begin in range(0, n, ROWS_AT_ONCE):
+        yield slice(begin, min(begin + ROWS_AT_ONCE, n))
+
+
+def take_rows(features: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows as float64.
+
+    Beside the result, it holds the rows of one block.
+
+    Parameters
+    ----------
+    features
+        Shape (n, d): an array of numbers, or a sparse matrix in compressed rows.
+    rows
+        int64 (m,).
+
+    Returns
+    -------
+    numpy.ndarray or scipy.sparse.csr_array
+        Shape (m, d): as `features`, dense or sparse.
+    """
+    if hasattr(features, "tocsr"):
+        return features[rows].astype(np.float64, copy=False)
+    taken = np.empty((len(rows), features.shape[1]))
+    for block in blocks(len(rows)):
+        taken[block] = features[rows[block]]
+    return taken

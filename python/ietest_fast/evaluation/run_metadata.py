@@ -1,0 +1,117 @@
+"""What files of answers say of themselves: how the answers came about, beside the table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.versions import number_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from ietest_fast.evaluation.predictions import Predictions
+
+T = TypeVar("T")
+
+_ENDINGS = (".gz", ".zst", ".bz2", ".parquet", ".jsonl", ".json", ".csv", ".tsv")
+
+
+def write_with_run(predictions: Predictions, path: Path, key: bytes, run: Any) -> None:
+    """Write predictions to a Parquet file, whole or not at all, with what is known of them.
+
+    Parameters
+    ----------
+    predictions
+        The long table.
+    path
+        The file.
+    key
+        What the metadata stand under.
+    run
+        A dataclass or a dictionary that JSON can hold.
+    """
+    import pyarrow.parquet as pq
+
+    from ietest_fast.atomic import write_file
+
+    told = run if isinstance(run, dict) else asdict(run)
+    known = {**(predictions.table.schema.metadata or {}), key: json.dumps(told).encode()}
+    table = predictions.table.replace_schema_metadata(known)
+    write_file(path, lambda file: pq.write_table(table, file, compression="zstd"))
+
+
+def read_run_of(path: Path, key: bytes, restore: Callable[[dict[str, Any]], T]) -> T | None:
+    """Return what a file says of itself under a key; None if it says nothing.
+
+    Parameters
+    ----------
+    path
+        The file.
+    key
+        What the metadata stand under.
+    restore
+        Makes a description of what JSON holds.
+
+    Raises
+    ------
+    InputError
+        If what it says is damaged.
+    """
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != b"PAR1":
+                return None
+        metadata = pq.read_schema(path).metadata or {}
+    except (OSError, pa.ArrowException):
+        return None  # who reads it says what is wrong
+    if key not in metadata:
+        return None
+    try:
+        return restore(json.loads(metadata[key]))
+    except InputError as error:
+        raise InputError(str(error), path=path) from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise InputError(f"its metadata are damaged: {shorten_error(error)}", path=path) from error
+
+
+def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Predictions]:
+    """Return predictions of several files, each with a column ``model``.
+
+    A file is a model, called as the file, unless it has the column.
+
+    Raises
+    ------
+    InputError
+        If two files hold answers of the same model.
+    """
+    if len(parts) == 1:
+        return [*parts]
+    names = number_names(map(plain_name, paths))
+    named: list[Predictions] = []
+    for part, name, path in zip(parts, names, paths, strict=True):
+        own = part
+        if "model" not in part.columns:
+            column = pa.repeat(pa.scalar(name), part.table.num_rows)
+            own = replace(part, table=part.table.append_column("model", column))
+        for group in own.groups:
+            if any(group in other.groups for other in named):
+                who = ", ".join(str(value) for value in group.values())
+                raise InputError(f"another file holds answers of {who} as well", path=path)
+        named.append(own)
+    return named
+
+
+def plain_name(path: Path) -> str:
+    """Return the name of a file without what says how it is written, such as ``.json.gz``."""
+    name = path.name
+    while (ending := name[name.rfind(".") :].casefold()) in _ENDINGS and len(name) > len(ending):
+        name = name[: -len(ending)]
+    return name
