@@ -1,0 +1,216 @@
+"""Languages: the words of clauses, as data.
+
+A language is a TOML file; those of the package lie in ``languages``. Where a word agrees with the
+gender of a subject, a table with ``masculine`` and ``feminine`` stands in the place of a text.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from pathlib import Path
+from typing import Annotated, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.templates.formulas import Domain
+
+LANGUAGES = Path(__file__).parent / "languages"
+
+Gender = Literal["masculine", "feminine"]
+T = TypeVar("T")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Agreeing(_Strict):
+    """A text for each gender."""
+
+    masculine: str
+    feminine: str
+
+    def of(self, gender: Gender) -> str:
+        """Return the text for a gender."""
+        return self.masculine if gender == "masculine" else self.feminine
+
+
+def _agree(value: object) -> object:
+    return {"masculine": value, "feminine": value} if isinstance(value, str) else value
+
+
+def _with_text(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+Words = Annotated[Agreeing, BeforeValidator(_agree)]
+"""A text, or one for each gender."""
+
+
+class Verb(_Strict):
+    """The words of a verb, by the number of its subject and whether they are negated."""
+
+    singular: Words
+    plural: Words
+    not_singular: Words = Field(alias="not-singular")
+    not_plural: Words = Field(alias="not-plural")
+
+    def words(self, *, plural: bool, positive: bool) -> Agreeing:
+        """Return the words of one form."""
+        if positive:
+            return self.plural if plural else self.singular
+        return self.not_plural if plural else self.not_singular
+
+
+class QuantityWords(_Strict):
+    """A quantity without a number, as subject and as object."""
+
+    subject: str
+    object: str
+    number: Literal["singular", "plural"] = "singular"
+    gender: Gender = "masculine"
+    negates: bool = Field(
+        False, description="whether the verb before it is negated, as in 'não visitou ninguém'"
+    )
+
+
+class CountWords(_Strict):
+    """A quantity with a number; ``{number}`` stands for the numeral."""
+
+    one: str
+    many: str
+    gender: Gender = "masculine"
+
+
+class DescribedWords(_Strict):
+    """A definite description; ``{predicate}`` stands for what is said."""
+
+    text: str
+    gender: Gender = "masculine"
+
+
+class ByDomain(_Strict, Generic[T]):
+    """Words for people, places and both."""
+
+    people: T
+    places: T
+    both: T
+
+    def of(self, domain: Domain) -> T:
+        """Return those for a domain."""
+        return {
+            Domain.PEOPLE: self.people,
+            Domain.PLACES: self.places,
+            Domain.BOTH: self.both,
+        }[domain]
+
+
+class Verbs(_Strict):
+    """The verbs of the template language."""
+
+    visited: Verb
+    taller: Verb
+    as_tall: Verb = Field(alias="as-tall")
+    is_: Verb = Field(alias="is")
+
+    def of(self, name: str) -> Verb:
+        """Return a verb by the name that clauses have for it."""
+        verb: Verb = getattr(self, {"as-tall": "as_tall", "is": "is_"}.get(name, name))
+        return verb
+
+
+class Quantities(_Strict):
+    """The words of quantities."""
+
+    every: ByDomain[QuantityWords]
+    some: ByDomain[QuantityWords]
+    no: ByDomain[QuantityWords]
+    exactly: ByDomain[CountWords]
+    at_least: ByDomain[CountWords] = Field(alias="at-least")
+
+
+class Connectives(_Strict):
+    """What joins sentences; ``{0}`` and ``{1}`` stand for them."""
+
+    and_: str = Field(alias="and")
+    or_: str = Field(alias="or")
+    if_: str = Field(alias="if")
+    not_: str = Field(alias="not")
+
+    def of(self, name: str) -> str:
+        """Return the pattern of a connective."""
+        pattern: str = getattr(self, f"{name}_")
+        return pattern
+
+
+class Lists(_Strict):
+    """What stands between the parts of a list, and between the sentences of a premise."""
+
+    between: str
+    last: str
+    sentences: str
+
+
+class Numerals(_Strict):
+    """The numerals from one on."""
+
+    words: tuple[Words, ...]
+
+
+class Language(_Strict):
+    """The words of a language."""
+
+    name: str
+    verbs: Verbs
+    quantities: Quantities
+    described: ByDomain[Annotated[DescribedWords, BeforeValidator(_with_text)]]
+    connectives: Connectives
+    lists: Lists
+    numerals: Numerals
+
+    def numeral(self, number: int, gender: Gender) -> str:
+        """Return the numeral of a number; in digits beyond those that the language has."""
+        if 1 <= number <= len(self.numerals.words):
+            return self.numerals.words[number - 1].of(gender)
+        return str(number)
+
+
+def read_language(path: str | Path) -> Language:
+    """Read the file of a language.
+
+    Raises
+    ------
+    InputError
+        If it is no TOML file in UTF-8.
+    ConfigError
+        If keys are missing, unknown or of the wrong type; all are listed.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
+    try:
+        return Language.model_validate(content)
+    except ValidationError as error:
+        problems = [
+            f"{path}, {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
+        ]
+        raise ConfigError(problems) from error
+
+
+@functools.cache
+def load_language(code: str) -> Language:
+    """Return a language of the package by its code, ``en`` or ``pt``.
+
+    Raises
+    ------
+    InputError
+        If there is none of this code.
+    """
+    known = sorted(path.stem for path in LANGUAGES.glob("*.toml"))
+    if code not in known:
+        raise InputError(f"there is no language {code!r}; there are {', '.join(known)}")
+    return read_language(LANGUAGES / f"{code}.toml")

@@ -1,0 +1,214 @@
+"""Templates: premises and a hypothesis as schemas, and the label that all their shapes have.
+
+A *shape* of a template has numbers for its sizes and indices. It is a pair of formulas about named
+entities, whose label is proved; names of people and places make texts of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ietest_fast.errors import InputError
+from ietest_fast.templates.formulas import Constant, Sort, constants_of
+from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.schemas import instantiate
+from ietest_fast.templates.solver import Label, label_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from ietest_fast.templates.formulas import Formula
+    from ietest_fast.templates.lexing import Token
+    from ietest_fast.templates.schemas import Index, Schema
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values of a size or an index, both ends included; they may depend on earlier ones."""
+
+    name: str
+    low: Index
+    high: Index
+    at: Token
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Names of people or places: ``y``, or ``x[1..n]``."""
+
+    name: str
+    sort: Sort
+    low: Index | None
+    high: Index | None
+    at: Token
+
+
+@dataclass(frozen=True)
+class Premise:
+    """A sentence of the premise, or with a range one for each number in it."""
+
+    schema: Schema
+    each: Range | None
+    at: Token
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A template with numbers for its sizes.
+
+    Parameters
+    ----------
+    sizes
+        The numbers of sizes and indices, in the order of the template.
+    premises, hypothesis
+        Formulas.
+    constants
+        The entities of both, in the order in which they stand there.
+    """
+
+    sizes: tuple[tuple[str, int], ...]
+    premises: tuple[Formula, ...]
+    hypothesis: Formula
+    constants: tuple[Constant, ...]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A scheme of pairs with one label (thesis, section 3.2).
+
+    Parameters
+    ----------
+    name
+        Of the template.
+    ranges
+        Sizes and indices.
+    declarations
+        The names of people and places.
+    premises, hypothesis
+        What the texts say.
+    label
+        What the premises say of the hypothesis, in every shape.
+    at, label_at
+        Where the template and its label stand.
+    path
+        The file, None for a text in memory.
+    """
+
+    name: str
+    ranges: tuple[Range, ...]
+    declarations: tuple[Declaration, ...]
+    premises: tuple[Premise, ...]
+    hypothesis: Schema
+    label: Label
+    at: Token
+    label_at: Token
+    path: str | Path | None = None
+    _sorts: dict[str, Sort] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_sorts", {each.name: each.sort for each in self.declarations})
+
+    def sizes(self) -> Iterator[dict[str, int]]:
+        """Yield the numbers of each shape."""
+        for sizes, _ in self.weighted_sizes():
+            yield sizes
+
+    def weighted_sizes(self) -> Iterator[tuple[dict[str, int], float]]:
+        """Yield the numbers of each shape, and with which probability a shape has them.
+
+        Sizes are drawn in their order, each of a range with the same probability.
+        """
+        yield from self._extend({}, 1.0, 0)
+
+    def _extend(
+        self, sizes: dict[str, int], weight: float, place: int
+    ) -> Iterator[tuple[dict[str, int], float]]:
+        if place == len(self.ranges):
+            yield sizes, weight
+            return
+        own = self.ranges[place]
+        numbers = range(own.low.value(sizes), own.high.value(sizes) + 1)
+        for number in numbers:
+            yield from self._extend({**sizes, own.name: number}, weight / len(numbers), place + 1)
+
+    def shape(self, sizes: Mapping[str, int]) -> Shape:
+        """Return the shape with these sizes, without a proof.
+
+        Raises
+        ------
+        TemplateError
+            If an index is outside the range of its family.
+        """
+        premises: list[Formula] = []
+        for premise in self.premises:
+            if premise.each is None:
+                premises.append(instantiate(premise.schema, sizes, self._sorts))
+                continue
+            low, high = premise.each.low.value(sizes), premise.each.high.value(sizes)
+            premises += [
+                instantiate(premise.schema, {**sizes, premise.each.name: number}, self._sorts)
+                for number in range(low, high + 1)
+            ]
+        hypothesis = instantiate(self.hypothesis, sizes, self._sorts)
+        named = {each: None for one in (*premises, hypothesis) for each in constants_of(one)}
+        self._check_declared(named, sizes)
+        return Shape(tuple(sizes.items()), tuple(premises), hypothesis, tuple(named))
+
+    def _check_declared(self, named: Mapping[Constant, None], sizes: Mapping[str, int]) -> None:
+        declared = set()
+        for each in self.declarations:
+            if each.low is None or each.high is None:
+                declared.add(each.name)
+                continue
+            numbers = range(each.low.value(sizes), each.high.value(sizes) + 1)
+            declared |= {f"{each.name}[{number}]" for number in numbers}
+        unknown = [each.name for each in named if each.name not in declared]
+        if unknown:
+            raise self._error(
+                f"{say_sizes(sizes)} there is {unknown[0]}, which is not declared", self.at
+            )
+
+    def prove(self, sizes: Mapping[str, int]) -> Shape:
+        """Return the shape with these sizes, whose label is proved.
+
+        Raises
+        ------
+        TemplateError
+            If it has another label, its premises contradict each other, or no proof is found.
+        """
+        shape = self.shape(sizes)
+        try:
+            found = label_of(shape.premises, shape.hypothesis)
+        except InputError as error:
+            raise self._error(f"{say_sizes(sizes)} {error}", self.at) from error
+        if found is not self.label:
+            raise self._error(
+                f"the label is {self.label.value}, but {say_sizes(sizes)} it is {found.value}",
+                self.label_at,
+            )
+        return shape
+
+    def prove_all(self) -> int:
+        """Prove the label of every shape, and return how many shapes there are."""
+        n_shapes = 0
+        for sizes in self.sizes():
+            self.prove(sizes)
+            n_shapes += 1
+        if not n_shapes:
+            raise self._error("the ranges of its sizes leave no shape", self.at)
+        return n_shapes
+
+    def _error(self, message: str, at: Token) -> TemplateError:
+        return TemplateError(
+            f"template {self.name!r}: {message}", line=at.line, column=at.column, path=self.path
+        )
+
+
+def say_sizes(sizes: Mapping[str, int]) -> str:
+    """Say which sizes a shape has: ``with n = 3 and i = 1``."""
+    said = [f"{name} = {number}" for name, number in sizes.items()]
+    if not said:
+        return "here"
+    return "with " + (" and ".join([", ".join(said[:-1]), said[-1]]) if said[1:] else said[0])

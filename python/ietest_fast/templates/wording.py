@@ -1,0 +1,225 @@
+"""Sentences in the words of a language, with places for names.
+
+A text is made once for each shape. It has places for names, and where words agree with the gender
+of somebody who has a name, one text for each gender.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from ietest_fast.templates.clauses import (
+    Clause,
+    Described,
+    Named,
+    Quantity,
+    to_sentence,
+)
+from ietest_fast.templates.formulas import Sort
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ietest_fast.templates.clauses import Nominal, Predicate, Sentence
+    from ietest_fast.templates.formulas import Constant, Formula
+    from ietest_fast.templates.language import Agreeing, Gender, Language
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of a name."""
+
+    constant: Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Words that agree with people: feminine if all of them are women."""
+
+    masculine: str
+    feminine: str
+    people: tuple[Constant, ...]
+
+
+Piece = str | Slot | Choice
+
+
+def word_premises(formulas: Sequence[Formula], language: Language) -> tuple[Piece, ...]:
+    """Return the text of premises, one sentence behind the other.
+
+    Raises
+    ------
+    InputError
+        If there are no words for one of them.
+    """
+    pieces: list[Piece] = []
+    for formula in formulas:
+        if pieces:
+            pieces.append(language.lists.sentences)
+        pieces += _capitalise(_sentence(to_sentence(formula), language))
+    return _merge(pieces)
+
+
+def word_hypothesis(formula: Formula, language: Language) -> tuple[Piece, ...]:
+    """Return the text of a hypothesis."""
+    return word_premises([formula], language)
+
+
+def fill(
+    pieces: Iterable[Piece], names: Mapping[Constant, str], women: frozenset[Constant] = frozenset()
+) -> str:
+    """Return a text with names in their places; the slow, obvious way.
+
+    Parameters
+    ----------
+    pieces
+        From :func:`word_premises`.
+    names
+        The name of each entity.
+    women
+        Who of them is a woman.
+    """
+    text = []
+    for piece in pieces:
+        if isinstance(piece, Slot):
+            text.append(names[piece.constant])
+        elif isinstance(piece, Choice):
+            is_feminine = all(person in women for person in piece.people)
+            text.append(piece.feminine if is_feminine else piece.masculine)
+        else:
+            text.append(piece)
+    return "".join(text)
+
+
+def _sentence(sentence: Sentence, language: Language) -> list[Piece]:
+    if isinstance(sentence, Clause):
+        return _clause(sentence, language)
+    parts = [_sentence(part, language) for part in sentence.parts]
+    joined = parts[0]
+    if len(parts) == 1:
+        return _put(language.connectives.of(sentence.connective), [joined])
+    for part in parts[1:]:
+        joined = _put(language.connectives.of(sentence.connective), [joined, part])
+    return joined
+
+
+def _clause(clause: Clause, language: Language) -> list[Piece]:
+    subjects = [_subject(each, language) for each in clause.subjects]
+    return [
+        *_join([words for words, _, _ in subjects], language),
+        " ",
+        *_predicate(clause, language),
+    ]
+
+
+def _subject(nominal: Nominal, language: Language) -> tuple[list[Piece], bool, Gender | None]:
+    """Return the words of a subject, whether it is plural, and its gender; None: that of a name."""
+    match nominal:
+        case Named(constant):
+            return [Slot(constant)], False, None
+        case Quantity("exactly" | "at-least", domain, number):
+            counted = (
+                language.quantities.exactly
+                if nominal.kind == "exactly"
+                else language.quantities.at_least
+            ).of(domain)
+            numeral = language.numeral(number, counted.gender)
+            pattern = counted.one if number == 1 else counted.many
+            return [pattern.replace("{number}", numeral)], number != 1, counted.gender
+        case Quantity(kind, domain):
+            words = getattr(language.quantities, kind).of(domain)
+            return [words.subject], words.number == "plural", words.gender
+        case Described(domain, predicate):
+            described = language.described.of(domain)
+            inner = _say(predicate, language, plural=False, gender=described.gender, people=())
+            before, _, behind = described.text.partition("{predicate}")
+            return [before, *inner, behind], False, described.gender
+        case _:
+            assert_never(nominal)
+
+
+def _predicate(clause: Clause, language: Language) -> list[Piece]:
+    subjects = [_subject(each, language) for each in clause.subjects]
+    plural = len(subjects) > 1 or subjects[0][1]
+    genders = {gender for _, _, gender in subjects}
+    people = tuple(
+        each.constant
+        for each in clause.subjects
+        if isinstance(each, Named) and each.constant.sort is Sort.PERSON
+    )
+    gender: Gender | None = None if people else (genders - {None} or {"masculine"}).pop()
+    return _say(clause.predicate, language, plural=plural, gender=gender, people=people)
+
+
+def _say(
+    predicate: Predicate,
+    language: Language,
+    *,
+    plural: bool,
+    gender: Gender | None,
+    people: tuple[Constant, ...],
+) -> list[Piece]:
+    """Return verb and objects."""
+    objects = [_object(each, language) for each in predicate.objects]
+    is_positive = predicate.positive and not any(negates for _, negates in objects)
+    verb = language.verbs.of(predicate.verb).words(plural=plural, positive=is_positive)
+    return [
+        _agree(verb, gender, people),
+        " ",
+        *_join([words for words, _ in objects], language),
+    ]
+
+
+def _object(nominal: Nominal, language: Language) -> tuple[list[Piece], bool]:
+    """Return the words of an object, and whether the verb before it is negated."""
+    if isinstance(nominal, Quantity) and nominal.kind in {"every", "some", "no"}:
+        words = getattr(language.quantities, nominal.kind).of(nominal.domain)
+        return [words.object], words.negates
+    words, _, _ = _subject(nominal, language)
+    return words, False
+
+
+def _agree(words: Agreeing, gender: Gender | None, people: tuple[Constant, ...]) -> Piece:
+    if words.masculine == words.feminine:
+        return words.masculine
+    if gender is not None:
+        return words.of(gender)
+    return Choice(words.masculine, words.feminine, people)
+
+
+def _join(parts: Sequence[list[Piece]], language: Language) -> list[Piece]:
+    pieces = list(parts[0])
+    for place, part in enumerate(parts[1:], start=2):
+        pieces.append(language.lists.last if place == len(parts) else language.lists.between)
+        pieces += part
+    return pieces
+
+
+def _put(pattern: str, parts: Sequence[list[Piece]]) -> list[Piece]:
+    """Put parts in the places ``{0}`` and ``{1}`` of a pattern."""
+    pieces: list[Piece] = [pattern]
+    for number, part in enumerate(parts):
+        mark = f"{{{number}}}"
+        at = next(i for i, own in enumerate(pieces) if isinstance(own, str) and mark in own)
+        before, _, behind = str(pieces[at]).partition(mark)
+        pieces[at : at + 1] = [before, *part, behind]
+    return pieces
+
+
+def _capitalise(pieces: list[Piece]) -> list[Piece]:
+    first = pieces[0]
+    if isinstance(first, str):
+        return [first[:1].upper() + first[1:], *pieces[1:]] if first else _capitalise(pieces[1:])
+    return pieces
+
+
+def _merge(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Join texts that stand beside each other."""
+    merged: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += piece
+        elif piece != "":
+            merged.append(piece)
+    return tuple(merged)

@@ -1,0 +1,257 @@
+"""Pairs drawn from templates."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+from ietest_fast.errors import InputError
+from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
+from ietest_fast.templates.files import parse_templates
+from ietest_fast.templates.formulas import Constant, Sort
+from ietest_fast.templates.language import load_language
+from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.naming import Names, check_disjoint
+from ietest_fast.templates.skeletons import Skeleton, pack
+from ietest_fast.templates.wording import Choice, Slot, fill, word_hypothesis, word_premises
+
+FILE = """
+template there
+    where       n in 1..3, i in 1..n
+    people      x[1..n]
+    places      y[1..n]
+    premise     V(x[k], y[k]) for k in 1..n
+    hypothesis  ~V(x[i], y[i])
+    label       contradiction
+
+template taller
+    people      x, y, z
+    premise     x > y
+    premise     y > z
+    hypothesis  x > z & y > z
+    label       entailment
+
+template elsewhere
+    people      x
+    places      y, z
+    premise     V(x, y)
+    hypothesis  V(x, z)
+    label       neutral
+
+template other
+    people      x, z
+    places      y
+    premise     V(x, y)
+    hypothesis  ~V(z, y)
+    label       neutral
+"""
+NAMES = Names(
+    women=tuple(f"Woman{i:02}" for i in range(12)),
+    men=tuple(f"Man{i:02}" for i in range(13)),
+    places=tuple(f"Place{i:02}" for i in range(11)),
+)
+N = 6_000
+
+
+def drawer(language: str = "pt", seed: int = 0, names: Names = NAMES) -> PairDrawer:
+    proved = prove_templates(parse_templates(FILE), load_language(language))
+    return PairDrawer(proved, names, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    return drawer().draw(0, N)
+
+
+def all_texts(code: str) -> dict[str, set[tuple[str, str]]]:
+    """By template, its shapes with the names 0, 1, ... in the order of the constants."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    language = load_language(code)
+    for template in parse_templates(FILE):
+        for sizes in template.sizes():
+            shape = template.shape(sizes)
+            names = {each: f"<{place}>" for place, each in enumerate(shape.constants)}
+            texts = (
+                word_premises(shape.premises, language),
+                word_hypothesis(shape.hypothesis, language),
+            )
+            # With women and men in all ways.
+            people = [each for each in shape.constants if each.sort is Sort.PERSON]
+            for bits in range(2 ** len(people)):
+                women = frozenset(each for i, each in enumerate(people) if bits >> i & 1)
+                marked = {
+                    each: name + ("f" if each in women else "m") * (each.sort is Sort.PERSON)
+                    for each, name in names.items()
+                }
+                pair = tuple(fill(text, marked, women) for text in texts)
+                found.setdefault(template.name, set()).add((pair[0], pair[1]))
+    return found
+
+
+def test_every_row_is_a_shape_with_names(table: pa.Table) -> None:
+    """Names are put back into marks in the order in which they come; the texts must be known."""
+    known = all_texts("pt")
+    for row in table.to_pylist():
+        number_of: dict[str, str] = {}
+
+        def mark(match: re.Match[str], number_of: dict[str, str] = number_of) -> str:
+            name = match.group()
+            letter = {"W": "f", "M": "m", "P": ""}[name[0]]
+            return number_of.setdefault(name, f"<{len(number_of)}>{letter}")
+
+        pair = tuple(
+            re.sub(r"(?:Woman|Man|Place)\d\d", mark, row[column])
+            for column in ("premise", "hypothesis")
+        )
+        assert pair in known[row["template"]], row
+
+
+def test_labels_are_balanced_and_in_random_order(table: pa.Table) -> None:
+    labels = table["label"].to_pylist()
+    blocks = [tuple(labels[i : i + 3]) for i in range(0, N, 3)]
+    assert {frozenset(block) for block in blocks} == {
+        frozenset({"entailment", "neutral", "contradiction"})
+    }
+    counts = Counter(blocks)
+    assert len(counts) == 6
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-4
+
+
+def test_templates_and_sizes_have_their_shares(table: pa.Table) -> None:
+    counts = Counter(table["template"].to_pylist())
+    assert counts["there"] == counts["taller"] == N // 3
+    assert stats.binomtest(counts["other"], N // 3).pvalue > 1e-4
+    sizes = Counter(
+        text.count("Place")
+        for text, name in zip(
+            table["premise"].to_pylist(), table["template"].to_pylist(), strict=True
+        )
+        if name == "there"
+    )
+    assert sorted(sizes) == [1, 2, 3]
+    assert stats.chisquare(list(sizes.values())).pvalue > 1e-4
+
+
+def test_labels_can_be_two() -> None:
+    """Half of the rows contradict; the templates that do not share the other half."""
+    proved = prove_templates(parse_templates(FILE), load_language("en"))
+    two = PairDrawer(proved, NAMES, label_names=CONTRADICTION_OR_NOT)
+    table = two.draw(0, N)
+    assert two.labels == ("contradiction", "non-contradiction")
+    assert Counter(table["label"].to_pylist()) == dict.fromkeys(two.labels, N // 2)
+    counts = Counter(table["template"].to_pylist())
+    others = [counts[name] for name in ("taller", "elsewhere", "other")]
+    assert stats.chisquare(others).pvalue > 1e-4
+
+
+def test_names_are_drawn_alike(table: pa.Table) -> None:
+    rows = [row for row in table.to_pylist() if row["template"] == "taller"]
+    firsts = Counter(row["premise"].split()[0] for row in rows)
+    assert len(firsts) == 25
+    assert stats.chisquare(list(firsts.values())).pvalue > 1e-4
+    # Ordered pairs: which names there are says nothing of their order.
+    pairs = Counter(tuple(re.findall(r"Woman\d\d|Man\d\d", row["premise"]))[:2] for row in rows)
+    assert all(first != second for first, second in pairs)
+    ascending = sum(n for (first, second), n in pairs.items() if first < second)
+    assert stats.binomtest(ascending, len(rows)).pvalue > 1e-4
+
+
+def test_rows_do_not_depend_on_threads_or_batches(table: pa.Table) -> None:
+    own = drawer()
+    for n_threads in (1, 2, 3, 7):
+        assert own.draw(0, N, n_threads=n_threads) == table
+    parts = [own.draw(first, 700) for first in range(0, 2_100, 700)]
+    assert pa.concat_tables(parts).combine_chunks() == table.slice(0, 2_100).combine_chunks()
+    assert drawer(seed=1).draw(0, 50) != table.slice(0, 50)
+    assert own.draw(5, 0).num_rows == 0
+
+
+def test_all_names_can_be_needed() -> None:
+    few = Names(women=("A",), men=("B", "C"), places=("D", "E", "F"))
+    table = drawer(names=few).draw(0, 300)
+    for row in table.to_pylist():
+        if row["template"] == "taller":
+            assert sorted(re.findall(r"\b[ABC]\b", row["premise"] + " " + row["hypothesis"]))
+    with pytest.raises(InputError, match="a shape has 3 people, but there are only 2 names"):
+        drawer(names=Names(women=("A",), men=("B",), places=("D", "E", "F")))
+    with pytest.raises(InputError, match="a shape has 3 places, but there are only 2 names"):
+        drawer(names=Names(women=("A",), men=("B", "C"), places=("D", "E")))
+
+
+def test_names_are_checked() -> None:
+    with pytest.raises(InputError, match="'Paris' stands there twice"):
+        Names(women=("Paris",), men=(), places=("Paris",))
+    with pytest.raises(InputError, match="a name is empty"):
+        Names(women=(" ",), men=(), places=())
+    train = Names(women=("A",), men=("B",), places=("C",))
+    check_disjoint([("train", train), ("test", Names(women=("D",), men=(), places=()))])
+    with pytest.raises(InputError, match="'B' stands in the splits 'train' and 'test'"):
+        check_disjoint([("train", train), ("test", Names(women=(), men=(), places=("B",)))])
+
+
+def test_labels_are_proved() -> None:
+    wrong = parse_templates(FILE.replace("label       neutral", "label       entailment", 1))
+    with pytest.raises(TemplateError, match="the label is entailment, but here it is neutral"):
+        prove_templates(wrong, load_language("en"))
+
+
+def test_skeletons_keep_equal_texts_and_groups_once() -> None:
+    anna, bob = Constant("a", Sort.PERSON), Constant("b", Sort.PERSON)
+    rome = Constant("r", Sort.PLACE)
+    tall = Choice("alto", "alta", (bob, anna))
+    first = Skeleton((rome, anna, bob), ("x", Slot(rome), tall), (Slot(bob), "x"))
+    packed = pack([first, Skeleton((anna,), ("x",), (Slot(anna),))])
+    assert packed.literals.to_pylist() == ["x", "alto", "alta"]
+    assert packed.pieces.tolist() == [
+        [0, 0, 0],
+        [1, 2, 0],  # people come first
+        [2, 1, 0],
+        [1, 1, 0],
+        [0, 0, 0],
+        [0, 0, 0],
+        [1, 0, 0],
+    ]
+    assert packed.text_ends.tolist() == [0, 3, 5, 6, 7]
+    assert (packed.group_ends.tolist(), packed.group_people.tolist()) == ([0, 2], [0, 1])
+    assert (packed.n_people.tolist(), packed.n_places.tolist()) == ([2, 1], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pieces": np.array([[3, 0, 0]], np.int32)}, "unknown kind"),
+        ({"pieces": np.array([[0, 5, 0]], np.int32)}, "names what is not there"),
+        ({"pieces": np.array([[1, 9, 0]], np.int32)}, "names what is not there"),
+        ({"pieces": np.array([[2, 0, 4]], np.int32)}, "names what is not there"),
+        ({"text_ends": np.array([0, 2, 1], np.int64)}, "do not fit together"),
+        ({"n_places": np.array([], np.int32)}, "differ in length"),
+        ({"weights": np.array([0.0])}, "a positive weight"),
+        ({"labels": np.array([1], np.int32)}, "a label"),
+        ({"n_labels": 2}, "a label has no shape"),
+        ({"n_people": np.array([2], np.int32)}, "too few names"),
+        ({"is_woman": np.array([], np.uint8)}, "a gender for each person"),
+    ],
+)
+def test_the_core_refuses_what_does_not_fit(change: dict[str, object], message: str) -> None:
+    from ietest_fast.runtime import load_core
+
+    anna = Constant("a", Sort.PERSON)
+    packed = vars(pack([Skeleton((anna,), (Slot(anna),), ())]))
+    arguments = {
+        **packed,
+        "literals": pa.array(["x", "y"], pa.large_string()),
+        "people": pa.array(["Anna"], pa.large_string()),
+        "is_woman": np.array([1], np.uint8),
+        "places": pa.array([], pa.large_string()),
+        "weights": np.array([1.0]),
+        "labels": np.array([0], np.int32),
+        "n_labels": 1,
+    }
+    load_core().templates.PairFiller(**arguments)
+    with pytest.raises(ValueError, match=message):
+        load_core().templates.PairFiller(**{**arguments, **change})

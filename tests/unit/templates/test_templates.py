@@ -1,0 +1,120 @@
+"""Template files: their syntax, their shapes, and the proofs of their labels."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from random import Random
+
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.templates.files import parse_templates, read_templates
+from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.printing import print_formula
+
+TASKS = files("ietest_fast.templates") / "tasks" / "thesis"
+ONE = """
+template one
+    where       n in 2..4, i in 1..n
+    people      x[1..n]
+    places      y[1..n]
+    premise     V(x[k], y[k]) for k in 1..n
+    hypothesis  ~V(x[i], y[i])
+    label       contradiction
+"""
+
+
+def test_a_shape_has_a_sentence_for_each_number():
+    (template,) = parse_templates(ONE)
+    shapes = [template.shape(sizes) for sizes in template.sizes()]
+    assert len(shapes) == 2 + 3 + 4
+    assert shapes[0].sizes == (("n", 2), ("i", 1))
+    assert [print_formula(each) for each in shapes[0].premises] == [
+        "V(x[1], y[1])",
+        "V(x[2], y[2])",
+    ]
+    assert print_formula(shapes[-1].hypothesis) == "~V(x[4], y[4])"
+    assert [each.name for each in shapes[0].constants] == ["x[1]", "y[1]", "x[2]", "y[2]"]
+    assert template.prove_all() == 9
+
+
+def edit(old: str, new: str) -> str:
+    assert old in ONE
+    return ONE.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        (edit("~V(x[i]", "~V(z"), (7, 20), "the variable 'z' is free"),
+        (edit("~V(x[i]", "~V(x"), (7, 20), "'x' needs an index, such as x[1]"),
+        (edit("~V(x[i]", "~V(y[i]"), (7, 20), "'y' is a place"),
+        (edit("~V(x[i]", "~V(x[j]"), (7, 22), "the number 'j' is unknown"),
+        (edit("n in 2..4", "n in 2..m"), (3, 25), "the number 'm' is unknown"),
+        (edit("people      x", "people      n"), (4, 17), "'n' has a meaning already"),
+        (edit("contradiction", "false"), (8, 17), "one of entailment, neutral, contradiction"),
+        (edit("label ", "labels"), (8, 5), "one of template, where, people, places, premise"),
+        (edit("    label       contradiction\n", ""), (2, 1), "has no label"),
+        (edit("    hypothesis  ~V(x[i], y[i])\n", ""), (2, 1), "has no hypothesis"),
+        (ONE + "    label neutral\n", (9, 5), "has a label already"),
+        (ONE + "    hypothesis V(x[1], y[1])\n", (9, 5), "has a hypothesis already"),
+        (ONE + ONE, (10, 1), "there are two templates 'one'"),
+        ("people x", (1, 1), "'template' is expected here"),
+    ],
+)
+def test_mistakes_are_named_with_their_place(text, place, message):
+    with pytest.raises(TemplateError, match="line") as caught:
+        parse_templates(text, path="my.txt")
+    assert message in str(caught.value)
+    assert (caught.value.line, caught.value.text_column) == place
+    assert str(caught.value).startswith("my.txt, line {}, column {}: ".format(*place))
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        (
+            edit("contradiction", "neutral"),
+            (8, 5),
+            "the label is neutral, but with n = 2 and i = 1 it is contradiction",
+        ),
+        (edit("~V(x[i]", "~V(x[n+1]"), (2, 1), "there is x[3], which is not declared"),
+        (
+            edit("    hypothesis", "    premise ~V(x[1], y[1])\n    hypothesis"),
+            (2, 1),
+            "with n = 2 and i = 1 the premises contradict each other",
+        ),
+        (edit("2..4", "4..2"), (2, 1), "leave no shape"),
+    ],
+)
+def test_labels_that_are_not_proved(text, place, message):
+    (template,) = parse_templates(text, path="my.txt")
+    with pytest.raises(TemplateError) as caught:
+        template.prove_all()
+    assert message in str(caught.value)
+    assert (caught.value.line, caught.value.text_column) == place
+
+
+def test_a_file_without_templates(tmp_path):
+    (tmp_path / "none.txt").write_text("# nothing\n")
+    with pytest.raises(InputError, match="there is no template"):
+        read_templates(tmp_path / "none.txt")
+    (tmp_path / "none.txt").write_bytes(b"\xff")
+    with pytest.raises(InputError, match="cannot be read as UTF-8"):
+        read_templates(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize("task", sorted(each.name for each in TASKS.iterdir()))
+def test_templates_of_the_thesis_have_their_labels(task):
+    """Twenty shapes of each."""
+    for template in read_templates(TASKS / task):
+        shapes = list(template.sizes())
+        for sizes in Random(0).sample(shapes, min(len(shapes), 20)):
+            template.prove(sizes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", sorted(each.name for each in TASKS.iterdir()))
+def test_every_shape_of_the_thesis_has_its_label(task):
+    for template in read_templates(TASKS / task):
+        template.prove_all()

@@ -1,0 +1,144 @@
+"""Formulas in words, and words back to formulas."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+
+from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.templates.files import read_templates
+from ietest_fast.templates.formulas import Constant, Sort
+from ietest_fast.templates.language import LANGUAGES, load_language, read_language
+from ietest_fast.templates.parsing import parse_formula
+from ietest_fast.templates.reading import TextReader
+from ietest_fast.templates.solver import label_of
+from ietest_fast.templates.wording import fill, word_hypothesis, word_premises
+
+PEOPLE, PLACES = ("Anna", "Bob", "Carla"), ("Rome", "Oslo", "Lima")
+SORTS = dict.fromkeys(PEOPLE, Sort.PERSON) | dict.fromkeys(PLACES, Sort.PLACE)
+NAMES = {Constant(name, sort): name for name, sort in SORTS.items()}
+WOMEN = frozenset({Constant("Anna", Sort.PERSON), Constant("Carla", Sort.PERSON)})
+TASKS = files("ietest_fast.templates") / "tasks" / "thesis"
+
+
+def say(text: str, code: str) -> str:
+    pieces = word_hypothesis(parse_formula(text, SORTS), load_language(code))
+    return fill(pieces, NAMES, WOMEN)
+
+
+@pytest.mark.parametrize(
+    ("formula", "english", "portuguese"),
+    [
+        ("V(Anna, Rome)", "Anna has visited Rome", "Anna visitou Rome"),
+        ("~V(Anna, Rome)", "Anna didn't visit Rome", "Anna não visitou Rome"),
+        (
+            "V(Anna, Rome) & V(Bob, Rome)",
+            "Anna and Bob have visited Rome",
+            "Anna e Bob visitaram Rome",
+        ),
+        (
+            "V(Anna, Rome) & V(Anna, Oslo) & V(Anna, Lima)",
+            "Anna has visited Rome, Oslo and Lima",
+            "Anna visitou Rome, Oslo e Lima",
+        ),
+        (
+            "V(Anna, Rome) & V(Bob, Oslo)",
+            "Anna has visited Rome and Bob has visited Oslo",
+            "Anna visitou Rome e Bob visitou Oslo",
+        ),
+        (
+            "~V(Anna, Rome) | ~V(Bob, Rome)",
+            "Anna didn't visit Rome or Bob didn't visit Rome",
+            "Anna não visitou Rome ou Bob não visitou Rome",
+        ),
+        ("all x in Pe: V(x, Rome)", "Everyone has visited Rome", "Todo mundo visitou Rome"),
+        (
+            "all x in Pe: all y in Pe: all z in Pl: V(x, y) & V(x, z)",
+            "Everyone has visited every person and every place",
+            "Todo mundo visitou todo mundo e todo lugar",
+        ),
+        ("some x in Pe: V(x, Rome)", "Someone has visited Rome", "Alguém visitou Rome"),
+        ("~(some x in Pe: V(x, Rome))", "No one has visited Rome", "Ninguém visitou Rome"),
+        (
+            "~(some x in Pe: V(Anna, x))",
+            "Anna has visited no one",
+            "Anna não visitou ninguém",
+        ),
+        (
+            "(exactly 3 y in Pl: V(Anna, y)) & (exactly 2 y in Pe: V(Anna, y))",
+            "Anna has visited only three places and only two people",
+            "Anna visitou apenas três lugares e apenas duas pessoas",
+        ),
+        (
+            "exactly 1 y in Pl: V(Anna, y)",
+            "Anna has visited only one place",
+            "Anna visitou apenas um lugar",
+        ),
+        (
+            "at least 2 x in Pe: V(x, Rome)",
+            "At least two people have visited Rome",
+            "Pelo menos duas pessoas visitaram Rome",
+        ),
+        (
+            "Bob = the y in Pe: all z in Pl: V(y, z)",
+            "Bob is the person that has visited every place",
+            "Bob é a pessoa que visitou todo lugar",
+        ),
+        ("Anna > Bob", "Anna is taller than Bob", "Anna é mais alta que Bob"),
+        ("Bob > Anna", "Bob is taller than Anna", "Bob é mais alto que Anna"),
+        (
+            "Anna > Bob & Carla > Bob",
+            "Anna and Carla are taller than Bob",
+            "Anna e Carla são mais altas que Bob",
+        ),
+        ("Bob >= Anna", "Bob is as tall as Anna", "Bob é tão alto quanto Anna"),
+        (
+            "~(all x in Pe: V(x, Rome))",
+            "It's not true that everyone has visited Rome",
+            "Não é verdade que todo mundo visitou Rome",
+        ),
+        (
+            "V(Anna, Rome) -> V(Bob, Rome)",
+            "If Anna has visited Rome, then Bob has visited Rome",
+            "Se Anna visitou Rome, então Bob visitou Rome",
+        ),
+    ],
+)
+def test_words(formula, english, portuguese):
+    assert say(formula, "en") == english
+    assert say(formula, "pt") == portuguese
+
+
+def test_there_are_no_words_for_some_formulas():
+    with pytest.raises(InputError, match="there are no words for"):
+        say("some y in Pl: all x in Pe: V(x, y)", "en")
+
+
+@pytest.mark.parametrize("code", ["en", "pt"])
+@pytest.mark.parametrize("task", sorted(each.name for each in TASKS.iterdir()))
+def test_texts_can_be_read_again(task, code):
+    """What is read has the label of the template, so nothing was lost or added by words."""
+    language = load_language(code)
+    for template in read_templates(TASKS / task):
+        sizes = list(template.sizes())
+        for own in (sizes[0], sizes[len(sizes) // 2]):
+            shape = template.shape(own)
+            names = {each: f"N{place}" for place, each in enumerate(shape.constants)}
+            sorts = {names[each]: each.sort for each in shape.constants}
+            reader = TextReader(language, sorts.__getitem__)
+            premises = reader.read_sentences(fill(word_premises(shape.premises, language), names))
+            said = fill(word_hypothesis(shape.hypothesis, language), names)
+            (hypothesis,) = reader.read_sentences(said)
+            assert label_of(premises, hypothesis) is template.label, said
+
+
+def test_languages_are_checked(tmp_path):
+    path = tmp_path / "xx.toml"
+    path.write_text((LANGUAGES / "en.toml").read_text("utf-8").replace("[lists]", "[list]"))
+    with pytest.raises(ConfigError) as caught:
+        read_language(path)
+    assert "lists: Field required" in str(caught.value)
+    assert "list: Extra inputs" in str(caught.value)
+    with pytest.raises(InputError, match="no language 'xx'; there are en, pt"):
+        load_language("xx")
