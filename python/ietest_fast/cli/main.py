@@ -31,6 +31,7 @@ COMMANDS = {
     "power": ("power", "Plan a paired test: power, sample size, detectable difference."),
     "simulate": ("simulate", "Simulate null tables: which test keeps its level on such data?"),
     "transform": ("transform", "Rephrase the texts of a file by synonyms."),
+    "templates": ("templates", "Make corpora from logic templates, with labels that are proved."),
     "report": ("report", "Show finished runs: one page with figures, tables and examples."),
     "annotate": ("annotate", "Mark a sample of rephrased texts as sound or not, and sum it up."),
     "describe": ("describe", "Say what is in a dataset, and what would be dropped."),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ietest_fast.corpus.labels import NOT_ENTAILED
+from ietest_fast.corpus.labels import NOT_CONTRADICTED, NOT_ENTAILED
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NOT_ENTAILMENT = "not_entailment"
+_NOT_CONTRADICTION = "non-contradiction"
+
+# Labels that two of NLI's three become.
+_MERGED = {
+    _NOT_ENTAILMENT: {"neutral", "contradiction"},
+    _NOT_CONTRADICTION: {"neutral", "entailment"},
+}
 
 # Other names of NLI's labels, case-folded.
 _ALIASES = {
@@ -32,7 +39,9 @@ _ALIASES = {
     "contradict": "contradiction",
     "contradicts": "contradiction",
     "contradictory": "contradiction",
-} | dict.fromkeys(NOT_ENTAILED, _NOT_ENTAILMENT)
+    **dict.fromkeys(NOT_ENTAILED, _NOT_ENTAILMENT),
+    **dict.fromkeys(NOT_CONTRADICTED, _NOT_CONTRADICTION),
+}
 
 # What a model without names of its own calls its labels.
 _NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
@@ -74,7 +83,7 @@ def match_labels(
     """Match labels by name, case-folded and with NLI's aliases.
 
     Where one side has ``not_entailment`` and the other ``neutral`` and ``contradiction``, both are
-    taken for ``not_entailment``.
+    taken for ``not_entailment``; so are ``entailment`` and ``neutral`` for ``non-contradiction``.
 
     Parameters
     ----------
@@ -106,10 +115,13 @@ def match_labels(
     if len(set(given)) < len(given) and label_map is None:
         raise InputError(f"two of the model's labels mean the same: {', '.join(model_labels)}")
     names = data
-    if _NOT_ENTAILMENT in set(given) ^ set(data):
-        # Two classes on one side.
-        given, data = ([_without_neutral(name) for name in side] for side in (given, data))
-        names = list(dict.fromkeys(data))
+    for merged, parts in _MERGED.items():
+        if merged in set(given) ^ set(data):
+            # Two classes on one side.
+            given, data = (
+                [merged if name in parts else name for name in side] for side in (given, data)
+            )
+            names = list(dict.fromkeys(data))
     missing = [name for name in given if name not in names]
     unreachable = [name for name in names if name not in given]
     if missing or unreachable:
@@ -140,10 +152,6 @@ def _fold(name: str) -> str:
 
 def _canonical(name: str) -> str:
     return _ALIASES.get(_fold(name), _fold(name))
-
-
-def _without_neutral(name: str) -> str:
-    return _NOT_ENTAILMENT if name in {"neutral", "contradiction"} else name
 
 
 def _apply_map(

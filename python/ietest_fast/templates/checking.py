@@ -16,6 +16,7 @@ from ietest_fast.templates.schemas import (
     NamedTerm,
     Negation,
     Relation,
+    Signed,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Names:
         Sizes and indices.
     variables
         What each bound variable ranges over.
+    signs
+        Whether each sign has an index.
     path
         The file, for messages.
     """
@@ -51,6 +54,7 @@ class Names:
     families: Mapping[str, Sort] = field(default_factory=dict)
     numbers: frozenset[str] = frozenset()
     variables: Mapping[str, Domain] = field(default_factory=dict)
+    signs: Mapping[str, bool] = field(default_factory=dict)
     path: str | Path | None = None
 
     def with_variable(self, name: str, domain: Domain) -> Names:
@@ -79,6 +83,9 @@ def check_schema(schema: Schema, names: Names) -> None:
             domains = (check_term(first, names), check_term(second, names))
             _check_relation(name, (first, second), domains, names)
         case Negation(body):
+            check_schema(body, names)
+        case Signed(name, index, body, at):
+            _check_sign(name, index, names, at)
             check_schema(body, names)
         case Joined(_, parts):
             for part in parts:
@@ -135,12 +142,25 @@ def check_term(term: SchemaTerm, names: Names) -> Domain:
     )
 
 
+def _check_sign(name: str, index: Index | None, names: Names, at: Token) -> None:
+    if (names.signs.get(name) is None) or names.signs[name] != (index is not None):
+        said = name if index is None else f"{name}[1..n]"
+        raise names.error(f"the sign {name!r} is unknown here; declare it: signs {said}", at)
+    if index is not None:
+        check_index(index, names)
+
+
 def _domain_of(sort: Sort) -> Domain:
     return Domain.PEOPLE if sort is Sort.PERSON else Domain.PLACES
 
 
 def _check_unused(name: str, names: Names, at: Token) -> None:
-    if name in names.constants or name in names.families or name in names.numbers:
+    if (
+        name in names.constants
+        or name in names.families
+        or name in names.numbers
+        or name in names.signs
+    ):
         raise names.error(f"{name!r} has a meaning already; take another name", at)
 
 

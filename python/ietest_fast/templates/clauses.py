@@ -25,6 +25,7 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    SameHeight,
     Taller,
     Variable,
     Visited,
@@ -83,7 +84,7 @@ class Predicate:
     Parameters
     ----------
     verb
-        ``"visited"``, ``"taller"``, ``"as-tall"`` or ``"is"``.
+        ``"visited"``, ``"taller"``, ``"as-tall"``, ``"same-height"`` or ``"is"``.
     positive
         Whether it is affirmed.
     objects
@@ -113,7 +114,13 @@ class Compound:
 
 Sentence = Clause | Compound
 
-_VERBS = {Visited: "visited", Taller: "taller", AsTall: "as-tall", Equal: "is"}
+_VERBS = {
+    Visited: "visited",
+    Taller: "taller",
+    AsTall: "as-tall",
+    SameHeight: "same-height",
+    Equal: "is",
+}
 
 
 def to_sentence(formula: Formula) -> Sentence:
@@ -153,7 +160,7 @@ def _of_one(formula: Formula) -> Clause | None:
     if isinstance(inner, ForAll | AtLeast | Exactly):
         quantity = _quantity(formula)
         predicate = _predicate(inner.body, Variable(inner.variable))
-        if quantity is not None and predicate is not None:
+        if quantity is not None and predicate is not None and _can_stand(quantity, predicate):
             return Clause((quantity,), predicate)
     subject = _first_term(formula)
     if subject is None or isinstance(subject, Variable):
@@ -162,6 +169,11 @@ def _of_one(formula: Formula) -> Clause | None:
     if predicate is None or nominal is None:
         return None
     return Clause((nominal,), predicate)
+
+
+def _can_stand(quantity: Quantity, predicate: Predicate) -> bool:
+    """Say whether a sentence would not be denied twice, as in *no one didn't visit Rome*."""
+    return quantity.kind != "no" or predicate.positive
 
 
 def _of_several(formula: Formula) -> Clause | None:
@@ -193,7 +205,7 @@ def _first_term(formula: Formula) -> Term | None:
         case And(parts) if parts:
             first = _first_term(parts[0])
             return first if all(_first_term(part) == first for part in parts) else None
-        case Visited() | Taller() | AsTall() | Equal():
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
             return terms_of(formula)[0]
         case _:
             return None
@@ -202,9 +214,9 @@ def _first_term(formula: Formula) -> Term | None:
 def _predicate(formula: Formula, subject: Term) -> Predicate | None:
     """Return what a formula says of a term, None if that is no predicate."""
     match formula:
-        case Visited() | Taller() | AsTall() | Equal():
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
             return _predicate_of_atom(formula, subject, positive=True)
-        case Not(body) if isinstance(body, Visited | Taller | AsTall | Equal):
+        case Not(body) if isinstance(body, Visited | Taller | AsTall | SameHeight | Equal):
             return _predicate_of_atom(body, subject, positive=False)
         case And(parts) if parts:
             return _joined([_predicate(part, subject) for part in parts])
@@ -216,7 +228,7 @@ def _predicate(formula: Formula, subject: Term) -> Predicate | None:
 
 def _predicate_of_atom(atom: Atom, subject: Term, *, positive: bool) -> Predicate | None:
     first, second = terms_of(atom)
-    if first != subject or second == subject:
+    if first != subject:
         return None
     if isinstance(subject, Variable) and is_free_in_term(subject.name, second):
         return None
@@ -230,7 +242,7 @@ def _predicate_of_quantity(formula: Formula, subject: Term) -> Predicate | None:
     if not isinstance(inner, ForAll | AtLeast | Exactly):
         return None
     quantity, variable, atom = _quantity(formula), Variable(inner.variable), inner.body
-    if quantity is None or not isinstance(atom, Visited | Taller | AsTall):
+    if quantity is None or not isinstance(atom, Visited | Taller | AsTall | SameHeight):
         return None
     if terms_of(atom) != (subject, variable) or subject == variable:
         return None
@@ -249,7 +261,9 @@ def _joined(predicates: Sequence[Predicate | None]) -> Predicate | None:
     return Predicate(verb, True, tuple(one for each in known for one in each.objects))
 
 
-def _quantity(formula: Formula) -> Quantity | None:
+def _quantity(  # noqa: PLR0911 - one line for each kind
+    formula: Formula,
+) -> Quantity | None:
     """Return the quantity of a quantifier, or of its negation."""
     match formula:
         case ForAll(domain=domain):
@@ -260,6 +274,8 @@ def _quantity(formula: Formula) -> Quantity | None:
             return Quantity("at-least", domain, number)
         case Exactly(number=number, domain=domain) if number > 0:
             return Quantity("exactly", domain, number)
+        case Not(Exactly(number=0, domain=domain)):
+            return Quantity("at-least", domain, 1)
         case Exactly(number=0, domain=domain) | Not(AtLeast(number=1, domain=domain)):
             return Quantity("no", domain)
         case _:

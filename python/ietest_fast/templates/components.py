@@ -7,6 +7,7 @@ and of all people.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from ietest_fast.templates.formulas import (
@@ -19,6 +20,7 @@ from ietest_fast.templates.formulas import (
     Equal,
     Exactly,
     ForAll,
+    SameHeight,
     Sort,
     Taller,
     Variable,
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 Subject = tuple[str, Sort]
 """What a formula speaks of: ``("visits", sort)``, ``("all", sort)`` or ``("heights", person)``."""
+
+_MOST_REMEMBERED = 2**12
 
 HEIGHTS: Subject = ("heights", Sort.PERSON)
 
@@ -58,6 +62,7 @@ def split(formula: Formula) -> tuple[Formula, ...]:
     return tuple(And(tuple(members)) for _, members in groups)
 
 
+@functools.lru_cache(_MOST_REMEMBERED)
 def subjects_of(formula: Formula) -> frozenset[Subject]:
     """Return what a formula speaks of."""
     return frozenset(_subjects(formula, {}))
@@ -81,7 +86,7 @@ def _subjects(formula: Formula, bound: Mapping[str, Domain]) -> Iterable[Subject
         yield from (("all", sort) for sort in formula.domain.sorts)
         yield from _subjects(formula.body, {**bound, formula.variable: formula.domain})
         return
-    if not isinstance(formula, Visited | Taller | AsTall | Equal):
+    if not isinstance(formula, Visited | Taller | AsTall | SameHeight | Equal):
         for part in parts_of(formula):
             yield from _subjects(part, bound)
         return
@@ -91,7 +96,7 @@ def _subjects(formula: Formula, bound: Mapping[str, Domain]) -> Iterable[Subject
             yield from _subjects(term.body, {**bound, term.variable: term.domain})
     if isinstance(formula, Visited):
         yield from (("visits", sort) for sort in _sorts_of(formula.visited, bound))
-    elif isinstance(formula, Taller | AsTall):
+    elif isinstance(formula, Taller | AsTall | SameHeight):
         yield HEIGHTS
 
 

@@ -16,6 +16,7 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    SameHeight,
     Taller,
     Variable,
     Visited,
@@ -63,7 +64,7 @@ def _spell_out(  # noqa: PLR0911 - one line for each kind
             name = next(fresh)
             body = _spell_out(body, {**names, variable: name}, fresh)
             return Exactly(number, name, domain, body)
-        case Visited() | Taller() | AsTall() | Equal():
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
             return _spell_out_atom(formula, names, fresh)
         case _:
             assert_never(formula)

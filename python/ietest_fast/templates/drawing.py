@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import load_core
+from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.skeletons import Skeleton, pack
 from ietest_fast.templates.solver import Label
-from ietest_fast.templates.wording import word_hypothesis, word_premises
+from ietest_fast.templates.wording import mask, masked_words, word_hypothesis, word_premises
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +27,9 @@ if TYPE_CHECKING:
     from ietest_fast.templates.language import Language
     from ietest_fast.templates.naming import Names
     from ietest_fast.templates.skeletons import PackedSkeletons
-    from ietest_fast.templates.template import Template
+    from ietest_fast.templates.tasks import Task
+    from ietest_fast.templates.template import Shape, Template
+    from ietest_fast.templates.wording import Piece
 
 CONTRADICTION_OR_NOT = {
     Label.CONTRADICTION: "contradiction",
@@ -45,69 +51,115 @@ class ProvedTemplates:
 
     Attributes
     ----------
-    templates
+    tasks
         As they were given.
+    templates
+        Of all tasks.
+    task_of
+        int32, shape (templates,): the place of each template's task.
     skeletons
         Of all shapes.
+    masked
+        The same, with a word of each hypothesis masked; None if no template has a mask.
+    answers
+        The word that is masked in each shape, None where there is none.
     template_of
         int32, shape (shapes,): the place of each shape's template.
     weights
         float64, shape (shapes,): the probability of each shape within its template.
     """
 
+    tasks: tuple[Task, ...]
     templates: tuple[Template, ...]
+    task_of: NDArray[np.int32]
     skeletons: PackedSkeletons
+    masked: PackedSkeletons | None
+    answers: tuple[str | None, ...]
     template_of: NDArray[np.int32]
     weights: NDArray[np.float64]
 
 
 def prove_templates(
-    templates: Sequence[Template],
+    tasks: Sequence[Task],
     language: Language,
     *,
-    on_shape: Callable[[], None] | None = None,
+    on_shape: Callable[[int], None] | None = None,
 ) -> ProvedTemplates:
     """Prove the label of every shape, and put it into words.
 
     Parameters
     ----------
-    templates
-        One or more.
+    tasks
+        One or more, with different names.
     language
         Its words.
     on_shape
-        Called after each shape.
+        Called after each shape with their number so far.
 
     Raises
     ------
     TemplateError
-        If a label cannot be proved.
+        If a label cannot be proved, or a hypothesis lacks the word to be masked.
     InputError
         If there are no words for a formula.
     """
     skeletons: list[Skeleton] = []
+    masked: list[Skeleton] = []
+    answers: list[str | None] = []
     template_of: list[int] = []
     weights: list[float] = []
-    for place, template in enumerate(templates):
+    templates = [(place, each) for place, task in enumerate(tasks) for each in task.templates]
+    for place, (own, template) in enumerate(templates):
+        words = tasks[own].words(language)
         for sizes, weight in template.weighted_sizes():
             shape = template.prove(sizes)
-            premise = word_premises(shape.premises, language)
-            hypothesis = word_hypothesis(shape.hypothesis, language)
+            premise = word_premises(shape.premises, words)
+            hypothesis = word_hypothesis(shape.hypothesis, words)
             skeletons.append(Skeleton(shape.constants, premise, hypothesis))
+            hidden, answer = _masked(template, shape, hypothesis, words)
+            masked.append(Skeleton(shape.constants, premise, hidden))
+            answers.append(answer)
             template_of.append(place)
             weights.append(weight)
             if on_shape is not None:
-                on_shape()
+                on_shape(len(weights))
+    has_masks = any(answer is not None for answer in answers)
     return ProvedTemplates(
-        tuple(templates), pack(skeletons), np.array(template_of, dtype=np.int32), np.array(weights)
+        tasks=tuple(tasks),
+        templates=tuple(each for _, each in templates),
+        task_of=np.array([own for own, _ in templates], dtype=np.int32),
+        skeletons=pack(skeletons),
+        masked=pack(masked) if has_masks else None,
+        answers=tuple(answers),
+        template_of=np.array(template_of, dtype=np.int32),
+        weights=np.array(weights),
     )
+
+
+def _masked(
+    template: Template, shape: Shape, hypothesis: tuple[Piece, ...], language: Language
+) -> tuple[tuple[Piece, ...], str | None]:
+    if template.mask is None:
+        return hypothesis, None
+    words = masked_words(template.mask.what, shape.hypothesis, language)
+    found = mask(hypothesis, words)
+    if found is None:
+        raise TemplateError(
+            f"template {template.name!r}: the hypothesis has no word for "
+            f"{template.mask.what!r} in {language.name}",
+            line=template.mask.at.line,
+            column=template.mask.at.column,
+            path=template.path,
+        )
+    return found
 
 
 class PairDrawer:
     """Draw pairs of texts.
 
-    All labels have the same share of the rows, all templates of a label the same share of those,
-    and the sizes of a shape are drawn in their order. Row r is a function of the seed and r.
+    All labels have the same share of the rows, all tasks that have a label the same share of those,
+    and the templates of a task the shares that they give. The sizes of a shape are drawn in their
+    order. Row r is a function of the seed and r.
 
     Parameters
     ----------
@@ -134,23 +186,33 @@ class PairDrawer:
         label_names: Mapping[Label, str] = THREE_WAY,
         seed: int | Sequence[int] = 0,
     ) -> None:
-        self._proved = proved
-        self._label_of = [label_names[each.label] for each in proved.templates]
-        self.labels = tuple(dict.fromkeys(self._label_of))
+        label_of = [label_names[each.label] for each in proved.templates]
+        self.labels = tuple(dict.fromkeys(label_of))
         n_people = len(names.women) + len(names.men)
         _check_enough(proved.skeletons.n_people, n_people, "people")
         _check_enough(proved.skeletons.n_places, len(names.places), "places")
-        codes = np.array([self.labels.index(name) for name in self._label_of], dtype=np.int32)
+        codes = np.array([self.labels.index(name) for name in label_of], dtype=np.int32)
+        common = {
+            "people": names.people,
+            "is_woman": (np.arange(n_people) < len(names.women)).astype(np.uint8),
+            "places": pa.array(names.places, pa.large_string()),
+            "weights": proved.weights * _template_weights(proved, codes)[proved.template_of],
+            "labels": codes[proved.template_of],
+            "n_labels": len(self.labels),
+        }
         self._key = philox_key(seed)
-        self._filler: Any = load_core().templates.PairFiller(
-            **vars(proved.skeletons),
-            people=names.people,
-            is_woman=(np.arange(n_people) < len(names.women)).astype(np.uint8),
-            places=pa.array(names.places, pa.large_string()),
-            weights=proved.weights,
-            labels=codes[proved.template_of],
-            n_labels=len(self.labels),
-        )
+        filler: Any = load_core().templates.PairFiller
+        self._filler: Any = filler(**vars(proved.skeletons), **common)
+        self._masked: Any = None
+        if proved.masked is not None:
+            self._masked = filler(**vars(proved.masked), **common)
+        self._answers = pa.array(proved.answers, pa.string())
+        self._columns = {
+            "label": pa.array(label_of),
+            "task": pa.array([proved.tasks[own].name for own in proved.task_of]),
+            "template": pa.array([each.name for each in proved.templates]),
+        }
+        self._template_of = proved.template_of
 
     def draw(self, first: int, n_rows: int, *, n_threads: int | None = None) -> pa.Table:
         """Return rows from `first` on.
@@ -158,27 +220,46 @@ class PairDrawer:
         Returns
         -------
         pyarrow.Table
-            ``premise``, ``hypothesis``, ``label`` (as words) and ``template`` (its name).
+            ``premise``, ``hypothesis``, ``label`` (as words), ``task`` and ``template`` (their
+            names); with templates that have masks also ``masked``, the hypothesis with ``[MASK]``
+            in it, and ``answer``, the word in its place.
         """
         premises, hypotheses, shapes = self._filler.fill(
             self._key, first=first, n_rows=n_rows, n_threads=n_threads
         )
-        names = pa.array([each.name for each in self._proved.templates])
-        labels = pa.array(self._label_of)
-        codes = pa.array(self._proved.template_of[shapes])
-        return pa.table(
-            {
-                "premise": pa.array(premises),
-                "hypothesis": pa.array(hypotheses),
-                "label": pa.DictionaryArray.from_arrays(codes, labels).dictionary_decode(),
-                "template": pa.DictionaryArray.from_arrays(codes, names).dictionary_decode(),
-            }
-        )
+        codes = pa.array(self._template_of[shapes])
+        columns = {"premise": pa.array(premises), "hypothesis": pa.array(hypotheses)}
+        if self._masked is not None:
+            _, masked, _ = self._masked.fill(
+                self._key, first=first, n_rows=n_rows, n_threads=n_threads
+            )
+            answers = self._answers.take(pa.array(shapes))
+            nothing = pa.scalar(None, pa.large_string())
+            columns["masked"] = pc.if_else(answers.is_valid(), pa.array(masked), nothing)
+            columns["answer"] = answers
+        for name, words in self._columns.items():
+            columns[name] = pa.DictionaryArray.from_arrays(codes, words).dictionary_decode()
+        return pa.table(columns)
 
     def batches(self, n_rows: int, *, n_threads: int | None = None) -> Iterator[pa.Table]:
         """Yield the first `n_rows` rows, some at a time."""
         for first in range(0, n_rows, ROWS_AT_ONCE):
             yield self.draw(first, min(ROWS_AT_ONCE, n_rows - first), n_threads=n_threads)
+
+
+def _template_weights(proved: ProvedTemplates, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the probability of each template among those of its label."""
+    totals: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    keys = list(zip(codes.tolist(), proved.task_of.tolist(), strict=True))
+    for key, template in zip(keys, proved.templates, strict=True):
+        totals[key] += template.share
+    n_tasks = {label: sum(own == label for own, _ in totals) for label, _ in totals}
+    return np.array(
+        [
+            float(template.share / totals[key] / n_tasks[key[0]])
+            for key, template in zip(keys, proved.templates, strict=True)
+        ]
+    )
 
 
 def _check_enough(needed: NDArray[np.int32], n_names: int, what: str) -> None:

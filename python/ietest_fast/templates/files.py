@@ -14,27 +14,51 @@ A file has any number of templates::
 ``where`` gives the range of sizes and indices, from which a shape is drawn, each number as likely
 as the others. Different names are different entities. There may be several lines of ``premise``;
 each gives a sentence, or with ``for`` one for each number. Lines may be broken anywhere.
+
+Further statements::
+
+    signs  s[1..n], t          each of "+-s[k] A" is A or ~A, as likely
+    same   y[2] as x           y[2] is x; the name y[2] is not used
+    share  1/2                 drawn half as often as other templates of the label
+    mask   and                 the word that a masked language model has to find: that for and, or,
+                               some, every, or the number of a quantity
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.checking import Names, check_index, check_schema
+from ietest_fast.templates.checking import Names, check_index, check_schema, check_term
 from ietest_fast.templates.formulas import Sort
 from ietest_fast.templates.lexing import split_tokens
 from ietest_fast.templates.parsing import Parser
 from ietest_fast.templates.solver import Label
-from ietest_fast.templates.template import Declaration, Premise, Range, Template
+from ietest_fast.templates.template import MASKS, Declaration, Mask, Premise, Range, Sign, Template
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ietest_fast.templates.lexing import Token
-    from ietest_fast.templates.schemas import Schema
+    from ietest_fast.templates.schemas import Index, NamedTerm, Schema
+
+T = TypeVar("T")
 
 _SORTS = {"people": Sort.PERSON, "places": Sort.PLACE}
-_STATEMENTS = ("template", "where", *_SORTS, "premise", "hypothesis", "label")
+_STATEMENTS = (
+    "template",
+    "where",
+    *_SORTS,
+    "same",
+    "signs",
+    "share",
+    "premise",
+    "hypothesis",
+    "mask",
+    "label",
+)
 
 
 def read_templates(path: str | Path) -> tuple[Template, ...]:
@@ -80,6 +104,10 @@ class _Reader:
         self.premises: list[Premise] = []
         self.hypothesis: Schema | None = None
         self.label: tuple[Label, Token] | None = None
+        self.same: list[tuple[NamedTerm, NamedTerm]] = []
+        self.signs: list[Sign] = []
+        self.share: Fraction | None = None
+        self.mask: Mask | None = None
 
     def read(self) -> Template:
         parser = self.parser
@@ -101,6 +129,10 @@ class _Reader:
             label=self.label[0],
             at=at,
             label_at=self.label[1],
+            same=tuple(self.same),
+            signs=tuple(self.signs),
+            share=Fraction(1) if self.share is None else self.share,
+            mask=self.mask,
             path=parser.path,
         )
         self._check(template)
@@ -113,27 +145,65 @@ class _Reader:
             said = "the end" if at.kind == "end" else repr(at.text)
             raise parser.error(f"one of {', '.join(_STATEMENTS)} is expected here, not {said}")
         parser.take()
-        if at.text == "where":
-            self.ranges.append(self._range())
-            while parser.accept(","):
-                self.ranges.append(self._range())
-        elif at.text in _SORTS:
-            self.declarations.append(self._declaration(_SORTS[at.text]))
-            while parser.accept(","):
-                self.declarations.append(self._declaration(_SORTS[at.text]))
-        elif at.text == "premise":
-            schema = parser.schema()
-            self.premises.append(
-                Premise(schema, self._range() if parser.accept("for") else None, at)
+        match at.text:
+            case "where":
+                self._list(self.ranges, self._range)
+            case "people" | "places":
+                self._list(self.declarations, lambda: self._declaration(_SORTS[at.text]))
+            case "same":
+                self._list(self.same, self._same)
+            case "signs":
+                self._list(self.signs, self._sign)
+            case "premise":
+                schema = parser.schema()
+                each = self._range() if parser.accept("for") else None
+                self.premises.append(Premise(schema, each, at))
+            case "hypothesis":
+                self._check_first(at, self.hypothesis, "; join them by '&'")
+                self.hypothesis = parser.schema()
+            case "share":
+                self._check_first(at, self.share)
+                self.share = self._share()
+            case "mask":
+                self._check_first(at, self.mask)
+                self.mask = Mask(self._one_of(MASKS), at)
+            case _:
+                self._check_first(at, self.label)
+                self.label = (Label(self._one_of([each.value for each in Label])), at)
+
+    def _list(self, found: list[T], read: Callable[[], T]) -> None:
+        found.append(read())
+        while self.parser.accept(","):
+            found.append(read())
+
+    def _check_first(self, at: Token, already: object, remedy: str = "") -> None:
+        if already is not None:
+            raise self.parser.error(f"the template has a {at.text} already{remedy}", at)
+
+    def _one_of(self, names: Sequence[str]) -> str:
+        token = self.parser.token
+        if token.text not in names:
+            raise self.parser.error(
+                f"one of {', '.join(names)} is expected here, not {token.text!r}"
             )
-        elif at.text == "hypothesis":
-            if self.hypothesis is not None:
-                raise parser.error("the template has a hypothesis already; join them by '&'", at)
-            self.hypothesis = parser.schema()
-        else:
-            if self.label is not None:
-                raise parser.error("the template has a label already", at)
-            self.label = (self._label(), at)
+        return self.parser.take().text
+
+    def _share(self) -> Fraction:
+        at = self.parser.token
+        top = self.parser.number()
+        bottom = self.parser.number() if self.parser.accept("/") else 1
+        if top == 0 or bottom == 0:
+            raise self.parser.error("a share is a number above 0, such as 2 or 1/3", at)
+        return Fraction(top, bottom)
+
+    def _same(self) -> tuple[NamedTerm, NamedTerm]:
+        """Read ``y[j] as x``: it is y[j] that loses its name."""
+        one = self.parser.named_term()
+        self.parser.expect("as")
+        return one, self.parser.named_term()
+
+    def _sign(self) -> Sign:
+        return Sign(*self._family("the name of a sign"))
 
     def _range(self) -> Range:
         at = self.parser.name("the name of a number")
@@ -142,24 +212,17 @@ class _Reader:
         return Range(at.text, low, high, at)
 
     def _declaration(self, sort: Sort) -> Declaration:
-        at = self.parser.name("a name")
+        name, low, high, at = self._family("a name")
+        return Declaration(name, sort, low, high, at)
+
+    def _family(self, wanted: str) -> tuple[str, Index | None, Index | None, Token]:
+        """Read a name, or one with a range: ``x[1..n]``."""
+        at = self.parser.name(wanted)
         if not self.parser.accept("["):
-            return Declaration(at.text, sort, None, None, at)
+            return at.text, None, None, at
         low, high = self.parser.bounds()
         self.parser.expect("]")
-        return Declaration(at.text, sort, low, high, at)
-
-    def _label(self) -> Label:
-        token = self.parser.token
-        try:
-            label = Label(token.text)
-        except ValueError:
-            names = ", ".join(each.value for each in Label)
-            raise self.parser.error(
-                f"one of {names} is expected here, not {token.text!r}"
-            ) from None
-        self.parser.take()
-        return label
+        return at.text, low, high, at
 
     def _check(self, template: Template) -> None:
         numbers: set[str] = set()
@@ -171,7 +234,8 @@ class _Reader:
             numbers.add(own.name)
         names = Names(numbers=frozenset(numbers), path=template.path)
         used = set(numbers)
-        for each in template.declarations:
+        families: list[Declaration | Sign] = [*template.declarations, *template.signs]
+        for each in families:
             self._check_new(each.name, used, each.at)
             used.add(each.name)
             if each.low is not None and each.high is not None:
@@ -179,7 +243,11 @@ class _Reader:
                 check_index(each.high, names)
         alone = {each.name: each.sort for each in template.declarations if each.low is None}
         many = {each.name: each.sort for each in template.declarations if each.low is not None}
-        names = Names(alone, many, frozenset(numbers), path=template.path)
+        signs = {each.name: each.low is not None for each in template.signs}
+        names = Names(alone, many, frozenset(numbers), signs=signs, path=template.path)
+        for one, two in template.same:
+            if check_term(one, names) is not check_term(two, names):
+                raise self.parser.error("a person is no place; take entities of one sort", two.at)
         for premise in template.premises:
             inner = names
             if premise.each is not None:

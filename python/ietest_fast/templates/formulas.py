@@ -1,18 +1,21 @@
 """The template language: formulas about people, places, visits and heights.
 
 Section 3.1 of Salvatore's thesis (2020). People (Pe) and places (Pl) are the two sorts of entities;
-``V(x, y)`` says that x has visited y, ``x > y`` that x is taller than y, and ``x >= y`` that x is
-as tall as y or taller. Formulas are values: they compare by what they say, and can be keys.
+``V(x, y)`` says that x has visited y, ``x > y`` that x is taller than y, ``x >= y`` that x is as
+tall as y or taller, and ``x == y`` that both are of one height. Formulas are values: they compare
+by what they say, and can be keys.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+T = TypeVar("T")
 
 
 class Sort(Enum):
@@ -93,6 +96,14 @@ class AsTall:
 
 
 @dataclass(frozen=True, slots=True)
+class SameHeight:
+    """``first == second``: a person is exactly as tall as another."""
+
+    first: Term
+    second: Term
+
+
+@dataclass(frozen=True, slots=True)
 class Equal:
     """``first = second``: both terms stand for the same entity."""
 
@@ -158,7 +169,7 @@ class Exactly:
     body: Formula
 
 
-Atom = Visited | Taller | AsTall | Equal
+Atom = Visited | Taller | AsTall | SameHeight | Equal
 Connective = Not | And | Or | Implies
 Quantified = ForAll | AtLeast | Exactly
 Formula = Atom | Connective | Quantified
@@ -199,7 +210,7 @@ def constants_of(formula: Formula) -> tuple[Constant, ...]:
 
 
 def _collect(formula: Formula, found: dict[Constant, None]) -> None:
-    if isinstance(formula, Visited | Taller | AsTall | Equal):
+    if isinstance(formula, Visited | Taller | AsTall | SameHeight | Equal):
         for term in terms_of(formula):
             if isinstance(term, Constant):
                 found[term] = None
@@ -208,6 +219,27 @@ def _collect(formula: Formula, found: dict[Constant, None]) -> None:
     else:
         for part in parts_of(formula):
             _collect(part, found)
+
+
+def rename(value: T, names: Mapping[Constant, Constant]) -> T:
+    """Return a formula with other constants in the places of some."""
+    return cast("T", _rename(value, names))
+
+
+def _rename(value: object, names: Mapping[Constant, Constant]) -> object:
+    if isinstance(value, Constant):
+        return names.get(value, value)
+    if isinstance(value, tuple):
+        return tuple(_rename(each, names) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = (getattr(value, each.name) for each in fields(value))
+        return type(value)(*(_rename(part, names) for part in parts))
+    return value
+
+
+def at_least_one(variable: str, domain: Domain, body: Formula) -> Not:
+    """Return ∃≥1 in the words of a number: ¬∃=0, which says the same as ∃, and is another value."""
+    return Not(Exactly(0, variable, domain, body))
 
 
 def exists(variable: str, domain: Domain, body: Formula) -> AtLeast:

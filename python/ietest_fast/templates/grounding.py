@@ -10,6 +10,7 @@ from ietest_fast.templates.formulas import (
     Constant,
     Domain,
     Equal,
+    SameHeight,
     Sort,
     Taller,
     Variable,
@@ -248,6 +249,8 @@ class Grounding:
                 return self._atom("tall", first, second)
             case Taller():
                 return -self._atom("tall", second, first)
+            case SameHeight():
+                raise TypeError(f"a form says heights are equal by two atoms, but here is {atom}")
             case _:
                 assert_never(atom)
 

@@ -19,6 +19,7 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    SameHeight,
     Sort,
     Taller,
     Variable,
@@ -89,7 +90,7 @@ def _holds(  # noqa: PLR0911 - one line for each kind
             return _count(variable, domain, body, world, bound) >= number
         case Exactly(number, variable, domain, body):
             return _count(variable, domain, body, world, bound) == number
-        case Visited() | Taller() | AsTall() | Equal():
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
             return _holds_atom(formula, world, bound)
         case _:
             assert_never(formula)
@@ -130,6 +131,8 @@ def _holds_atom(atom: Atom, world: Interpretation, bound: Mapping[str, Constant]
             return world.heights[first] > world.heights[second]
         case AsTall():
             return world.heights[first] >= world.heights[second]
+        case SameHeight():
+            return world.heights[first] == world.heights[second]
         case Equal():
             return first == second
         case _:

@@ -71,6 +71,9 @@ class QuantityWords(_Strict):
     object: str
     number: Literal["singular", "plural"] = "singular"
     gender: Gender = "masculine"
+    described: str | None = Field(
+        None, description="as object in a description, where that is another text"
+    )
     negates: bool = Field(
         False, description="whether the verb before it is negated, as in 'não visitou ninguém'"
     )
@@ -113,11 +116,12 @@ class Verbs(_Strict):
     visited: Verb
     taller: Verb
     as_tall: Verb = Field(alias="as-tall")
+    same_height: Verb = Field(alias="same-height")
     is_: Verb = Field(alias="is")
 
     def of(self, name: str) -> Verb:
         """Return a verb by the name that clauses have for it."""
-        verb: Verb = getattr(self, {"as-tall": "as_tall", "is": "is_"}.get(name, name))
+        verb: Verb = getattr(self, {"is": "is_"}.get(name, name.replace("-", "_")))
         return verb
 
 
@@ -177,8 +181,15 @@ class Language(_Strict):
         return str(number)
 
 
-def read_language(path: str | Path) -> Language:
+def read_language(path: str | Path, *, changes: str | Path | None = None) -> Language:
     """Read the file of a language.
+
+    Parameters
+    ----------
+    path
+        The file.
+    changes
+        A file with keys that have other values.
 
     Raises
     ------
@@ -187,11 +198,9 @@ def read_language(path: str | Path) -> Language:
     ConfigError
         If keys are missing, unknown or of the wrong type; all are listed.
     """
-    path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
+    content = _read_toml(Path(path))
+    if changes is not None:
+        content = _changed(content, _read_toml(Path(changes)))
     try:
         return Language.model_validate(content)
     except ValidationError as error:
@@ -201,16 +210,45 @@ def read_language(path: str | Path) -> Language:
         raise ConfigError(problems) from error
 
 
+def _read_toml(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
+
+
+def _changed(content: dict[str, object], changes: dict[str, object]) -> dict[str, object]:
+    """Return tables with the changes of others, deep down."""
+    changed = dict(content)
+    for key, value in changes.items():
+        old = changed.get(key)
+        is_table = isinstance(old, dict) and isinstance(value, dict)
+        changed[key] = _changed(old, value) if is_table else value  # type: ignore[arg-type]
+    return changed
+
+
+def language_codes() -> tuple[str, ...]:
+    """Return the codes of the languages of the package."""
+    return tuple(sorted(path.stem for path in LANGUAGES.glob("*.toml")))
+
+
 @functools.cache
-def load_language(code: str) -> Language:
-    """Return a language of the package by its code, ``en`` or ``pt``.
+def load_language(code: str, *, as_released: bool = False) -> Language:
+    """Return a language of the package.
+
+    Parameters
+    ----------
+    code
+        ``en`` or ``pt``.
+    as_released
+        With the words of the corpora that the thesis published.
 
     Raises
     ------
     InputError
         If there is none of this code.
     """
-    known = sorted(path.stem for path in LANGUAGES.glob("*.toml"))
-    if code not in known:
-        raise InputError(f"there is no language {code!r}; there are {', '.join(known)}")
-    return read_language(LANGUAGES / f"{code}.toml")
+    if code not in language_codes():
+        raise InputError(f"there is no language {code!r}; there are {', '.join(language_codes())}")
+    changes = LANGUAGES / "released" / f"{code}.toml"
+    return read_language(LANGUAGES / f"{code}.toml", changes=changes if as_released else None)

@@ -67,7 +67,7 @@ SAME_AS = {
 }
 """Signs of logic, and what stands for them in ASCII."""
 
-_MARKS = ("->", ">=", "!=", "..", *"~&|()[],:>=+-", *(sign for sign in SAME_AS))
+_MARKS = ("->", ">=", "==", "!=", "..", *"~&|()[],:>=+-/", *(sign for sign in SAME_AS))
 _PATTERN = re.compile(
     r"(?P<blank>\s+|#[^\n]*)"
     r"|(?P<number>[0-9]+)"

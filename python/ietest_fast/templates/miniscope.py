@@ -15,6 +15,7 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    SameHeight,
     Taller,
     Variable,
     Visited,
@@ -47,7 +48,7 @@ def miniscope(formula: Formula) -> Formula:  # noqa: PLR0911 - one line for each
             return AtLeast(number, variable, domain, miniscope(body))
         case Exactly(number, variable, domain, body):
             return Exactly(number, variable, domain, miniscope(body))
-        case Visited() | Taller() | AsTall() | Equal():
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
             return type(formula)(*(_miniscope_term(term) for term in terms_of(formula)))
         case _:
             assert_never(formula)
@@ -64,7 +65,7 @@ def is_free(variable: str, formula: Formula) -> bool:
             return is_free(variable, antecedent) or is_free(variable, consequent)
         case ForAll(bound, _, body) | AtLeast(_, bound, _, body) | Exactly(_, bound, _, body):
             return bound != variable and is_free(variable, body)
-        case Visited() | Taller() | AsTall() | Equal():
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
             return any(is_free_in_term(variable, term) for term in terms_of(formula))
         case _:
             assert_never(formula)

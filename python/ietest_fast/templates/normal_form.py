@@ -20,6 +20,7 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    SameHeight,
     Taller,
     Variable,
     Visited,
@@ -114,6 +115,9 @@ def _normalise(  # noqa: PLR0911 - one line for each kind
             least = AtLeast(number, variable, domain, body)
             more = AtLeast(number + 1, variable, domain, body)
             return _normalise(And((least, Not(more))), positive=positive)
+        case SameHeight(first, second):
+            both = And((AsTall(first, second), AsTall(second, first)))
+            return _normalise(both, positive=positive)
         case Visited() | Taller() | AsTall() | Equal():
             return Literal(formula, positive)
         case _:

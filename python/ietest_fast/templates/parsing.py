@@ -4,13 +4,14 @@ The syntax, from the loosest to the tightest::
 
     A -> B                       if A, then B
     A | B        A & B           A or B; A and B
-    ~A                           not A
+    ~A           +-s A           not A; A or not A, as the sign s says
     all x in Pe: A               of every person x; Pl: every place; without "in": all of both
     some x in Pl: A              of some place x
     at least 2 x in Pe: A        of two people or more
     exactly 3 x in Pl: A         of three places
     each k in 1..n: A            A for k = 1, 2, ..., n, joined by &; any k in 1..n: by |
     V(x, y)   x > y   x >= y     x has visited y; x is taller than y; x is as tall as y or taller
+    x == y                       x is exactly as tall as y
     x = y     x != y             x is y; x is not y
     the y in Pe: A               as a term: the person y of which A is true
 
@@ -37,6 +38,7 @@ from ietest_fast.templates.schemas import (
     NamedTerm,
     Negation,
     Relation,
+    Signed,
     instantiate,
 )
 
@@ -49,8 +51,8 @@ if TYPE_CHECKING:
 
 DOMAINS = {"Pe": Domain.PEOPLE, "Pl": Domain.PLACES}
 RESERVED = frozenset(
-    "all some at least exactly each any the in for V template where people places premise "  # noqa: SIM905
-    "hypothesis label".split()
+    "all some at least exactly each any the in for V template where people places same as "  # noqa: SIM905
+    "signs share premise hypothesis mask label".split()
 )
 """Words that name no term."""
 
@@ -161,12 +163,12 @@ class Parser:
         """Read a number: ``3``, ``n`` or ``n-1``."""
         at = self.token
         if at.kind == "number":
-            return Index(None, self._number(), at)
+            return Index(None, self.number(), at)
         name = self.name("a number or its name").text
         if self.accept("+"):
-            return Index(name, self._number(), at)
+            return Index(name, self.number(), at)
         if self.accept("-"):
-            return Index(name, -self._number(), at)
+            return Index(name, -self.number(), at)
         return Index(name, 0, at)
 
     def bounds(self) -> tuple[Index, Index]:
@@ -187,7 +189,8 @@ class Parser:
     def _say(self) -> str:
         return "the end" if self.token.kind == "end" else repr(self.token.text)
 
-    def _number(self) -> int:
+    def number(self) -> int:
+        """Read a number in digits."""
         token = self.expect("number", "a number")
         if len(token.text) > 4:
             raise self.error("the number is too large", token)
@@ -210,6 +213,8 @@ class Parser:
             negated = Negation(self._unary())
             self._depth -= 1
             return negated
+        if token.kind == "+":
+            return self._signed()
         if token.kind == "(" and not self._begins_description(self._tokens[self._next + 1]):
             self.take()
             inside = self.schema()
@@ -221,6 +226,17 @@ class Parser:
         if word in {"each", "any"}:
             return self._family()
         return self._relation()
+
+    def _signed(self) -> Schema:
+        self._depth += 1
+        if self._depth > _MOST_NESTED:
+            raise self.error(f"the formula is nested more than {_MOST_NESTED} times")
+        self.take()
+        self.expect("-", "'-' of the sign '+-'")
+        at = self.name("the name of a sign")
+        signed = Signed(at.text, self._index_behind(), self._unary(), at)
+        self._depth -= 1
+        return signed
 
     @staticmethod
     def _begins_description(token: Token) -> bool:
@@ -262,8 +278,10 @@ class Parser:
             raise self.error("put a description before a mark in parentheses: (the y in Pe: ...)")
         first = self._term()
         mark = self.token
-        if mark.kind not in {">", ">=", "=", "!="}:
-            raise self.error(f"'>', '>=', '=' or '!=' is expected behind a term, not {self._say()}")
+        if mark.kind not in {">", ">=", "==", "=", "!="}:
+            raise self.error(
+                f"'>', '>=', '==', '=' or '!=' is expected behind a term, not {self._say()}"
+            )
         self.take()
         second = self._term()
         if mark.kind == "!=":
@@ -282,9 +300,16 @@ class Parser:
             domain = self.domain()
             self.expect(":")
             return DescribedTerm(variable, domain, self.schema(), at)
-        name = self.name("a formula").text
-        index = None
-        if self.accept("["):
-            index = self.index()
-            self.expect("]")
-        return NamedTerm(name, index, at)
+        return self.named_term("a formula")
+
+    def named_term(self, wanted: str = "a name") -> NamedTerm:
+        """Read ``x`` or ``x[k]``."""
+        at = self.name(wanted)
+        return NamedTerm(at.text, self._index_behind(), at)
+
+    def _index_behind(self) -> Index | None:
+        if not self.accept("["):
+            return None
+        index = self.index()
+        self.expect("]")
+        return index

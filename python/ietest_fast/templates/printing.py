@@ -16,6 +16,7 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    SameHeight,
     Taller,
     Visited,
     terms_of,
@@ -24,7 +25,7 @@ from ietest_fast.templates.formulas import (
 if TYPE_CHECKING:
     from ietest_fast.templates.formulas import Formula, Term
 
-_MARKS = {Taller: ">", AsTall: ">=", Equal: "="}
+_MARKS = {Taller: ">", AsTall: ">=", SameHeight: "==", Equal: "="}
 _RANGES = {Domain.PEOPLE: " in Pe", Domain.PLACES: " in Pl", Domain.BOTH: ""}
 
 
@@ -60,7 +61,7 @@ def print_formula(formula: Formula) -> str:  # noqa: PLR0911 - one line for each
             return _quantified(f"exactly {number}", variable, domain, body)
         case Visited(visitor, visited):
             return f"V({_term(visitor)}, {_term(visited)})"
-        case Taller() | AsTall() | Equal():
+        case Taller() | AsTall() | SameHeight() | Equal():
             first, second = terms_of(formula)
             return f"{_term(first)} {_MARKS[type(formula)]} {_term(second)}"
         case _:
@@ -75,7 +76,8 @@ def _closed(formula: Formula) -> str:
     while isinstance(formula, And | Or) and len(formula.parts) == 1:
         (formula,) = formula.parts
     text = print_formula(formula)
-    return text if isinstance(formula, Visited | Taller | AsTall | Equal | Not) else f"({text})"
+    is_closed = isinstance(formula, Visited | Taller | AsTall | SameHeight | Equal | Not)
+    return text if is_closed else f"({text})"
 
 
 def _term(term: Term) -> str:

@@ -23,6 +23,7 @@ from ietest_fast.templates.formulas import (
     Exactly,
     ForAll,
     Not,
+    SameHeight,
     Taller,
     Variable,
     Visited,
@@ -38,6 +39,7 @@ _ATOMS: dict[str, type[Atom]] = {
     "visited": Visited,
     "taller": Taller,
     "as-tall": AsTall,
+    "same-height": SameHeight,
     "is": Equal,
 }
 _GENDERS = ("masculine", "feminine")

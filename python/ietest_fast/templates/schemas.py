@@ -23,9 +23,11 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    SameHeight,
     Taller,
     Variable,
     Visited,
+    at_least_one,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +36,13 @@ if TYPE_CHECKING:
     from ietest_fast.templates.formulas import Atom, Formula, Sort, Term
     from ietest_fast.templates.lexing import Token
 
-RELATIONS: dict[str, type[Atom]] = {"V": Visited, ">": Taller, ">=": AsTall, "=": Equal}
+RELATIONS: dict[str, type[Atom]] = {
+    "V": Visited,
+    ">": Taller,
+    ">=": AsTall,
+    "==": SameHeight,
+    "=": Equal,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ SchemaTerm = NamedTerm | DescribedTerm
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """An atom: ``V``, ``>``, ``>=`` or ``=``."""
+    """An atom: ``V``, ``>``, ``>=``, ``==`` or ``=``."""
 
     name: str
     first: SchemaTerm
@@ -87,6 +95,20 @@ class Negation:
     """``~`` before a schema."""
 
     body: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """``+-s`` or ``+-s[k]`` before a schema: it is negated if the sign s is."""
+
+    name: str
+    index: Index | None
+    body: Schema
+    at: Token
+
+    def is_negated(self, sizes: Mapping[str, int]) -> bool:
+        """Say whether it is, given the signs of a shape."""
+        return sizes[sign_key(self.name, self.index, sizes)] > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +151,7 @@ class Family:
     at: Token
 
 
-Schema = Relation | Negation | Joined | Conditional | Bound | Family
+Schema = Relation | Negation | Signed | Joined | Conditional | Bound | Family
 
 
 def instantiate(  # noqa: PLR0911 - one line for each kind
@@ -151,6 +173,9 @@ def instantiate(  # noqa: PLR0911 - one line for each kind
             return RELATIONS[name](_term(first, sizes, constants), _term(second, sizes, constants))
         case Negation(body):
             return Not(instantiate(body, sizes, constants))
+        case Signed(body=body):
+            formula = instantiate(body, sizes, constants)
+            return Not(formula) if schema.is_negated(sizes) else formula
         case Joined(mark, parts):
             return _join(mark, (instantiate(part, sizes, constants) for part in parts))
         case Conditional(antecedent, consequent):
@@ -164,8 +189,11 @@ def instantiate(  # noqa: PLR0911 - one line for each kind
             if quantifier == "all":
                 return ForAll(variable, domain, formula)
             counted = 1 if number is None else number.value(sizes)
-            kind = Exactly if quantifier == "exactly" else AtLeast
-            return kind(counted, variable, domain, formula)
+            if quantifier == "exactly":
+                return Exactly(counted, variable, domain, formula)
+            if counted == 1 and number is not None:
+                return at_least_one(variable, domain, formula)
+            return AtLeast(counted, variable, domain, formula)
         case Family(mark, index, low, high, body):
             numbers = range(low.value(sizes), high.value(sizes) + 1)
             return _join(
@@ -173,6 +201,11 @@ def instantiate(  # noqa: PLR0911 - one line for each kind
             )
         case _:
             assert_never(schema)
+
+
+def sign_key(name: str, index: Index | None, sizes: Mapping[str, int]) -> str:
+    """Return the name of a sign among the numbers of a shape: ``s`` or ``s[1]``."""
+    return name if index is None else f"{name}[{index.value(sizes)}]"
 
 
 def _join(mark: str, parts: Iterable[Formula]) -> Formula:

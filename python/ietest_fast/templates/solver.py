@@ -78,6 +78,16 @@ def find_world(formula: Formula, *, solve: ClauseSolver = solve_clauses) -> Inte
         If there is no such world with few entities, and it is not known that a larger one needs no
         more, as of "everyone has visited someone who ...".
     """
+    worlds = _find_for_parts(formula, solve)
+    if worlds is None:
+        return None
+    return _check(formula, _join(worlds, constants_of(formula)))
+
+
+def _find_for_parts(
+    formula: Formula, solve: ClauseSolver
+) -> list[tuple[Formula, Interpretation]] | None:
+    """Return a world for each independent part of a formula, None if one part has none."""
     named = constants_of(formula)
     worlds: list[tuple[Formula, Interpretation]] = []
     unproved: UnprovedError | None = None
@@ -95,7 +105,7 @@ def find_world(formula: Formula, *, solve: ClauseSolver = solve_clauses) -> Inte
         worlds.append((part, world))
     if unproved is not None:
         raise unproved
-    return _check(formula, _join(worlds, named))
+    return worlds
 
 
 @functools.lru_cache(_MOST_REMEMBERED)
@@ -109,11 +119,13 @@ def _find_for_part(
         for sizes in _small_sizes(choices, counts):
             world = _find_sized(form, named, sizes, solve)
             if world is not None:
-                return world
+                return _check(formula, world)
         for choice in choices:
             world = _find_sized(choice.form, named, choice.sizes, solve)
-            if world is None or choice.is_whole:
-                return world
+            if world is None:
+                return None
+            if choice.is_whole:
+                return _check(formula, world)
     except TooLargeError as error:
         raise UnprovedError(str(error)) from error
     raise UnprovedError(
@@ -196,10 +208,10 @@ def label_of(
         If the label cannot be proved.
     """
     given = tuple(premises)
-    with_it = find_world(And((*given, hypothesis)), solve=solve)
-    without = find_world(And((*given, Not(hypothesis))), solve=solve)
-    if with_it is None and without is None:
+    with_it = _find_for_parts(And((*given, hypothesis)), solve) is not None
+    without = _find_for_parts(And((*given, Not(hypothesis))), solve) is not None
+    if not with_it and not without:
         raise InputError("the premises contradict each other; no hypothesis has a label then")
-    if with_it is None:
+    if not with_it:
         return Label.CONTRADICTION
-    return Label.ENTAILMENT if without is None else Label.NEUTRAL
+    return Label.NEUTRAL if without else Label.ENTAILMENT

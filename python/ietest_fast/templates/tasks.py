@@ -1,34 +1,111 @@
-"""The tasks of the thesis, as template files of the package."""
+"""The tasks of the package: template files, and what is special about their words."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ietest_fast.errors import InputError
 from ietest_fast.templates.files import read_templates
 
 if TYPE_CHECKING:
+    from ietest_fast.templates.language import Language
     from ietest_fast.templates.template import Template
 
-TASKS = Path(__file__).parent / "tasks" / "thesis"
+TASKS = Path(__file__).parent / "tasks"
 
-NAMES = (
-    "simple-negation",
-    "boolean-coordination",
-    "quantifier",
-    "definite-description",
-    "comparative",
-    "counting",
-)
-"""Tasks 1 to 6 of Salvatore (2020), section 3.4.2."""
+RuleSet = Literal["thesis", "released"]
+RULE_SETS: tuple[RuleSet, ...] = get_args(RuleSet)
+"""What the thesis says, and what the program behind its published corpora does."""
+
+THESIS = {
+    "simple-negation": "task 1: facts, of which one is denied",
+    "boolean-coordination": "task 2: several visitors or places joined by 'and'",
+    "quantifier": "task 3: everyone and someone, every place and every person",
+    "definite-description": "task 4: the person that has visited every place",
+    "comparative": "task 5: who is taller",
+    "counting": "task 6: only so many places and people",
+}
+"""Tasks 1 to 6 of Salvatore (2020), section 3.4.2 and appendix A."""
+
+RULES = {
+    "conjunction": "from A and B follows 'A and B', and from it each of them",
+    "disjunction": "from A follows 'A or B'; from 'A or B' without A follows B",
+    "implication": "if A, then B",
+    "negation": "what leads to a contradiction is false",
+    "universal": "from everyone follows anybody who is named",
+    "existential": "from anybody who is named follows someone",
+    "equality": "the one person of whom something is true",
+}
+"""Introduction and elimination of each connective (section 3.2), denied, and of something else."""
+
+MASKED = {
+    "masked-boolean-coordination": "which of 'and' and 'or' stands there",
+    "masked-quantifier": "which of 'someone' and 'everyone' stands there",
+    "masked-counting": "which numeral stands there",
+}
+"""The modules of masked inference (section 3.5 and appendix B)."""
 
 MIXED = "mixed"
-"""Task 7: all others together."""
+"""Task 7: tasks 1 to 6 together."""
+
+_FOLDERS = {"rules": RULES, "masked": MASKED}
+# The published comparatives have a space before each comma. Sentences with "if" need full stops.
+_SENTENCES = {
+    ("released", "comparative"): " , ",
+    ("rules", "disjunction"): ". ",
+    ("rules", "implication"): ". ",
+    ("rules", "negation"): ". ",
+}
 
 
-def load_task(name: str) -> tuple[Template, ...]:
-    """Return the templates of a task.
+@dataclass(frozen=True)
+class Task:
+    """Templates that belong together.
+
+    Parameters
+    ----------
+    name
+        Of the task, or of the file.
+    templates
+        One or more.
+    sentences
+        What stands between the sentences of a premise; None: as in the language.
+    """
+
+    name: str
+    templates: tuple[Template, ...]
+    sentences: str | None = None
+
+    def words(self, language: Language) -> Language:
+        """Return a language with what is special about this task."""
+        if self.sentences is None:
+            return language
+        lists = language.lists.model_copy(update={"sentences": self.sentences})
+        return language.model_copy(update={"lists": lists})
+
+
+def task_names() -> tuple[str, ...]:
+    """Return the names of all tasks."""
+    return (*THESIS, MIXED, *RULES, *MASKED)
+
+
+def describe_task(name: str) -> str:
+    """Return a line about a task."""
+    known = {**THESIS, MIXED: "task 7: tasks 1 to 6 together", **RULES, **MASKED}
+    return known[name]
+
+
+def load_tasks(name: str, rules: RuleSet = "thesis") -> tuple[Task, ...]:
+    """Return the tasks behind a name: one, or of ``mixed`` six.
+
+    Parameters
+    ----------
+    name
+        One of :func:`task_names`.
+    rules
+        Of tasks 1 to 7. Others have one rule set.
 
     Raises
     ------
@@ -36,7 +113,25 @@ def load_task(name: str) -> tuple[Template, ...]:
         If there is no task of this name.
     """
     if name == MIXED:
-        return tuple(template for own in NAMES for template in load_task(own))
-    if name not in NAMES:
-        raise InputError(f"there is no task {name!r}; there are {', '.join((*NAMES, MIXED))}")
-    return read_templates(TASKS / f"{name}.txt")
+        return tuple(task for own in THESIS for task in load_tasks(own, rules))
+    if name in THESIS:
+        path = TASKS / rules / f"{name}.txt"
+        return (Task(name, read_templates(path), _SENTENCES.get((rules, name))),)
+    for folder, own in _FOLDERS.items():
+        if name in own:
+            path = TASKS / folder / f"{name}.txt"
+            return (Task(name, read_templates(path), _SENTENCES.get((folder, name))),)
+    raise InputError(f"there is no task {name!r}; there are {', '.join(task_names())}")
+
+
+def read_task(path: str | Path) -> Task:
+    """Return the templates of a file as a task, which has the name of the file.
+
+    Raises
+    ------
+    TemplateError
+        If a template is not what it has to be.
+    InputError
+        If the file cannot be read.
+    """
+    return Task(Path(path).stem, read_templates(path))

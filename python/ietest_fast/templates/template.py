@@ -6,11 +6,13 @@ entities, whose label is proved; names of people and places make texts of it.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.formulas import Constant, Sort, constants_of
+from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.schemas import instantiate
 from ietest_fast.templates.solver import Label, label_of
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.templates.formulas import Formula
     from ietest_fast.templates.lexing import Token
-    from ietest_fast.templates.schemas import Index, Schema
+    from ietest_fast.templates.schemas import Index, NamedTerm, Schema
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,35 @@ class Premise:
 
     schema: Schema
     each: Range | None
+    at: Token
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Signs that negate a formula or not, each as likely: ``s``, or ``s[1..n]``."""
+
+    name: str
+    low: Index | None
+    high: Index | None
+    at: Token
+
+    def keys(self, sizes: Mapping[str, int]) -> list[str]:
+        """Return the names of its signs among the numbers of a shape."""
+        if self.low is None or self.high is None:
+            return [self.name]
+        numbers = range(self.low.value(sizes), self.high.value(sizes) + 1)
+        return [f"{self.name}[{number}]" for number in numbers]
+
+
+MASKS = ("and", "or", "some", "every", "number")
+"""What can be masked in a hypothesis."""
+
+
+@dataclass(frozen=True)
+class Mask:
+    """The word of the hypothesis that is masked: that of a connective or a quantity."""
+
+    what: str
     at: Token
 
 
@@ -92,6 +123,14 @@ class Template:
         What the premises say of the hypothesis, in every shape.
     at, label_at
         Where the template and its label stand.
+    same
+        Names that stand for one entity.
+    signs
+        What negates formulas or not.
+    share
+        How often the template is drawn, compared with others.
+    mask
+        The word that a masked language model has to find; None: there is none.
     path
         The file, None for a text in memory.
     """
@@ -104,6 +143,10 @@ class Template:
     label: Label
     at: Token
     label_at: Token
+    same: tuple[tuple[NamedTerm, NamedTerm], ...] = ()
+    signs: tuple[Sign, ...] = ()
+    share: Fraction = Fraction(1)
+    mask: Mask | None = None
     path: str | Path | None = None
     _sorts: dict[str, Sort] = field(init=False, repr=False, compare=False)
 
@@ -118,9 +161,21 @@ class Template:
     def weighted_sizes(self) -> Iterator[tuple[dict[str, int], float]]:
         """Yield the numbers of each shape, and with which probability a shape has them.
 
-        Sizes are drawn in their order, each of a range with the same probability.
+        Sizes are drawn in their order, each of a range with the same probability, and then signs.
+
+        Raises
+        ------
+        TemplateError
+            If there is no shape.
         """
-        yield from self._extend({}, 1.0, 0)
+        n_shapes = 0
+        for sizes, weight in self._extend({}, 1.0, 0):
+            n_shapes += 1
+            names = [key for sign in self.signs for key in sign.keys(sizes)]
+            for own in itertools.product((0, 1), repeat=len(names)):
+                yield sizes | dict(zip(names, own, strict=True)), weight / 2 ** len(names)
+        if not n_shapes:
+            raise self._error("the ranges of its sizes leave no shape", self.at)
 
     def _extend(
         self, sizes: dict[str, int], weight: float, place: int
@@ -141,20 +196,28 @@ class Template:
         TemplateError
             If an index is outside the range of its family.
         """
-        premises: list[Formula] = []
-        for premise in self.premises:
-            if premise.each is None:
-                premises.append(instantiate(premise.schema, sizes, self._sorts))
-                continue
-            low, high = premise.each.low.value(sizes), premise.each.high.value(sizes)
-            premises += [
-                instantiate(premise.schema, {**sizes, premise.each.name: number}, self._sorts)
-                for number in range(low, high + 1)
-            ]
+        premises = tuple(one for premise in self.premises for one in self._formulas(premise, sizes))
         hypothesis = instantiate(self.hypothesis, sizes, self._sorts)
+        if self.same:
+            same = {
+                self._constant(one, sizes): self._constant(two, sizes) for one, two in self.same
+            }
+            premises, hypothesis = rename((premises, hypothesis), same)
         named = {each: None for one in (*premises, hypothesis) for each in constants_of(one)}
         self._check_declared(named, sizes)
-        return Shape(tuple(sizes.items()), tuple(premises), hypothesis, tuple(named))
+        return Shape(tuple(sizes.items()), premises, hypothesis, tuple(named))
+
+    def _formulas(self, premise: Premise, sizes: Mapping[str, int]) -> Iterator[Formula]:
+        if premise.each is None:
+            yield instantiate(premise.schema, sizes, self._sorts)
+            return
+        own = premise.each
+        for number in range(own.low.value(sizes), own.high.value(sizes) + 1):
+            yield instantiate(premise.schema, {**sizes, own.name: number}, self._sorts)
+
+    def _constant(self, term: NamedTerm, sizes: Mapping[str, int]) -> Constant:
+        name = term.name if term.index is None else f"{term.name}[{term.index.value(sizes)}]"
+        return Constant(name, self._sorts[term.name])
 
     def _check_declared(self, named: Mapping[Constant, None], sizes: Mapping[str, int]) -> None:
         declared = set()
@@ -196,8 +259,6 @@ class Template:
         for sizes in self.sizes():
             self.prove(sizes)
             n_shapes += 1
-        if not n_shapes:
-            raise self._error("the ranges of its sizes leave no shape", self.at)
         return n_shapes
 
     def _error(self, message: str, at: Token) -> TemplateError:

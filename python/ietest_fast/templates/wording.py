@@ -6,6 +6,7 @@ of somebody who has a name, one text for each gender.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
@@ -16,7 +17,7 @@ from ietest_fast.templates.clauses import (
     Quantity,
     to_sentence,
 )
-from ietest_fast.templates.formulas import Sort
+from ietest_fast.templates.formulas import AtLeast, Exactly, ForAll, Sort, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +45,9 @@ class Choice:
 
 Piece = str | Slot | Choice
 
+MASK = "[MASK]"
+"""What stands in the place of a masked word."""
+
 
 def word_premises(formulas: Sequence[Formula], language: Language) -> tuple[Piece, ...]:
     """Return the text of premises, one sentence behind the other.
@@ -55,15 +59,71 @@ def word_premises(formulas: Sequence[Formula], language: Language) -> tuple[Piec
     """
     pieces: list[Piece] = []
     for formula in formulas:
+        sentence = _sentence(to_sentence(formula), language)
         if pieces:
             pieces.append(language.lists.sentences)
-        pieces += _capitalise(_sentence(to_sentence(formula), language))
+        is_first = not pieces or language.lists.sentences.strip() in {".", "!"}
+        pieces += _capitalise(sentence) if is_first else sentence
     return _merge(pieces)
 
 
 def word_hypothesis(formula: Formula, language: Language) -> tuple[Piece, ...]:
     """Return the text of a hypothesis."""
     return word_premises([formula], language)
+
+
+def mask(pieces: Sequence[Piece], words: Sequence[str]) -> tuple[tuple[Piece, ...], str] | None:
+    """Return a text in which one word is masked, and that word.
+
+    Parameters
+    ----------
+    pieces
+        From :func:`word_hypothesis`.
+    words
+        What may stand there; the first of them that does is masked, where it stands first.
+
+    Returns
+    -------
+    tuple or None
+        None if none of the words is there.
+    """
+    for word in words:
+        pattern = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
+        for place, piece in enumerate(pieces):
+            found = pattern.search(piece) if isinstance(piece, str) else None
+            if found is not None:
+                masked = f"{found.string[: found.start()]}{MASK}{found.string[found.end() :]}"
+                return (*pieces[:place], masked, *pieces[place + 1 :]), word
+    return None
+
+
+def masked_words(what: str, formula: Formula, language: Language) -> tuple[str, ...]:
+    """Return the words of a language that a mask stands for.
+
+    Parameters
+    ----------
+    what
+        One of :data:`ietest_fast.templates.template.MASKS`.
+    formula
+        That the text says.
+    language
+        Its words.
+    """
+    if what in {"and", "or"}:
+        return (language.connectives.of(what).replace("{0}", "").replace("{1}", "").strip(),)
+    found: list[str] = []
+    for each in walk(formula):
+        if what == "number" and isinstance(each, AtLeast | Exactly):
+            number = max(each.number, 1)
+            genders = (language.quantities.at_least, language.quantities.exactly)
+            found += [language.numeral(number, own.of(each.domain).gender) for own in genders]
+        elif what == "every" and isinstance(each, ForAll):
+            words = language.quantities.every.of(each.domain)
+            found += [words.subject, words.object]
+        elif what == "some" and isinstance(each, AtLeast) and each.number == 1:
+            words = language.quantities.some.of(each.domain)
+            found += [words.subject, words.object]
+    return tuple(found)
 
 
 def fill(
@@ -132,7 +192,14 @@ def _subject(nominal: Nominal, language: Language) -> tuple[list[Piece], bool, G
             return [words.subject], words.number == "plural", words.gender
         case Described(domain, predicate):
             described = language.described.of(domain)
-            inner = _say(predicate, language, plural=False, gender=described.gender, people=())
+            inner = _say(
+                predicate,
+                language,
+                plural=False,
+                gender=described.gender,
+                people=(),
+                is_described=True,
+            )
             before, _, behind = described.text.partition("{predicate}")
             return [before, *inner, behind], False, described.gender
         case _:
@@ -159,9 +226,10 @@ def _say(
     plural: bool,
     gender: Gender | None,
     people: tuple[Constant, ...],
+    is_described: bool = False,
 ) -> list[Piece]:
     """Return verb and objects."""
-    objects = [_object(each, language) for each in predicate.objects]
+    objects = [_object(each, language, is_described) for each in predicate.objects]
     is_positive = predicate.positive and not any(negates for _, negates in objects)
     verb = language.verbs.of(predicate.verb).words(plural=plural, positive=is_positive)
     return [
@@ -171,11 +239,12 @@ def _say(
     ]
 
 
-def _object(nominal: Nominal, language: Language) -> tuple[list[Piece], bool]:
+def _object(nominal: Nominal, language: Language, is_described: bool) -> tuple[list[Piece], bool]:
     """Return the words of an object, and whether the verb before it is negated."""
     if isinstance(nominal, Quantity) and nominal.kind in {"every", "some", "no"}:
         words = getattr(language.quantities, nominal.kind).of(nominal.domain)
-        return [words.object], words.negates
+        text = words.described if is_described and words.described else words.object
+        return [text], words.negates
     words, _, _ = _subject(nominal, language)
     return words, False
 

@@ -191,6 +191,9 @@ def test_pairs_with_two_way_labels_keep_them() -> None:
     table = pa.table({"a": ["x", "y"], "b": ["x", "y"], "label": ["not_entailment", "entailment"]})
     corpus = corpus_from_table(table, text_columns=["a", "b"])
     assert corpus.label_names == ("entailment", "not_entailment")
+    table = table.set_column(2, "label", pa.array(["contradiction", "Non-contradiction"]))
+    corpus = corpus_from_table(table, text_columns=["a", "b"])
+    assert corpus.label_names == ("contradiction", "Non-contradiction")
 
 
 def test_a_name_is_looked_up_before_an_index() -> None:

@@ -36,6 +36,20 @@ NLI = ("entailment", "neutral", "contradiction")
             ("entailment", "non-entailment"),
         ),
         (
+            NLI,
+            ("contradiction", "non-contradiction"),
+            [1, 1, 0],
+            [0, 1],
+            ("contradiction", "non-contradiction"),
+        ),
+        (
+            ("not_contradiction", "contradiction"),
+            NLI,
+            [0, 1],
+            [0, 0, 1],
+            ("non-contradiction", "contradiction"),
+        ),
+        (
             ("NEGATIVE", "POSITIVE"),
             ("positive", "negative"),
             [1, 0],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,8 @@ from ietest_fast.templates.language import load_language
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.naming import Names, check_disjoint
 from ietest_fast.templates.skeletons import Skeleton, pack
+from ietest_fast.templates.tasks import Task
+from ietest_fast.templates.template import Mask
 from ietest_fast.templates.wording import Choice, Slot, fill, word_hypothesis, word_premises
 
 FILE = """
@@ -59,7 +62,7 @@ N = 6_000
 
 
 def drawer(language: str = "pt", seed: int = 0, names: Names = NAMES) -> PairDrawer:
-    proved = prove_templates(parse_templates(FILE), load_language(language))
+    proved = prove_templates([Task("own", parse_templates(FILE))], load_language(language))
     return PairDrawer(proved, names, seed=seed)
 
 
@@ -139,7 +142,7 @@ def test_templates_and_sizes_have_their_shares(table: pa.Table) -> None:
 
 def test_labels_can_be_two() -> None:
     """Half of the rows contradict; the templates that do not share the other half."""
-    proved = prove_templates(parse_templates(FILE), load_language("en"))
+    proved = prove_templates([Task("own", parse_templates(FILE))], load_language("en"))
     two = PairDrawer(proved, NAMES, label_names=CONTRADICTION_OR_NOT)
     table = two.draw(0, N)
     assert two.labels == ("contradiction", "non-contradiction")
@@ -197,7 +200,68 @@ def test_names_are_checked() -> None:
 def test_labels_are_proved() -> None:
     wrong = parse_templates(FILE.replace("label       neutral", "label       entailment", 1))
     with pytest.raises(TemplateError, match="the label is entailment, but here it is neutral"):
-        prove_templates(wrong, load_language("en"))
+        prove_templates([Task("own", wrong)], load_language("en"))
+
+
+def test_tasks_and_templates_have_their_shares() -> None:
+    """Of a label, each task the same; within it, templates as they say."""
+    shared = FILE.replace("label       neutral", "share       3\n    label       neutral", 1)
+    (alone,) = parse_templates("""
+        template alone
+            people      x, y
+            premise     V(x, y)
+            hypothesis  V(y, x)
+            label       neutral
+        """)
+    tasks = [Task("many", parse_templates(shared)), Task("one", (alone,))]
+    table = PairDrawer(prove_templates(tasks, load_language("en")), NAMES).draw(0, N)
+    assert Counter(table["label"].to_pylist()) == dict.fromkeys(
+        ("entailment", "neutral", "contradiction"), N // 3
+    )
+    counts = Counter(zip(table["task"].to_pylist(), table["template"].to_pylist(), strict=True))
+    expected = {
+        ("many", "elsewhere"): N / 8,
+        ("many", "other"): N / 24,
+        ("one", "alone"): N / 6,
+    }
+    found = [counts[key] for key in expected]
+    assert sum(found) == N // 3
+    assert stats.chisquare(found, list(expected.values())).pvalue > 1e-4
+
+
+def test_words_are_masked() -> None:
+    templates = parse_templates("""
+        template both
+            people      x, z
+            places      y
+            signs       s
+            premise     V(x, y)
+            premise     +-s V(z, y)
+            hypothesis  V(x, y) & (+-s V(z, y))
+            mask        and
+            label       entailment
+
+        template plain
+            people      x
+            places      y
+            premise     V(x, y)
+            hypothesis  ~V(x, y)
+            label       contradiction
+        """)
+    proved = prove_templates([Task("own", templates)], load_language("en"))
+    assert proved.answers == ("and", "and", None)
+    rows = PairDrawer(proved, NAMES).draw(0, 400).to_pylist()
+    assert len({"didn't" in row["premise"] for row in rows}) == 2
+    for row in rows:
+        if row["template"] == "plain":
+            assert row["masked"] is row["answer"] is None
+            continue
+        assert row["answer"] == "and"
+        assert row["masked"].replace("[MASK]", "and") == row["hypothesis"]
+        assert row["masked"].count("[MASK]") == 1
+    unmasked = replace(templates[0], mask=Mask("or", templates[0].at))
+    with pytest.raises(TemplateError, match="has no word for 'or' in English"):
+        prove_templates([Task("own", (unmasked,))], load_language("en"))
 
 
 def test_skeletons_keep_equal_texts_and_groups_once() -> None:

@@ -2,19 +2,110 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fractions import Fraction
+from random import Random
+
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.tasks import MIXED, NAMES, TASKS, load_task
+from ietest_fast.templates.language import language_codes, load_language
+from ietest_fast.templates.solver import Label
+from ietest_fast.templates.tasks import (
+    MASKED,
+    MIXED,
+    RULE_SETS,
+    RULES,
+    TASKS,
+    THESIS,
+    describe_task,
+    load_tasks,
+    read_task,
+    task_names,
+)
+from ietest_fast.templates.wording import mask, masked_words, word_hypothesis, word_premises
 
 
 def test_every_file_is_a_task() -> None:
-    assert {path.stem for path in TASKS.iterdir()} == set(NAMES)
-    numbers = [template.name for name in NAMES for template in load_task(name)]
-    assert [template.name for template in load_task(MIXED)] == numbers
+    for folder, names in (("thesis", THESIS), ("released", THESIS), ("rules", RULES)):
+        assert {path.stem for path in (TASKS / folder).iterdir()} == set(names)
+    assert {path.stem for path in (TASKS / "masked").iterdir()} == set(MASKED)
+    mixed = load_tasks(MIXED)
+    assert [task.name for task in mixed] == list(THESIS)
+    numbers = [template.name for task in mixed for template in task.templates]
     assert len(numbers) == len(set(numbers)) == 39
+    assert all(describe_task(name) for name in task_names())
 
 
 def test_other_names_are_refused() -> None:
-    with pytest.raises(InputError, match="no task 'negation'; there are simple-negation, "):
-        load_task("negation")
+    with pytest.raises(InputError, match="no task 'negations'; there are simple-negation, "):
+        load_tasks("negations")
+
+
+@pytest.mark.parametrize("code", language_codes())
+@pytest.mark.parametrize("name", [*THESIS, *RULES, *MASKED])
+@pytest.mark.parametrize("rules", RULE_SETS)
+def test_labels_are_proved_and_there_are_words(name: str, rules: str, code: str) -> None:
+    """Of each template, ten shapes."""
+    if rules == "released" and name not in THESIS:
+        return
+    (task,) = load_tasks(name, rules)  # type: ignore[arg-type]
+    language = task.words(load_language(code, as_released=rules == "released"))
+    for template in task.templates:
+        sizes = list(template.sizes())
+        for own in Random(0).sample(sizes, min(len(sizes), 10)):
+            shape = template.prove(own)
+            assert word_premises(shape.premises, language)
+            hypothesis = word_hypothesis(shape.hypothesis, language)
+            if template.mask is not None:
+                words = masked_words(template.mask.what, shape.hypothesis, language)
+                assert mask(hypothesis, words) is not None
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_have_all_labels(name: str) -> None:
+    (task,) = load_tasks(name)
+    assert {template.label for template in task.templates} == set(Label)
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_answers_are_balanced(name: str) -> None:
+    """As in the thesis: each word of a module is the answer as often."""
+    (task,) = load_tasks(name)
+    shares: Counter[str] = Counter()
+    language = load_language("en")
+    for template in task.templates:
+        assert template.mask is not None
+        for sizes, weight in template.weighted_sizes():
+            shape = template.shape(sizes)
+            words = masked_words(template.mask.what, shape.hypothesis, language)
+            found = mask(word_hypothesis(shape.hypothesis, language), words)
+            assert found is not None
+            shares[found[1]] += Fraction(weight).limit_denominator(10**6) * template.share
+    expected = {"masked-counting": 20}.get(name, 2)
+    assert len(shares) == expected
+    assert len(set(shares.values())) == 1
+
+
+def test_the_released_shares() -> None:
+    """A.11 and A.12 are one template there, so each is drawn half as often."""
+    (task,) = load_tasks("quantifier", "released")
+    shares = {template.name: template.share for template in task.templates}
+    halves = {"A.11", "A.12", "A.16", "A.17"}
+    assert shares == {name: Fraction(1, 2) if name in halves else 1 for name in shares}
+    # What is written as several templates is as frequent as one.
+    (task,) = load_tasks("counting", "released")
+    totals: Counter[str] = Counter()
+    for template in task.templates:
+        totals[template.name.partition("-")[0]] += template.share
+    assert totals == {f"A.{number}": 1 for number in range(28, 36)}
+
+
+def test_a_file_is_a_task(tmp_path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text((TASKS / "rules" / "equality.txt").read_text("utf-8"))
+    task = read_task(path)
+    assert task.name == "mine"
+    assert [each.name for each in task.templates] == [
+        each.name for each in load_tasks("equality")[0].templates
+    ]

@@ -53,13 +53,23 @@ def edit(old: str, new: str) -> str:
         (edit("n in 2..4", "n in 2..m"), (3, 25), "the number 'm' is unknown"),
         (edit("people      x", "people      n"), (4, 17), "'n' has a meaning already"),
         (edit("contradiction", "false"), (8, 17), "one of entailment, neutral, contradiction"),
-        (edit("label ", "labels"), (8, 5), "one of template, where, people, places, premise"),
+        (edit("label ", "labels"), (8, 5), "one of template, where, people, places, same"),
         (edit("    label       contradiction\n", ""), (2, 1), "has no label"),
         (edit("    hypothesis  ~V(x[i], y[i])\n", ""), (2, 1), "has no hypothesis"),
         (ONE + "    label neutral\n", (9, 5), "has a label already"),
         (ONE + "    hypothesis V(x[1], y[1])\n", (9, 5), "has a hypothesis already"),
         (ONE + ONE, (10, 1), "there are two templates 'one'"),
         ("people x", (1, 1), "'template' is expected here"),
+        (ONE + "    share 0\n", (9, 11), "a share is a number above 0"),
+        (ONE + "    share 1/0\n", (9, 11), "a share is a number above 0"),
+        (ONE + "    share 1\n    share 2\n", (10, 5), "has a share already"),
+        (ONE + "    mask not\n", (9, 10), "one of and, or, some, every, number"),
+        (ONE + "    same x[1] as y[1]\n", (9, 18), "a person is no place"),
+        (ONE + "    same x[1], y[1]\n", (9, 14), "'as' is expected here"),
+        (ONE + "    signs x\n", (9, 11), "'x' has a meaning already"),
+        (edit("~V(x[i]", "+-s V(x[i]"), (7, 19), "the sign 's' is unknown here"),
+        (ONE.replace("~V", "+-s V") + "    signs s[1..n]\n", (7, 19), "the sign 's' is unknown"),
+        (edit("~V(x[i]", "+ V(x[i]"), (7, 19), "'-' of the sign '+-' is expected here"),
     ],
 )
 def test_mistakes_are_named_with_their_place(text, place, message):
@@ -93,6 +103,43 @@ def test_labels_that_are_not_proved(text, place, message):
         template.prove_all()
     assert message in str(caught.value)
     assert (caught.value.line, caught.value.text_column) == place
+
+
+def test_signs_negate_or_not():
+    (template,) = parse_templates("""
+        template signs
+            where       n in 1..2
+            people      x[1..n], z
+            places      y
+            signs       s[1..n], t
+            premise     +-s[k] V(x[k], y) for k in 1..n
+            premise     +-t ~V(z, y)
+            hypothesis  V(z, y) | ~V(z, y)
+            label       entailment
+        """)
+    weights = dict.fromkeys([4, 8], 0.0)
+    said = set()
+    for sizes, weight in template.weighted_sizes():
+        weights[2 ** (sizes["n"] + 1)] += weight
+        said.add(tuple(map(print_formula, template.shape(sizes).premises)))
+    assert weights == {4: 0.5, 8: 0.5}
+    assert len(said) == 4 + 8
+    assert ("~V(x[1], y)", "V(x[2], y)", "~~V(z, y)") in said
+    assert template.prove_all() == 12
+
+
+def test_names_can_stand_for_one_entity():
+    (template,) = parse_templates("""
+        template self
+            people      x, y[1..3]
+            same        y[2] as x
+            premise     exactly 2 u in Pe: V(x, u)
+            hypothesis  each k in 1..3: V(x, y[k])
+            label       contradiction
+        """)
+    (shape,) = [template.prove(sizes) for sizes in template.sizes()]
+    assert print_formula(shape.hypothesis) == "V(x, y[1]) & V(x, x) & V(x, y[3])"
+    assert [each.name for each in shape.constants] == ["x", "y[1]", "y[3]"]
 
 
 def test_a_file_without_templates(tmp_path):

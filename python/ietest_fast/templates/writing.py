@@ -1,0 +1,189 @@
+"""Corpora from templates, as files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from ietest_fast import __version__
+from ietest_fast.atomic import write_file
+from ietest_fast.corpus.batch_writer import BatchWriter, check_target
+from ietest_fast.errors import InputError, ResourceError
+from ietest_fast.templates.drawing import PairDrawer
+from ietest_fast.templates.naming import check_disjoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from ietest_fast.templates.drawing import ProvedTemplates
+    from ietest_fast.templates.naming import Names
+    from ietest_fast.templates.solver import Label
+
+RECORD = "templates.json"
+"""The file of the folder that says how the others were made."""
+
+
+@dataclass(frozen=True)
+class SplitPlan:
+    """One file of a corpus.
+
+    Parameters
+    ----------
+    name
+        Of the split, and of the file.
+    n_rows
+        1 or more.
+    names
+        For its entities.
+    """
+
+    name: str
+    n_rows: int
+    names: Names
+
+
+@dataclass(frozen=True)
+class CorpusPlan:
+    """What is written.
+
+    Parameters
+    ----------
+    folder
+        Where; it is made if it is not there.
+    splits
+        One or more.
+    label_names
+        What rows say for each label.
+    seed
+        Of all draws.
+    form
+        ``parquet``, ``csv``, ``tsv`` or ``jsonl``.
+    about
+        Further entries for the record.
+    """
+
+    folder: Path
+    splits: tuple[SplitPlan, ...]
+    label_names: Mapping[Label, str]
+    seed: int
+    form: str
+    about: Mapping[str, object]
+
+    def path_of(self, split: SplitPlan) -> Path:
+        """Return the file of a split."""
+        return self.folder / f"{split.name}.{self.form}"
+
+    @property
+    def are_disjoint(self) -> bool:
+        """Whether no name stands in two splits."""
+        try:
+            check_disjoint([(each.name, each.names) for each in self.splits])
+        except InputError:
+            return False
+        return True
+
+
+def check_plan(plan: CorpusPlan) -> None:
+    """Stop if the files cannot be written, as far as that can be told without writing."""
+    try:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResourceError(f"{plan.folder}: cannot be made: {error.strerror or error}") from error
+    for split in plan.splits:
+        check_target(plan.path_of(split))
+
+
+def draw_split(proved: ProvedTemplates, plan: CorpusPlan, split: SplitPlan) -> PairDrawer:
+    """Return what draws the pairs of a split; each split has a seed of its own."""
+    return PairDrawer(
+        proved, split.names, label_names=plan.label_names, seed=(plan.seed, *split.name.encode())
+    )
+
+
+def write_corpus(
+    proved: ProvedTemplates,
+    plan: CorpusPlan,
+    *,
+    n_threads: int | None = None,
+    on_rows: Callable[[int], None] | None = None,
+) -> dict[str, object]:
+    """Draw the pairs of all splits, and write them in batches.
+
+    The files appear when all of them are complete.
+
+    Parameters
+    ----------
+    proved
+        From :func:`ietest_fast.templates.drawing.prove_templates`.
+    plan
+        What to write.
+    n_threads
+        All cores by default. The rows do not depend on it.
+    on_rows
+        Called after each batch with the number of rows so far.
+
+    Returns
+    -------
+    dict
+        What stands in the record, ``templates.json``.
+
+    Raises
+    ------
+    InputError
+        If there are fewer names than a shape has entities.
+    ResourceError
+        If a file cannot be written.
+    """
+    drawers = [draw_split(proved, plan, split) for split in plan.splits]
+    check_plan(plan)
+    with contextlib.ExitStack() as stack:
+        writers: list[BatchWriter] = []
+        for split, drawer in zip(plan.splits, drawers, strict=True):
+            writer = BatchWriter(plan.path_of(split), drawer.draw(0, 1, n_threads=1).schema)
+            writers.append(stack.enter_context(writer))
+        n_done = 0
+        for split, drawer, writer in zip(plan.splits, drawers, writers, strict=True):
+            for batch in drawer.batches(split.n_rows, n_threads=n_threads):
+                writer.write(batch)
+                n_done += batch.num_rows
+                if on_rows is not None:
+                    on_rows(n_done)
+        for writer in writers:
+            writer.finish()
+    record = _record(proved, plan)
+    text = json.dumps(record, ensure_ascii=False, indent=2)
+    write_file(plan.folder / RECORD, lambda file: _write(file, f"{text}\n"))
+    return record
+
+
+def _record(proved: ProvedTemplates, plan: CorpusPlan) -> dict[str, object]:
+    return {
+        "ietest_fast": __version__,
+        **plan.about,
+        "tasks": [task.name for task in proved.tasks],
+        "templates": len(proved.templates),
+        "shapes_proved": len(proved.weights),
+        "labels": _unique([plan.label_names[each.label] for each in proved.templates]),
+        "seed": plan.seed,
+        "splits": {
+            split.name: {
+                "file": plan.path_of(split).name,
+                "rows": split.n_rows,
+                "people": len(split.names.women) + len(split.names.men),
+                "places": len(split.names.places),
+            }
+            for split in plan.splits
+        },
+        "names_are_disjoint": plan.are_disjoint,
+    }
+
+
+def _unique(texts: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
+
+
+def _write(file: BinaryIO, text: str) -> None:
+    file.write(text.encode())
