@@ -56,6 +56,9 @@ class Verb(_Strict):
     plural: Words
     not_singular: Words = Field(alias="not-singular")
     not_plural: Words = Field(alias="not-plural")
+    person: str = Field(
+        "{0}", description="a person as its object, as the Spanish 'a {0}' in 'visitó a Juan'"
+    )
 
     def words(self, *, plural: bool, positive: bool) -> Agreeing:
         """Return the words of one form."""

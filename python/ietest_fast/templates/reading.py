@@ -92,7 +92,7 @@ class TextReader:
         behind = text[found.end() :].strip()
         if form.verb == "is":
             return self._described(subjects, behind)
-        objects = self._read_list(behind)
+        objects = self._read_list(behind, form.verb)
         negates = any(isinstance(each, Quantity) and each.kind == "no" for each in objects)
         positive = form.positive or (negates and self._negates_objects())
         formulas = [
@@ -130,17 +130,18 @@ class TextReader:
             sentences[-1] = mark.join([sentences[-1], *waiting])
         return [each.strip() for each in sentences] or [text.strip()]
 
-    def _read_list(self, text: str) -> list[Term | Quantity]:
-        """Read *a, b and c*: names and quantities."""
+    def _read_list(self, text: str, verb: str | None = None) -> list[Term | Quantity]:
+        """Read *a, b and c*: names and quantities, as subjects or as objects of a verb."""
         lists = self.language.lists
-        whole = self._quantities.get(text.lower())
+        person = "{0}" if verb is None else self.language.verbs.of(verb).person
+        whole = self._quantities.get(_bare(text, person).lower())
         if whole is not None:
             return [whole]
         head, mark, last = text.rpartition(lists.last)
         parts = [*head.split(lists.between), last] if mark else [text]
         read: list[Term | Quantity] = []
         for part in parts:
-            name = part.strip()
+            name = _bare(part.strip(), person)
             if not name:
                 raise InputError(f"a name is missing in {text!r}")
             read.append(self._quantities.get(name.lower()) or Constant(name, self.sort_of(name)))
@@ -188,10 +189,17 @@ class TextReader:
         name = self._variable()
         said = [
             self._relate(form.verb, Variable(name), each, positive=form.positive)
-            for each in self._read_list(inner[found.end() :].strip())
+            for each in self._read_list(inner[found.end() :].strip(), form.verb)
         ]
         body = said[0] if len(said) == 1 else And(tuple(said))
         return Equal(subject, Description(name, domain, body))
+
+
+def _bare(text: str, person: str) -> str:
+    """Return a text without the marks of a person as object, if it has them."""
+    before, _, behind = person.partition("{0}")
+    is_marked = text.startswith(before) and text.endswith(behind)
+    return text[len(before) : len(text) - len(behind)] if is_marked else text
 
 
 def _quantified(quantity: Quantity, variable: str, body: Formula) -> Formula:

@@ -229,14 +229,24 @@ def _say(
     is_described: bool = False,
 ) -> list[Piece]:
     """Return verb and objects."""
+    verb = language.verbs.of(predicate.verb)
     objects = [_object(each, language, is_described) for each in predicate.objects]
     is_positive = predicate.positive and not any(negates for _, negates in objects)
-    verb = language.verbs.of(predicate.verb).words(plural=plural, positive=is_positive)
-    return [
-        _agree(verb, gender, people),
-        " ",
-        *_join([words for words, _ in objects], language),
+    said = [
+        _put(verb.person, [words]) if _may_be_person(each) else words
+        for each, (words, _) in zip(predicate.objects, objects, strict=True)
     ]
+    return [
+        _agree(verb.words(plural=plural, positive=is_positive), gender, people),
+        " ",
+        *_join(said, language),
+    ]
+
+
+def _may_be_person(nominal: Nominal) -> bool:
+    if isinstance(nominal, Named):
+        return nominal.constant.sort is Sort.PERSON
+    return Sort.PERSON in nominal.domain.sorts
 
 
 def _object(nominal: Nominal, language: Language, is_described: bool) -> tuple[list[Piece], bool]:

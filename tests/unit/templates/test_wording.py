@@ -12,7 +12,7 @@ from ietest_fast.templates.formulas import Constant, Sort
 from ietest_fast.templates.language import LANGUAGES, load_language, read_language
 from ietest_fast.templates.parsing import parse_formula
 from ietest_fast.templates.reading import TextReader
-from ietest_fast.templates.solver import label_of
+from ietest_fast.templates.solver import Label, label_of
 from ietest_fast.templates.wording import fill, word_hypothesis, word_premises
 
 PEOPLE, PLACES = ("Anna", "Bob", "Carla"), ("Rome", "Oslo", "Lima")
@@ -142,3 +142,22 @@ def test_languages_are_checked(tmp_path):
     assert "list: Extra inputs" in str(caught.value)
     with pytest.raises(InputError, match="no language 'xx'; there are en, pt"):
         load_language("xx")
+
+
+def test_people_as_objects_can_have_a_mark(tmp_path):
+    """As in Spanish, "visitó a Juan"; it is read again without the mark."""
+    path = tmp_path / "xx.toml"
+    text = (LANGUAGES / "en.toml").read_text("utf-8")
+    path.write_text(text.replace("[verbs.visited]", '[verbs.visited]\nperson = "at {0}"', 1))
+    language = read_language(path)
+    sorts = {"Anna": Sort.PERSON, "Bob": Sort.PERSON, "Rome": Sort.PLACE}
+    reader = TextReader(language, sorts.__getitem__)
+    for formula, words in (
+        ("V(Anna, Bob) & V(Anna, Rome)", "Anna has visited at Bob and Rome"),
+        ("some x in Pe: V(Anna, x)", "Anna has visited at someone"),
+        ("Anna > Bob", "Anna is taller than Bob"),
+    ):
+        parsed = parse_formula(formula, sorts)
+        names = {Constant(name, sort): name for name, sort in sorts.items()}
+        assert fill(word_hypothesis(parsed, language), names) == words
+        assert label_of([parsed], reader.read_sentence(words)) is Label.ENTAILMENT
