@@ -81,6 +81,13 @@ _COUNTS = CommaList(
     help="en, pt, or the file of a language.",
 )
 @click.option(
+    "--wordings",
+    type=click.Choice(["one", "many"]),
+    default="one",
+    show_default=True,
+    help="many: other verbs than visiting and other adjectives than tall, for a larger vocabulary.",
+)
+@click.option(
     "--names",
     "names_path",
     metavar="FILE",
@@ -110,6 +117,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     labels: str,
     rules: RuleSet,
     language: str,
+    wordings: str,
     names_path: Path | None,
     shared_names: bool,
     seed: int,
@@ -132,7 +140,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     from ietest_fast.templates.writing import CorpusPlan, check_plan, write_corpus
 
     tasks = _read_tasks(names, files, rules)
-    words = _read_language(language, rules)
+    words = _read_wordings(language, rules, many=wordings == "many")
     if splits is None:
         splits = ["train", "valid", "test"] if out is not None else ["train"]
     plans = _plan_splits(splits, counts, _find_names(language, names_path), out, shared_names)
@@ -142,14 +150,14 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         label_names=THREE_WAY if labels == "nli" else CONTRADICTION_OR_NOT,
         seed=seed,
         form=form,
-        about={"rules": rules, "language": words.name},
+        about={"rules": rules, "language": words[0].name, "wordings": len(words)},
     )
     if out is not None:
         check_plan(plan)
     with show_bars() as progress:
         n_shapes = sum(1 for task in tasks for each in task.templates for _ in each.sizes())
         move = progress("Proving labels")
-        proved = prove_templates(tasks, words, on_shape=lambda done: move(done, n_shapes))
+        proved = prove_templates(tasks, *words, on_shape=lambda done: move(done, n_shapes))
         if out is None:
             _show(proved, plan, as_json=as_json)
             return
@@ -177,11 +185,20 @@ def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> 
     return tuple(found.values())
 
 
-def _read_language(language: str, rules: RuleSet) -> Language:
-    from ietest_fast.templates.language import language_codes, load_language, read_language
+def _read_wordings(language: str, rules: RuleSet, *, many: bool) -> tuple[Language, ...]:
+    from ietest_fast.templates.language import (
+        language_codes,
+        load_language,
+        load_wordings,
+        read_language,
+    )
 
+    if many and rules == "released":
+        raise click.UsageError("the published corpora have one wording; leave out --wordings many")
     if language in language_codes():
-        return load_language(language, as_released=rules == "released")
+        if many:
+            return load_wordings(language)
+        return (load_language(language, as_released=rules == "released"),)
     path = Path(language)
     if not path.suffix:
         codes = ", ".join(language_codes())
@@ -189,7 +206,11 @@ def _read_language(language: str, rules: RuleSet) -> Language:
             f"there is no language {language!r}; there are {codes}, or give the file of one",
             param_hint="--language",
         )
-    return read_language(path)
+    if many:
+        raise click.BadParameter(
+            "the file of a language has one wording; leave it out", param_hint="--wordings"
+        )
+    return (read_language(path),)
 
 
 def _find_names(language: str, path: Path | None) -> Callable[[str], Names]:
@@ -246,9 +267,7 @@ def _print_record(
     if as_json:
         print_json({"folder": str(plan.folder), **record})
         return
-    click.echo(
-        f"{len(proved.templates)} templates, {len(proved.weights):,} shapes, all labels proved."
-    )
+    click.echo(f"{len(proved.templates)} templates, {proved.n_shapes:,} shapes, all labels proved.")
     for split in plan.splits:
         click.echo(f"{plan.path_of(split)}: {split.n_rows:,} pairs")
     if not plan.are_disjoint:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,11 +59,13 @@ class ProvedTemplates:
     task_of
         int32, shape (templates,): the place of each template's task.
     skeletons
-        Of all shapes.
+        Of all shapes, in all their wordings; what follows has a place for each of them.
     masked
         The same, with a word of each hypothesis masked; None if no template has a mask.
     answers
         The word that is masked in each shape, None where there is none.
+    n_shapes
+        How many shapes were proved.
     template_of
         int32, shape (shapes,): the place of each shape's template.
     weights
@@ -75,14 +78,14 @@ class ProvedTemplates:
     skeletons: PackedSkeletons
     masked: PackedSkeletons | None
     answers: tuple[str | None, ...]
+    n_shapes: int
     template_of: NDArray[np.int32]
     weights: NDArray[np.float64]
 
 
 def prove_templates(
     tasks: Sequence[Task],
-    language: Language,
-    *,
+    *languages: Language,
     on_shape: Callable[[int], None] | None = None,
 ) -> ProvedTemplates:
     """Prove the label of every shape, and put it into words.
@@ -91,8 +94,9 @@ def prove_templates(
     ----------
     tasks
         One or more, with different names.
-    language
-        Its words.
+    languages
+        One, or several wordings of it. Then each template has every wording, as often as the
+        others: each of its shapes has one of them, or several if it has few shapes.
     on_shape
         Called after each shape with their number so far.
 
@@ -108,21 +112,28 @@ def prove_templates(
     answers: list[str | None] = []
     template_of: list[int] = []
     weights: list[float] = []
+    n_proved = 0
     templates = [(place, each) for place, task in enumerate(tasks) for each in task.templates]
     for place, (own, template) in enumerate(templates):
-        words = tasks[own].words(language)
-        for sizes, weight in template.weighted_sizes():
+        wordings = [tasks[own].words(language) for language in languages]
+        shapes = list(template.weighted_sizes())
+        n_each = -(-len(wordings) // len(shapes))
+        turns = _turns(len(wordings), len(shapes) * n_each, place)
+        for number, (sizes, weight) in enumerate(shapes):
             shape = template.prove(sizes)
-            premise = word_premises(shape.premises, words)
-            hypothesis = word_hypothesis(shape.hypothesis, words)
-            skeletons.append(Skeleton(shape.constants, premise, hypothesis))
-            hidden, answer = _masked(template, shape, hypothesis, words)
-            masked.append(Skeleton(shape.constants, premise, hidden))
-            answers.append(answer)
-            template_of.append(place)
-            weights.append(weight)
+            n_proved += 1
+            for turn in turns[number * n_each : (number + 1) * n_each]:
+                words = wordings[turn]
+                premise = word_premises(shape.premises, words)
+                hypothesis = word_hypothesis(shape.hypothesis, words)
+                skeletons.append(Skeleton(shape.constants, premise, hypothesis))
+                hidden, answer = _masked(template, shape, hypothesis, words)
+                masked.append(Skeleton(shape.constants, premise, hidden))
+                answers.append(answer)
+                template_of.append(place)
+                weights.append(weight / n_each)
             if on_shape is not None:
-                on_shape(len(weights))
+                on_shape(n_proved)
     has_masks = any(answer is not None for answer in answers)
     return ProvedTemplates(
         tasks=tuple(tasks),
@@ -131,9 +142,18 @@ def prove_templates(
         skeletons=pack(skeletons),
         masked=pack(masked) if has_masks else None,
         answers=tuple(answers),
+        n_shapes=n_proved,
         template_of=np.array(template_of, dtype=np.int32),
         weights=np.array(weights),
     )
+
+
+def _turns(n_wordings: int, n_texts: int, seed: int) -> list[int]:
+    """Return a wording for each text, all as often, so that sizes of shapes say nothing of it."""
+    turns = [number % n_wordings for number in range(n_texts)]
+    if n_texts > n_wordings:
+        Random(seed).shuffle(turns)  # noqa: S311 - no secret
+    return turns
 
 
 def _masked(

@@ -7,9 +7,10 @@ gender of a subject, a table with ``masculine`` and ``feminine`` stands in the p
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -204,6 +205,10 @@ def read_language(path: str | Path, *, changes: str | Path | None = None) -> Lan
     content = _read_toml(Path(path))
     if changes is not None:
         content = _changed(content, _read_toml(Path(changes)))
+    return _validated(content, path)
+
+
+def _validated(content: dict[str, object], path: str | Path) -> Language:
     try:
         return Language.model_validate(content)
     except ValidationError as error:
@@ -255,3 +260,32 @@ def load_language(code: str, *, as_released: bool = False) -> Language:
         raise InputError(f"there is no language {code!r}; there are {', '.join(language_codes())}")
     changes = LANGUAGES / "released" / f"{code}.toml"
     return read_language(LANGUAGES / f"{code}.toml", changes=changes if as_released else None)
+
+
+@functools.cache
+def load_wordings(code: str) -> tuple[Language, ...]:
+    """Return a language of the package in several wordings, the usual one first.
+
+    They have other verbs in the place of visiting, and other adjectives in the place of being tall.
+    What follows from what is the same, as all sentences of a pair have the same ones.
+
+    Raises
+    ------
+    InputError
+        If there is no language of this code, or it has one wording only.
+    """
+    usual = load_language(code)
+    path = LANGUAGES / "wordings" / f"{code}.toml"
+    if not path.exists():
+        raise InputError(f"there is one wording of {usual.name} only; take another language")
+    content = _read_toml(LANGUAGES / f"{code}.toml")
+    wordings: Any = _read_toml(path)["wordings"]
+    others = [{**content, "verbs": _reworded(content["verbs"], words)} for words in wordings]
+    return (usual, *(_validated(other, path) for other in others))
+
+
+def _reworded(value: object, words: dict[str, str]) -> object:
+    """Return texts, deep down, with words in the places of others."""
+    if isinstance(value, dict):
+        return {key: _reworded(own, words) for key, own in value.items()}
+    return re.sub(r"\w+", lambda found: words.get(found.group(), found.group()), str(value))

@@ -165,7 +165,7 @@ def _record(proved: ProvedTemplates, plan: CorpusPlan) -> dict[str, object]:
         **plan.about,
         "tasks": [task.name for task in proved.tasks],
         "templates": len(proved.templates),
-        "shapes_proved": len(proved.weights),
+        "shapes_proved": proved.n_shapes,
         "labels": _unique([plan.label_names[each.label] for each in proved.templates]),
         "seed": plan.seed,
         "splits": {

@@ -15,7 +15,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
 from ietest_fast.templates.files import parse_templates
 from ietest_fast.templates.formulas import Constant, Sort
-from ietest_fast.templates.language import load_language
+from ietest_fast.templates.language import load_language, load_wordings
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.naming import Names, check_disjoint
 from ietest_fast.templates.skeletons import Skeleton, pack
@@ -227,6 +227,28 @@ def test_tasks_and_templates_have_their_shares() -> None:
     found = [counts[key] for key in expected]
     assert sum(found) == N // 3
     assert stats.chisquare(found, list(expected.values())).pvalue > 1e-4
+
+
+def test_wordings_are_as_frequent() -> None:
+    """Of a template with six shapes and one with one; a pair has one wording."""
+    wordings = load_wordings("en")[:4]
+    templates = parse_templates(FILE)
+    proved = prove_templates([Task("own", templates)], *wordings)
+    assert proved.n_shapes == 6 + 1 + 1 + 1
+    assert np.bincount(proved.template_of).tolist() == [6, 4, 4, 4]
+    table = PairDrawer(proved, NAMES).draw(0, N)
+    verbs = Counter(
+        re.search(r"visited|seen|photographed|drawn", row["premise"]).group()  # type: ignore[union-attr]
+        for row in table.to_pylist()
+        if row["template"] == "elsewhere"
+    )
+    assert len(verbs) == 4
+    assert stats.chisquare(list(verbs.values())).pvalue > 1e-4
+    pairs = {"visited": "visit", "seen": "see", "photographed": "photograph", "drawn": "draw"}
+    for row in table.to_pylist():
+        if row["template"] == "there":
+            verb = next(each for each in pairs if f"has {each} " in row["premise"])
+            assert f"didn't {pairs[verb]} " in row["hypothesis"]
 
 
 def test_words_are_masked() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.templates.files import read_templates
 from ietest_fast.templates.formulas import Constant, Sort
-from ietest_fast.templates.language import LANGUAGES, load_language, read_language
+from ietest_fast.templates.language import LANGUAGES, load_language, load_wordings, read_language
 from ietest_fast.templates.parsing import parse_formula
 from ietest_fast.templates.reading import TextReader
 from ietest_fast.templates.solver import Label, label_of
@@ -161,3 +161,21 @@ def test_people_as_objects_can_have_a_mark(tmp_path):
         names = {Constant(name, sort): name for name, sort in sorts.items()}
         assert fill(word_hypothesis(parsed, language), names) == words
         assert label_of([parsed], reader.read_sentence(words)) is Label.ENTAILMENT
+
+
+@pytest.mark.parametrize("code", ["en", "pt"])
+def test_other_wordings_change_words_of_verbs_only(code):
+    """All forms are others, and no two wordings have the same visits."""
+    usual, *others = load_wordings(code)
+    assert usual == load_language(code)
+    assert len(others) >= 15
+    said = set()
+    for language in (usual, *others):
+        assert language.model_copy(update={"verbs": usual.verbs}) == usual
+        visited = language.verbs.visited
+        said.add((visited.singular, visited.plural, visited.not_singular, visited.not_plural))
+        for verb in ("taller", "as-tall", "same-height"):
+            is_usual = language is usual
+            assert (language.verbs.of(verb) == usual.verbs.of(verb)) == is_usual
+    for form in zip(*said, strict=True):
+        assert len(set(form)) == len(said)
