@@ -26,6 +26,7 @@ COMMANDS = {
     "stress": ("stress", "Run a finished model on stress tests: distraction, noise, competence."),
     "consistency": ("consistency", "Measure how alike a model answers paraphrases of an item."),
     "difficulty": ("difficulty", "Mark the items of a file as easy or difficult (AFLite)."),
+    "masked": ("masked", "Measure how well a masked language model infers hidden words."),
     "export": ("export", "Write a fine-tuned classifier as an ONNX folder, and check it."),
     "test": ("test", "The paired test alone, from two outcome columns or four counts."),
     "power": ("power", "Plan a paired test: power, sample size, detectable difference."),

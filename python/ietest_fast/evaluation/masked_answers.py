@@ -1,0 +1,283 @@
+"""What a masked language model says of hidden words, and files of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.columns import check_columns, list_names
+from ietest_fast.corpus.formats import format_of, locate_row
+from ietest_fast.corpus.streams import open_batches
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+RankedIn = Literal["vocabulary", "candidates"]
+
+SCHEMA = pa.schema(
+    [
+        ("model", pa.string()),
+        ("item", pa.string()),
+        ("answer", pa.string()),
+        ("predicted", pa.string()),
+        ("rank", pa.int32()),
+        ("reciprocal_rank", pa.float64()),
+        ("log_probability", pa.float64()),
+        ("n_tokens", pa.int32()),
+        ("ranked_in", pa.string()),
+        ("truncated", pa.bool_()),
+        ("problem", pa.string()),
+    ]
+)
+"""The columns of a log, apart from those by which accuracies are parted.
+
+A row that could not be scored has a ``problem`` and no rank. ``item`` may be int64.
+"""
+
+# What else the thesis's files have, beside reciprocal ranks.
+_RELEASED_OTHERS = {"", "sentence2", "subjects", "objects", "ids", "people", "places"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MaskedAnswers:
+    """A model's answers to items of masked inference.
+
+    Attributes
+    ----------
+    table
+        n rows with the columns of :data:`SCHEMA` and of `groups`.
+    groups
+        Columns by which accuracies are parted.
+    candidates
+        The words that answers were compared with; empty where all were ranked in the vocabulary, or
+        if it is not known.
+    backend, fingerprint
+        Of the model; empty if it is not known.
+    """
+
+    table: pa.Table
+    groups: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    backend: str = ""
+    fingerprint: str = ""
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return str(self.table["model"][0].as_py())
+
+    @property
+    def reciprocal_ranks(self) -> NDArray[np.float64]:
+        """Shape (n,), NaN for rows that could not be scored; 0 for ranks that are not known."""
+        column = self.table["reciprocal_rank"].cast(pa.float64())
+        return np.asarray(pc.fill_null(column, float("nan")))
+
+    @property
+    def problems(self) -> list[str | None]:
+        """Shape (n,): why a row could not be scored."""
+        return list(self.table["problem"].to_pylist())
+
+    @property
+    def n_truncated(self) -> int:
+        """Rows that were scored and lost tokens because they were too long."""
+        lost = pc.and_(
+            pc.fill_null(self.table["truncated"], False), pc.is_null(self.table["problem"])
+        )
+        return int(pc.sum(lost).as_py() or 0)
+
+
+def write_masked_log(answers: Sequence[MaskedAnswers], path: str | Path) -> None:
+    """Write the answers of some models to one file, whole or not at all.
+
+    Parameters
+    ----------
+    answers
+        To the same items.
+    path
+        Parquet, CSV, TSV or JSON lines, by its name.
+    """
+    from ietest_fast.corpus.batch_writer import BatchWriter
+
+    table = pa.concat_tables([each.table for each in answers])
+    with BatchWriter(path, table.schema) as writer:
+        writer.write(table)
+
+
+def read_masked_log(
+    path: str | Path, *, groups: Sequence[str] | None = None, ranks: Sequence[str] | None = None
+) -> tuple[MaskedAnswers, ...]:
+    """Read ranks of hidden words, one :class:`MaskedAnswers` for each model.
+
+    Parameters
+    ----------
+    path
+        What :func:`write_masked_log` has written; or a file of the thesis's results, with the
+        columns ``sentence1``, ``sentence2_masked``, ``label`` and one column of reciprocal ranks
+        for each model (0: not among the first).
+    groups
+        Columns by which accuracies are parted; None: ``module`` and ``template`` if there.
+    ranks
+        Of a file of results, the columns of reciprocal ranks; None: all columns that the thesis's
+        files of texts do not have.
+
+    Raises
+    ------
+    InputError
+        If the file is neither, or a value is no reciprocal rank.
+    """
+    path = Path(path)
+    with open_batches(path, types_of="file") as batches:
+        table = pa.Table.from_batches(list(batches), schema=batches.schema)
+    names, source = table.column_names, str(path)
+    if table.num_rows == 0:
+        raise InputError("there is no row", path=path)
+    chosen = tuple(each for each in GROUPS if each in names) if groups is None else tuple(groups)
+    check_columns(path, names, chosen)
+    if {"answer", "reciprocal_rank"} <= set(names) and ranks is None:
+        return _split_log(table, chosen, path)
+    if ranks is None:
+        known = {*RELEASED, *_RELEASED_OTHERS, *chosen}
+        ranks = [name for name in names if name not in known]
+        if not ranks or not set(RELEASED) <= set(names):
+            raise InputError(
+                "there are no ranks in it: neither the columns answer and reciprocal_rank, nor, as "
+                "in the thesis's results, columns of reciprocal ranks beside "
+                f"{', '.join(RELEASED)}; a model computes them (--model CHECKPOINT, --onnx PATH); "
+                f"the columns are {list_names(names)}",
+                path=path,
+            )
+    answer = "label" if "label" in names else "answer"
+    check_columns(path, names, [answer, *ranks])
+    return tuple(
+        _from_columns(
+            model=name,
+            items=_column(table, "item"),
+            answers=read_group(table, answer, source),
+            reciprocal=_read_reciprocal(table, name, path),
+            others={},
+            groups={each: read_group(table, each, source) for each in chosen},
+        )
+        for name in ranks
+    )
+
+
+def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[MaskedAnswers, ...]:
+    names = table.column_names
+    models = (
+        read_group(table, "model", str(path))
+        if "model" in names
+        else pa.array(["model"] * table.num_rows)
+    )
+    found = []
+    for model in pc.unique(models).to_pylist():
+        rows = np.flatnonzero(np.asarray(pc.equal(models, model)))
+        own = table.take(pa.array(rows))
+        others = {
+            name: _cast(own[name], name, path)
+            for name in SCHEMA.names
+            if name in names and name not in {"model", "item", "answer", "reciprocal_rank"}
+        }
+        found.append(
+            _from_columns(
+                model=str(model),
+                items=_column(own, "item"),
+                answers=read_group(own, "answer", str(path)),
+                reciprocal=_read_reciprocal(own, "reciprocal_rank", path, rows=rows),
+                others=others,
+                groups={each: read_group(own, each, str(path)) for each in groups},
+            )
+        )
+    return tuple(found)
+
+
+def _column(table: pa.Table, name: str) -> Any:
+    return table[name] if name in table.column_names else None
+
+
+def _cast(column: pa.ChunkedArray, name: str, path: Path) -> pa.ChunkedArray:
+    kind = SCHEMA.field(name).type
+    try:
+        return column.cast(kind)
+    except pa.ArrowException as error:
+        raise InputError(f"holds {column.type}, {kind} expected", path=path, column=name) from error
+
+
+def _read_reciprocal(
+    table: pa.Table, name: str, path: Path, *, rows: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return reciprocal ranks, NaN where there is none."""
+    column = table[name]
+    try:
+        values = np.asarray(pc.fill_null(column.cast(pa.float64()), float("nan")))
+    except pa.ArrowException:
+        values = np.array([_as_number(each) for each in column.to_pylist()])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = np.abs(values * np.round(1 / values) - 1) < 1e-6
+    wrong = np.flatnonzero(
+        ~(np.isnan(values) & np.asarray(pc.is_null(column)))
+        & ~((values == 0) | (near & (values > 0) & (values <= 1)))
+    )
+    if wrong.size:
+        row = int(wrong[0] if rows is None else rows[wrong[0]])
+        raise InputError(
+            f"{column[int(wrong[0])].as_py()!r} is no reciprocal rank, which is 0 or 1 over a "
+            "whole number",
+            path=path,
+            row=locate_row(path, format_of(path), row),
+            column=name,
+        )
+    return values
+
+
+def _as_number(value: object) -> float:
+    try:
+        return float("nan") if value is None else float(str(value))
+    except ValueError:
+        return -1.0
+
+
+def _from_columns(
+    *,
+    model: str,
+    items: Any,
+    answers: Any,
+    reciprocal: NDArray[np.float64],
+    others: dict[str, Any],
+    groups: dict[str, Any],
+) -> MaskedAnswers:
+    """Put a table together of what is known."""
+    n = len(reciprocal)
+    is_known = np.isfinite(reciprocal) & (reciprocal > 0)
+    ranks = np.zeros(n, np.int32)
+    ranks[is_known] = np.round(1 / reciprocal[is_known]).astype(np.int32)
+    lacking = pa.array(
+        [None if each else "no rank in the log" for each in np.isfinite(reciprocal)], pa.string()
+    )
+    if "problem" in others:
+        lacking = pc.coalesce(others["problem"], lacking)
+    columns = {
+        "model": pa.array([model] * n),
+        "item": pa.array(range(n), pa.int64()) if items is None else items,
+        "answer": answers,
+        "rank": pa.array(ranks, mask=~is_known),
+        "reciprocal_rank": pa.array(reciprocal, from_pandas=True),
+        "ranked_in": pa.array(["vocabulary"] * n),
+        **others,
+        "problem": lacking,
+    }
+    made = {
+        field.name: columns.get(field.name, pa.nulls(n, field.type)) for field in SCHEMA
+    } | groups
+    return MaskedAnswers(table=pa.table(made), groups=tuple(groups))
