@@ -39,7 +39,7 @@ CONTROLS = {
 
 def run(*arguments: object) -> str:
     """Run the command line and return what it prints."""
-    command = [Path(sys.executable).with_name("ietest-fast"), *map(str, arguments)]
+    command = [str(Path(sys.executable).with_name("ietest-fast")), *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 

@@ -25,7 +25,7 @@ ALLOWED = {
     "stats": set(),
     "templates": {"corpus"},
     "models": {"corpus", "lexicon", "stats"},
-    "evaluation": {"corpus", "lexicon", "transform", "models", "stats"},
+    "evaluation": {"corpus", "lexicon", "transform", "templates", "models", "stats"},
     "experiment": {"corpus", "lexicon", "transform", "models", "stats", "evaluation"},
     "report": {"corpus", "lexicon", "transform", "models", "stats", "evaluation", "experiment"},
     "api": {

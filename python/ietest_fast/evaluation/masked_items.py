@@ -22,19 +22,20 @@ from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.schema import plain_type
 from ietest_fast.frames import to_arrow
 from ietest_fast.plurals import say_count
+from ietest_fast.templates.wording import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MASK = "[MASK]"
-"""What stands in a hypothesis for the hidden word, whatever the model's own token is."""
-
-GROUPS = ("module", "template")
+GROUPS = ("module", "task", "template")
 """Columns by which accuracies are parted unless others are named."""
 
 COLUMNS = ("premise", "hypothesis", "answer")
+FROM_TEMPLATES = ("premise", "masked", "answer")
+"""What ``ietest-fast templates`` calls them: its ``hypothesis`` is whole."""
 RELEASED = ("sentence1", "sentence2_masked", "label")
 """What the thesis's files call them."""
+LAYOUTS = (FROM_TEMPLATES, COLUMNS, RELEASED)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,8 +126,9 @@ def read_masked_items(path: str | Path, *, groups: Sequence[str] | None = None) 
     ----------
     path
         Parquet, CSV, TSV or JSON lines with the columns ``premise``, ``hypothesis`` (with one
-        ``[MASK]``) and ``answer``, or, as in the thesis's files, ``sentence1``,
-        ``sentence2_masked`` and ``label``; and ``item`` if there is one.
+        ``[MASK]``) and ``answer``; or ``premise``, ``masked`` and ``answer``, as corpora from
+        templates; or, as in the thesis's files, ``sentence1``, ``sentence2_masked`` and ``label``.
+        And ``item`` if there is one.
     groups
         Columns by which accuracies are parted; None: those of :data:`GROUPS` that there are.
 
@@ -162,7 +164,7 @@ def masked_items_from_table(
 def _find_columns(
     names: Sequence[str], source: str, groups: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    texts = next((each for each in (COLUMNS, RELEASED) if set(each) <= set(names)), None)
+    texts = next((each for each in LAYOUTS if set(each) <= set(names)), None)
     if texts is None:
         expected = [each for each in (COLUMNS, RELEASED) if set(each[:2]) & set(names)]
         if expected:
