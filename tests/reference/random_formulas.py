@@ -50,7 +50,7 @@ def _atom(random: Random, depth: int, bound: dict[str, f.Domain]) -> f.Formula:
             _term(random, (people,), depth, bound), _term(random, (people, places), depth, bound)
         )
     if kind < 0.8:
-        sorts, relation = (people,), random.choice([f.Taller, f.AsTall])
+        sorts, relation = (people,), random.choice([f.Taller, f.AsTall, f.SameHeight])
     else:
         sorts, relation = random.choice([(people,), (places,)]), f.Equal
     return relation(_term(random, sorts, depth, bound), _term(random, sorts, depth, bound))

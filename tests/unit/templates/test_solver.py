@@ -97,6 +97,11 @@ NAMES = {**PE, "rome": Sort.PLACE, "oslo": Sort.PLACE}
         ("anna >= bob & bob >= carl", "anna > carl", "neutral"),
         ("~(anna > bob)", "bob >= anna", "entailment"),
         ("anna > bob", "bob > anna", "contradiction"),
+        ("anna == bob & bob == carl", "carl == anna", "entailment"),
+        ("anna == bob", "anna > bob", "contradiction"),
+        ("anna >= bob & bob >= anna", "anna == bob", "entailment"),
+        ("anna >= bob", "anna == bob", "neutral"),
+        ("V(anna, rome)", "at least 1 x in Pe: V(x, rome)", "entailment"),
         ("some x in Pe: x > anna", "all x in Pe: anna >= x", "contradiction"),
         # What is needed for each of the others ends in places.
         ("all x in Pe: exactly 2 y in Pl: V(x, y)", "some y in Pl: V(anna, y)", "entailment"),
