@@ -77,13 +77,18 @@ class Informedness:
 
 
 def measure_rate(
-    holds: Sequence[bool] | NDArray[Any], units: Any, *, confidence_level: float = 0.95
+    holds: Sequence[bool] | NDArray[Any],
+    units: Any,
+    *,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    n_threads: int | None = None,
 ) -> Rate:
     """Count instances of which some belong together.
 
-    The interval is the BCa bootstrap interval over units in the limit of many replicates. Where all
-    instances hold, or none, a bootstrap has nothing to draw from, and it is that of
-    :func:`proportion_interval`.
+    The interval is the BCa bootstrap interval over units. Where all instances hold, or none, a
+    bootstrap has nothing to draw from, and it is that of :func:`proportion_interval`.
 
     Parameters
     ----------
@@ -93,6 +98,8 @@ def measure_rate(
         (n,): labels; instances with equal ones belong together.
     confidence_level
         In (0, 1).
+    n_resamples, seed, n_threads
+        Of the bootstrap; 10,000 replicates where None.
 
     Raises
     ------
@@ -106,14 +113,14 @@ def measure_rate(
         return Rate(n=0, k=0, interval=None)
     found = None
     if 0 < k < n:
-        table = _tabulate([(values, codes)])
         found = estimate_measures(
-            table,
+            _tabulate([(values, codes)]),
             [_SHARE],
+            method="resample",
             confidence_level=confidence_level,
-            n_resamples=1,
-            seed=0,
-            n_threads=1,
+            n_resamples=DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
+            seed=seed,
+            n_threads=n_threads,
         )[_SHARE].interval
     if found is None:
         found = proportion_interval(values, codes, confidence_level=confidence_level)
@@ -155,8 +162,13 @@ def measure_informedness(
     """
     values, labels = _check(holds, units)
     others, other_labels = _check(control_holds, control_units)
-    rate = measure_rate(values, labels, confidence_level=confidence_level)
-    control = measure_rate(others, other_labels, confidence_level=confidence_level)
+    told: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "n_threads": n_threads,
+    }
+    rate, control = measure_rate(values, labels, **told), measure_rate(others, other_labels, **told)
     interval = None
     if rate.value is not None and control.value is not None:
         if 0 < rate.k < rate.n and 0 < control.k < control.n:
@@ -191,8 +203,8 @@ def _tabulate(sides: Sequence[tuple[NDArray[np.bool_], NDArray[Any]]]) -> UnitTa
     for (values, units), suffix in zip(sides, ("", OTHER), strict=False):
         own = codes[start : start + len(units)]
         start += len(units)
-        columns[_COLUMNS[0] + suffix] = np.bincount(own, values.astype(np.float64), n_units)
-        columns[_COLUMNS[1] + suffix] = np.bincount(own, np.ones(len(own)), n_units)
+        for name, weights in zip(_COLUMNS, (values, np.ones(len(own))), strict=True):
+            columns[name + suffix] = np.bincount(own, weights, n_units).astype(np.float64)
     return find_unit_types(columns, None, None)
 
 
