@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from ietest_fast.corpus import corpus_from_table
@@ -14,17 +13,13 @@ from ietest_fast.evaluation.logic.measuring import measure_logic
 from ietest_fast.evaluation.logic.options import LogicOptions
 from ietest_fast.evaluation.logic.rules import RULES
 from ietest_fast.evaluation.logic.running import run_logic
-from ietest_fast.models.classifiers import Scores
+from logic_toys import Asked, at_random, make_corpus, pairs_of
 from reference import logic_oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ietest_fast.corpus import Corpus
     from ietest_fast.evaluation.logic.profile import LogicProfile
     from ietest_fast.lexicon import Tagger
 
-LABELS = ("entailment", "neutral", "contradiction")
 DRAWN = {
     "monotonic-entailment",
     "monotonic-contradiction",
@@ -39,53 +34,11 @@ DRAWN = {
 }
 
 
-class Asked:
-    """A classifier that is a function of two texts, and counts what it is asked."""
-
-    backend = "function"
-    fingerprint = "0" * 64
-
-    def __init__(
-        self, classify: Callable[[str, str], str], labels: tuple[str, ...] = LABELS
-    ) -> None:
-        self.classify, self.labels = classify, labels
-        self.asked: list[tuple[str, ...]] = []
-
-    def score(self, inputs: pa.Table, *, on_batch: object = None) -> Scores:
-        pairs = list(zip(*(column.to_pylist() for column in inputs.columns), strict=True))
-        self.asked += pairs
-        return Scores(predicted=np.array([self.labels.index(self.classify(*p)) for p in pairs]))
-
-
-def at_random(premise: str, hypothesis: str) -> str:
-    return LABELS[zlib.crc32(f"{premise}|{hypothesis}".encode()) // 7 % 3]
-
-
-def make_corpus(n: int = 14, n_hypotheses: int = 3) -> Corpus:
-    things = ("dog", "cat", "man", "boy", "girl", "child", "woman")
-    rows = []
-    for i in range(n):
-        thing, place = things[i % len(things)], ("park", "house", "street")[i % 3]
-        hypotheses = (
-            f"The {thing} is in the {place}.",
-            f"The {thing} is big in scene {i}.",
-            f"No {thing} is there.",
-        )
-        for j, hypothesis in enumerate(hypotheses[:n_hypotheses]):
-            premise = f"A {thing} runs in the {place} in scene {i}."
-            rows.append({"premise": premise, "hypothesis": hypothesis, "label": LABELS[j]})
-    return corpus_from_table(pa.Table.from_pylist(rows))
-
-
 @pytest.fixture(scope="module")
 def tagger() -> Tagger:
     from ietest_fast.lexicon import Tagger
 
     return Tagger.load()
-
-
-def pairs_of(corpus: Corpus) -> list[tuple[str, str]]:
-    return list(zip(*(corpus.texts(i).to_pylist() for i in (0, 1)), strict=True))
 
 
 def instances_in(table: pa.Table, rule: str, part: str) -> list[tuple[tuple[str, str, str], ...]]:
@@ -265,7 +218,7 @@ def test_what_is_no_single_statement_stands_in_no_compound(tagger: Tagger) -> No
         tagger=tagger,
     )
     table = found.predictions.table.filter(
-        pa.compute.not_equal(found.predictions.table["version"].cast("string"), "original")
+        pc.not_equal(found.predictions.table["version"].cast("string"), "original")
     )
     texts = set(table["premise"].to_pylist()) | set(table["hypothesis"].to_pylist())
     compounds = [t for t in texts if " and " in t or " or " in t or t.startswith("It is not")]
