@@ -188,6 +188,7 @@ class LogicProfile(Result):
         said = [f"{n:,} rows left out: {why}." for why, n in self.predictions.dropped.items()]
         said += self.run.warnings
         said += [self._say_weights(), *self._say_undefined()]
+        said += [_say_both_ways(each) for each in self.results if each.is_kept is not None]
         none, bare = [], []
         for each in self.results:
             if each.measured is None:
@@ -271,6 +272,13 @@ class LogicProfile(Result):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _say_both_ways(result: RuleResult) -> str:
+    rate = result.measured.rate if result.measured is not None else None
+    assert rate is not None  # noqa: S101 - it applies to an instance
+    said = f"{result.name}: {rate.k:,} of {say_count(rate.n, 'entailment')} hold in both directions"
+    return f"{said}; {'not all do, as it should be' if result.is_kept else 'not all should'}."
 
 
 def _say(result: RuleResult) -> str:

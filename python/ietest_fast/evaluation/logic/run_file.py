@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
@@ -11,7 +12,6 @@ from ietest_fast.evaluation.run_metadata import name_models, read_run_of, write_
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 KEY = b"ietest_fast.logic"
 """What the metadata of a file of answers to the suite logic stand under."""
@@ -112,17 +112,19 @@ def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
     InputError
         If a file is no such file, or two hold answers of the same model.
     """
-    runs = [read_logic_run(path) for path in paths]
-    parts = [Predictions.read(path) for path in paths]
-    found: list[LogicAnswers] = []
-    for run, part, path in zip(runs, name_models(parts, paths), paths, strict=True):
+    runs = []
+    for path in paths:
+        run = read_logic_run(path)
         if run is None:
             raise InputError(
                 "holds no answers to the suite logic (ietest-fast stress --suite logic --out)",
                 path=path,
             )
-        found.append(LogicAnswers(predictions=part, run=run))
-    return tuple(found)
+        runs.append(run)
+    parts = name_models([Predictions.read(path) for path in paths], paths)
+    return tuple(
+        LogicAnswers(predictions=part, run=run) for part, run in zip(parts, runs, strict=True)
+    )
 
 
 def read_logic_run(path: Path) -> LogicRun | None:
@@ -134,6 +136,22 @@ def read_logic_run(path: Path) -> LogicRun | None:
         If what it says of itself is damaged.
     """
     return read_run_of(path, KEY, _restore)
+
+
+def refuse_logic(path: str | Path) -> None:
+    """Refuse a file of answers to the suite, whose versions are no rewordings of the same items.
+
+    Raises
+    ------
+    InputError
+        If it is one.
+    """
+    if read_logic_run(Path(path)) is not None:
+        raise InputError(
+            "holds answers to the suite logic, whose versions are rules and no rewordings; only "
+            "ietest-fast stress and report read it",
+            path=path,
+        )
 
 
 def _restore(found: dict[str, Any]) -> LogicRun:
