@@ -101,7 +101,7 @@ def test_a_classifier_that_sees_one_text_gets_nothing(side: int, tagger: Tagger)
 
 
 def test_a_random_classifier_gets_next_to_nothing(tagger: Tagger) -> None:
-    profile = profile_of(at_random, make_corpus(150), tagger)
+    profile = profile_of(at_random, make_corpus(90), tagger)
     for name in CONTROLLED:
         measured = profile[name].measured
         assert measured is not None

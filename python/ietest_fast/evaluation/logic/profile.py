@@ -225,14 +225,17 @@ class LogicProfile(Result):
 
     def _say_undefined(self) -> list[str]:
         said = []
-        for what, score in (("score", self.score), ("informed score", self.informed_score)):
+        for what, lacks, score in (
+            ("score", "rate", self.score),
+            ("informed score", "informedness", self.informed_score),
+        ):
             if score.undefined:
+                have = "has" if len(score.undefined) == 1 else "have"
                 said.append(
-                    f"The {what} is not defined, as {', '.join(score.undefined)} "
-                    f"{'has' if len(score.undefined) == 1 else 'have'} none: choose other weights, "
-                    "or leave such parts out (renormalise, --renormalise)."
+                    f"The {what} is not defined, as {', '.join(score.undefined)} {have} no {lacks}."
                 )
-        return said
+        remedy = "Choose other weights, or leave such parts out (renormalise, --renormalise)."
+        return [*said, remedy] if said else []
 
     def __getitem__(self, rule: str) -> RuleResult:
         found = {each.name: each for each in self.results}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +137,7 @@ def run_logic(
         on_start=on_start,
         on_batch=on_batch,
     )
+    first = replace(first, identity={**first.identity, "phi": _identify(options)})
     predicted = first.predictions.codes("predicted").astype(np.int64)
     asker.know((items.premise, items.hypothesis), predicted)
     finder = Finder(items, texts, options)
@@ -174,6 +177,12 @@ def run_logic(
         ),
     )
     return answers, _add_runs(first, asker)
+
+
+def _identify(options: LogicOptions) -> str:
+    """Return the suite's name with four digits of a hash of how candidates are found."""
+    told = json.dumps(asdict(options), sort_keys=True)
+    return f"logic@{hashlib.sha256(told.encode()).hexdigest()[:4]}"
 
 
 def _begin(rule: Rule, number: int, found: Candidates) -> _Asked:
