@@ -28,10 +28,10 @@ NOT_ENTAILED = frozenset({"not_entailment", "non-entailment", "not-entailment", 
 NOT_CONTRADICTED = frozenset(
     {"non-contradiction", "not_contradiction", "not-contradiction", "non_contradiction"}
 )
-"""The same of contradiction detection."""
+"""Names of the other label where contradictions are to be detected."""
 
-ONE_OF_TWO = NOT_ENTAILED | NOT_CONTRADICTED
-"""Names of labels that stand for two of NLI's three."""
+TWO_LABELS = NOT_ENTAILED | NOT_CONTRADICTED
+"""One of these stands for two of NLI's labels."""
 
 MAX_LABELS = 127
 """Labels are int8."""
@@ -260,7 +260,7 @@ def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
     if is_pair:
         if all(value.isdecimal() for value in folded):
             return NLI_LABELS
-        if folded & set(NLI_LABELS) and not folded & ONE_OF_TWO:
+        if folded & set(NLI_LABELS) and not folded & TWO_LABELS:
             return NLI_LABELS
     if all(_is_integer(value) for value in present):
         return tuple(str(number) for number in sorted({int(value) for value in present}))

@@ -12,6 +12,7 @@ import ietest_fast
 from ietest_fast.report.consistency_runs import say_consistency
 from ietest_fast.report.evaluations import say_evaluation
 from ietest_fast.report.examples import pack
+from ietest_fast.report.logic_runs import say_logic
 from ietest_fast.report.parts import Examples, Figures, Heading, Note, Numbers, Wordings, Words
 from ietest_fast.report.signs import show_controls
 from ietest_fast.report.stress_runs import say_stress
@@ -88,6 +89,7 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
                 "runs": [run.to_dict() for run in contents.runs],
                 "evaluations": [each.to_dict() for each in contents.evaluations],
                 "stress": None if contents.stress is None else contents.stress.to_dict(),
+                "logic": None if contents.logic is None else contents.logic.to_dict(),
                 "consistency": None
                 if contents.consistency is None
                 else contents.consistency.to_dict(),
@@ -98,8 +100,10 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
 
 def _say_finished(contents: Contents) -> list[tuple[Verdict, str]]:
     stress = () if contents.stress is None else contents.stress.profiles
+    logic = () if contents.logic is None else contents.logic.profiles
     measured = () if contents.consistency is None else contents.consistency.profiles
     said = [say_stress(profile) for profile in stress]
+    said += [say_logic(profile) for profile in logic]
     said += [say_consistency(profile) for profile in measured]
     return said + [each for found in contents.evaluations for each in say_evaluation(found)]
 

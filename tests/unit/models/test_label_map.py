@@ -43,11 +43,11 @@ NLI = ("entailment", "neutral", "contradiction")
             ("contradiction", "non-contradiction"),
         ),
         (
-            ("not_contradiction", "contradiction"),
+            ("non_contradiction", "contradiction"),
             NLI,
             [0, 1],
             [0, 0, 1],
-            ("non-contradiction", "contradiction"),
+            ("not_contradiction", "contradiction"),
         ),
         (
             ("NEGATIVE", "POSITIVE"),
@@ -68,6 +68,11 @@ def test_labels_are_matched_by_name(model, data, of_model, of_data, names):
     assert matched.of_model.tolist() == of_model
     assert matched.of_data.tolist() == of_data
     assert matched.names == names
+
+
+def test_two_labels_of_different_kinds_do_not_match():
+    with pytest.raises(InputError, match="none of the"):
+        match_labels(("entailment", "not_entailment"), ("contradiction", "non-contradiction"))
 
 
 def test_nameless_labels_need_a_map():
