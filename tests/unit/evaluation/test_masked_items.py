@@ -106,3 +106,19 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         read_masked_items(path)
     with pytest.raises(InputError, match="no such file"):
         read_masked_items(tmp_path / "b.csv")
+
+
+def test_corpora_from_templates_are_read() -> None:
+    """Their hypothesis is whole, and the masked one stands in another column."""
+    from ietest_fast.templates.drawing import PairDrawer, prove_templates
+    from ietest_fast.templates.language import load_language
+    from ietest_fast.templates.naming import load_names
+    from ietest_fast.templates.tasks import load_tasks
+
+    proved = prove_templates(load_tasks("masked-quantifier"), load_language("en"))
+    table = PairDrawer(proved, load_names("en", "test")).draw(0, 60)
+    items = masked_items_from_table(table)
+    assert items.groups == ("task", "template")
+    assert set(items.answers) == {"everyone", "someone"}
+    assert len(items.usable) == 60
+    assert items.table["hypothesis"].to_pylist() == table["masked"].to_pylist()
