@@ -65,6 +65,7 @@ def test_the_language_of_the_page(tmp_path: Path, formula: str, spanish: str) ->
     assert said == spanish
 
 
+@pytest.mark.slow
 def test_the_language_of_the_page_words_all_tasks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

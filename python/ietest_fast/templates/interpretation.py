@@ -52,6 +52,18 @@ class Interpretation:
     visits: frozenset[tuple[Constant, Constant]] = frozenset()
     heights: Mapping[Constant, int] = field(default_factory=dict)
 
+    def renamed(self, names: Mapping[Constant, Constant]) -> Interpretation:
+        """Return the same world, in which some entities have other names."""
+        return Interpretation(
+            people=tuple(names.get(each, each) for each in self.people),
+            places=tuple(names.get(each, each) for each in self.places),
+            visits=frozenset(
+                (names.get(visitor, visitor), names.get(visited, visited))
+                for visitor, visited in self.visits
+            ),
+            heights={names.get(each, each): height for each, height in self.heights.items()},
+        )
+
     def entities(self, domain: Domain) -> tuple[Constant, ...]:
         """Return the entities that a quantifier ranges over."""
         people = self.people if Sort.PERSON in domain.sorts else ()

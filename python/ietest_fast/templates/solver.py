@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ietest_fast.errors import InputError
 from ietest_fast.templates.bounds import Bounded, bound
+from ietest_fast.templates.canonical import canonical
 from ietest_fast.templates.components import HEIGHTS, quantified_sorts, split, subjects_of
 from ietest_fast.templates.formulas import And, Constant, Not, Sort, constants_of
 from ietest_fast.templates.grounding import Grounding, TooLargeError
@@ -81,28 +82,36 @@ def find_world(formula: Formula, *, solve: ClauseSolver = solve_clauses) -> Inte
     worlds = _find_for_parts(formula, solve)
     if worlds is None:
         return None
-    return _check(formula, _join(worlds, constants_of(formula)))
+    named = [
+        (part, world.renamed({number: each for each, number in numbers.items()}))
+        for part, world, numbers in worlds
+    ]
+    return _check(formula, _join(named, constants_of(formula)))
 
 
 def _find_for_parts(
     formula: Formula, solve: ClauseSolver
-) -> list[tuple[Formula, Interpretation]] | None:
-    """Return a world for each independent part of a formula, None if one part has none."""
+) -> list[tuple[Formula, Interpretation, dict[Constant, Constant]]] | None:
+    """Return a world for each independent part of a formula, None if one part has none.
+
+    In the world, entities have the numbers that stand beside it.
+    """
     named = constants_of(formula)
-    worlds: list[tuple[Formula, Interpretation]] = []
+    worlds: list[tuple[Formula, Interpretation, dict[Constant, Constant]]] = []
     unproved: UnprovedError | None = None
     for part in split(formula):
-        sorts, own = quantified_sorts(part), constants_of(part)
+        sorts, own = quantified_sorts(part), set(constants_of(part))
         # Those that a part speaks of as a whole have all names in it.
-        others = tuple(each for each in named if each.sort in sorts and each not in own)
+        others = (each for each in named if each.sort in sorts and each not in own)
+        plain, numbers = canonical(part, others)
         try:
-            world = _find_for_part(part, own + others, solve)
+            world = _find_for_part(plain, tuple(numbers.values()), solve)
         except UnprovedError as error:
             unproved = error
             continue
         if world is None:
             return None
-        worlds.append((part, world))
+        worlds.append((part, world, numbers))
     if unproved is not None:
         raise unproved
     return worlds

@@ -133,6 +133,7 @@ def test_what_cannot_be_proved_is_said():
         find_world(formula)
 
 
+@pytest.mark.slow
 def test_too_many_entities():
     text = "all x in Pe: all y in Pe: all z in Pe: V(x, y) | V(y, z) | V(z, x) | V(x, x)"
     many = " & ".join(f"(at least 60 y in Pe: V({name}, y))" for name in PE)
