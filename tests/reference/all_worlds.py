@@ -107,4 +107,5 @@ class Worlds:
         if isinstance(atom, f.Equal):
             return np.full(self.n, first == second)
         higher, lower = self.height[first[1]], self.height[second[1]]
-        return higher > lower if isinstance(atom, f.Taller) else higher >= lower
+        compare = {f.Taller: np.greater, f.AsTall: np.greater_equal, f.SameHeight: np.equal}
+        return compare[type(atom)](higher, lower)
