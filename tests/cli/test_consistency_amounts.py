@@ -60,6 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [["--amounts", "1B,1M"], ["--amount-column", "tokens"]])
 def test_amounts_of_logs(logs: Path, how: list[str]) -> None:
     options = [*how, "--amounts-of", "pretraining tokens", "--n-resamples", "200"]

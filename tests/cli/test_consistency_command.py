@@ -626,6 +626,7 @@ def test_a_log_of_another_program(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert profile["agreement_unbiased"] == pytest.approx(2 / 3)
 
 
+@pytest.mark.slow
 def test_models_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = pa.Table.from_pylist(answer_rows(ANSWERS))
     other = pa.Table.from_pylist(

@@ -158,6 +158,7 @@ def test_syntax_is_measured_if_it_is_asked_for(
     assert found["means"][0]["tag_distance"] > 0
 
 
+@pytest.mark.slow
 def test_the_file_and_the_report_have_it(
     tmp_path: Path, log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

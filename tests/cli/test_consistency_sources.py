@@ -94,6 +94,7 @@ def test_items_that_are_numbers_in_one_source_and_texts_in_another_are_the_same(
     assert profile["subsets"]["parts"]["automatic"]["accuracy_macro"] == 0.25
 
 
+@pytest.mark.slow
 def test_answers_of_two_sources_are_compared(
     tmp_path: Path, logs: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_model_is_run_on_both_versions(
         assert json.loads(said)["p_value"] == given["p_value"]
 
 
+@pytest.mark.slow
 def test_inputs_of_other_names_are_mapped(
     model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

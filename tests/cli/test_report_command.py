@@ -188,6 +188,7 @@ def test_what_is_neither_a_folder_nor_a_file_is_told(tmp_path, capsys):
     assert (status, "there is no such folder" in err) == (1, True)
 
 
+@pytest.mark.slow
 def test_the_label_column_is_that_of_the_run(tmp_path, capsys, folder):
     own = shutil.copytree(folder, tmp_path / "run")
     results = json.loads((own / "results.json").read_text())

@@ -147,6 +147,7 @@ def answered(frame: pd.DataFrame) -> pd.DataFrame:
     return found.rename(columns={"label": "gold"})
 
 
+@pytest.mark.slow
 def test_the_lines_in_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")

@@ -65,6 +65,7 @@ def test_learns_what_there_is_to_learn(weighting):
     assert np.allclose(probabilities.sum(axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", ["count", "tfidf"])
 def test_same_seed_same_classifier_on_any_number_of_threads(weighting):
     model = BagOfWordsXGBoost(weighting=weighting)

@@ -217,6 +217,7 @@ def test_ends_are_moved_out_by_students_quantile() -> None:
     assert found.interval.high - found.value == pytest.approx(factor * (plain.high - found.value))
 
 
+@pytest.mark.slow
 def test_unequal_clusters_count_as_fewer() -> None:
     table = draw_table(5, n_buckets=40)
     clusters = np.minimum(table["buckets"] // 10, 10)  # 30 buckets in one
@@ -752,6 +753,7 @@ def test_lines_of_equal_pvap_go_through_what_was_measured() -> None:
         consistency_at([0.5, 1.5], 0.5)
 
 
+@pytest.mark.slow
 def test_the_plane_shows_the_point_and_its_intervals() -> None:
     mpl = pytest.importorskip("matplotlib")
     mpl.use("Agg")

@@ -101,6 +101,7 @@ def test_joint_adjustment_is_never_weaker_than_bonferroni(kind: str) -> None:
             assert by_holm <= by_bonferroni
 
 
+@pytest.mark.slow
 def test_the_smallest_of_many_p_values_by_few_replicates_is_not_too_small() -> None:
     """Ranked among the replicates alone, min-p would reject in 16% of these tables."""
     rng = np.random.default_rng(4)

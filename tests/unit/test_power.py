@@ -283,6 +283,7 @@ def test_pairs_to_decide_is_where_the_probability_of_a_verdict_stays_high() -> N
         assert n == pytest.approx(max(short) + 1, rel=0.005, abs=1)
 
 
+@pytest.mark.slow
 def test_either_verdict_takes_fewer_pairs_than_one_of_them() -> None:
     apart = PairedCounts(760, 60, 20, 160)
     assert pairs_to_decide(apart) == pytest.approx(sample_size(0.08, 0.04), rel=0.01)

@@ -208,6 +208,7 @@ def test_processes_change_nothing(sized, tmp_path):
     assert len(again.conditions) == len(sized.conditions)
 
 
+@pytest.mark.slow
 def test_kept_classifiers_have_names_of_their_own_and_answer_later(tmp_path):
     how = {"train_size": [60, 150], "keep_models": True}
     _run(tmp_path / "run", **how)

@@ -102,6 +102,7 @@ def test_articles_follow_their_words():
     assert wordings(full, 0)[0] in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "share"), [(3, 0.5), (3, 0.2), (2, 0.9)])
 @pytest.mark.parametrize("way", ["all sets", "sizes first", "sizes first, of too many sets"])
 def test_sets_have_the_law_of_drawing_until_they_are_new(n, share, way, monkeypatch):

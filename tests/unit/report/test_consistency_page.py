@@ -95,6 +95,7 @@ def test_the_numbers_of_a_file_are_those_of_the_run(files: dict[str, Path]) -> N
     assert rows["P_C, unbiased"] == profile["p_c_unbiased"].value
 
 
+@pytest.mark.slow
 def test_tables_of_several_models(files: dict[str, Path]) -> None:
     found = read_consistency([*files.values()])
     one, two = found.profiles
@@ -115,6 +116,7 @@ def test_tables_of_several_models(files: dict[str, Path]) -> None:
     assert names.count("consistency-subsets") == 2
 
 
+@pytest.mark.slow
 def test_warnings_of_tests_stand_below_the_table_and_in_json(files: dict[str, Path]) -> None:
     found = read_consistency([*files.values()])
     (pair,) = found.pairs
@@ -162,6 +164,7 @@ def test_one_sentence_says_what_was_found(files: dict[str, Path]) -> None:
     assert f"of all such items, up to {100 * limit:.1f}% may be (95% interval)" in said
 
 
+@pytest.mark.slow
 def test_items_that_split(files: dict[str, Path]) -> None:
     one, two = read_consistency([*files.values()]).profiles
     table = split_table(one, ("text",))
@@ -177,6 +180,7 @@ def test_items_that_split(files: dict[str, Path]) -> None:
     assert distances == sorted(distances)
 
 
+@pytest.mark.slow
 def test_items_with_the_answers_of_both(files: dict[str, Path]) -> None:
     found = read_consistency([*files.values()])
     items = gather_wordings(found.profiles, found.text_columns)

@@ -47,6 +47,7 @@ def test_hostile_texts_show_as_text(make_page, hostile_run):
         assert troubles == []
 
 
+@pytest.mark.slow
 def test_the_page_holds_no_text_of_the_data_as_markup(make_page, hostile_run):
     source = make_page(hostile_run).read_text()
     for piece in ("<img src=x", "<svg onload", "owned", "<b>yes", "\x00", "<report>"):
