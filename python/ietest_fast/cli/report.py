@@ -27,7 +27,7 @@ _PATH = click.Path(path_type=Path)
     type=_PATH,
     help="The page to write.  [default: report.html in the folder of the first RUN]",
 )
-@click.option("--title", default="Invariance under equivalence", help="Of the page.")
+@click.option("--title", help="Of the page.  [default: what it is about]")
 @click.option(
     "--name",
     "names",
@@ -82,7 +82,7 @@ def command(
     *,
     runs: tuple[Path, ...],
     out: Path | None,
-    title: str,
+    title: str | None,
     names: tuple[str, ...],
     where: tuple[str, ...],
     alpha: float,

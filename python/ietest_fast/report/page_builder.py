@@ -37,7 +37,7 @@ _KINDS = {
 }
 
 
-def build_page(contents: Contents, *, title: str = "Invariance under equivalence") -> str:
+def build_page(contents: Contents, *, title: str | None = None) -> str:
     """Write a report as a page: no outside script, font or picture, and no request at all.
 
     Data appear in the page escaped, or packed in base64 and set as text by its script; a content
@@ -48,7 +48,8 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
     contents
         What :func:`~ietest_fast.report.contents.gather` has found.
     title
-        Of the page.
+        Of the page. The default is "Stress tests" or "Paraphrastic consistency" for a page about
+        one of them alone, and "Invariance under equivalence" for all others.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -63,7 +64,7 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
     script = read_page_file("report.js")
     numbers: dict[str, int] = {}
     return environment.get_template("report.html.j2").render(
-        title=title,
+        title=_name_page(contents) if title is None else title,
         version=ietest_fast.__version__,
         css=read_page_file("report.css"),
         js=script,
@@ -96,6 +97,15 @@ def build_page(contents: Contents, *, title: str = "Invariance under equivalence
             }
         ),
     )
+
+
+def _name_page(contents: Contents) -> str:
+    other = contents.runs or contents.evaluations
+    if contents.stress is not None and contents.consistency is None and not other:
+        return "Stress tests"
+    if contents.consistency is not None and contents.stress is None and not other:
+        return "Paraphrastic consistency"
+    return "Invariance under equivalence"
 
 
 def _say_finished(contents: Contents) -> list[tuple[Verdict, str]]:

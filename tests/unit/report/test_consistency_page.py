@@ -131,6 +131,7 @@ def test_warnings_of_tests_stand_below_the_table_and_in_json(files: dict[str, Pa
     assert many is not None
     assert f"There are {9 * len(pair.warnings()) - 6} more warnings" in many.note
     html = build_page(gather([], consistency=found))
+    assert "<title>Paraphrastic consistency</title>" in html
     assert "only 10 pairs" in html
     # Subsets of ten and twenty items.
     subset = found.profiles[0].subsets

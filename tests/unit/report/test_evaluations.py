@@ -83,6 +83,7 @@ def test_one_sentence_says_what_was_found(evaluation):
 
 def test_a_page_shows_answers_and_texts_as_text(evaluation):
     page = build_page(gather([], evaluations=[evaluation]))
+    assert "<title>Invariance under equivalence</title>" in page
     assert "shifted text" in page
     assert "&lt;b&gt;" in page
     assert "text 0 <b>" not in page

@@ -226,6 +226,7 @@ def test_the_page_of_several_models(
     assert stop.value.code in {0, None}
     assert "2 files of stress tests" in capsys.readouterr().out
     html = page.read_text()
+    assert "<title>Stress tests</title>" in html
     found = read_stress(list(files.values()))
     data = json.loads(re.search(r'id="report-data">(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
     assert [each["model"] for each in data["stress"]["profiles"]] == ["distracted", "steady"]
