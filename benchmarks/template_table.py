@@ -1,11 +1,11 @@
-"""Table 3.2 of Salvatore (2020), and its controls: classifiers on the tasks of logic templates.
+"""Table 3.2 and Figures 3.1 to 3.5 of Salvatore (2020): classifiers on tasks of logic templates.
 
 Run ``python -m benchmarks.template_table --out FOLDER``. Makes the corpus of each task with the
 labels of the thesis, trains each model once with its default hyperparameters (or with ``--search``
-trials of a search, as the thesis does), and prints accuracies on the test set. ``--checkpoint
-FOLDER`` adds a transformer that is fine-tuned. ``--controls`` trains it on shuffled labels, on
-premises only and on hypotheses only (section 3.4.5). Runs stand in FOLDER, and finished ones are
-not made again.
+trials of a search, as the thesis does), and prints accuracies on the test set with their means over
+tasks. ``--checkpoint FOLDER`` fine-tunes a transformer instead. ``--train-size`` trains on parts
+of the training set (Figures 3.1, 3.2, 3.4), ``--controls`` on shuffled labels, on premises only and
+on hypotheses only (Figure 3.5). Runs stand in FOLDER, and finished ones are not made again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TASKS = (
 MODELS = ("bow-rf", "rnn", "gru", "lstm")
 CONTROLS = {
     "noise label": ["--shuffle-labels"],
-    "premise only": ["--input", "premise"],
+    "premise only": ["--input", "premise", "--phi", "spelling:columns=premise"],
     "hypothesis only": ["--input", "hypothesis"],
 }
 
@@ -61,14 +61,16 @@ def make_corpus(task: str, language: str, options: argparse.Namespace) -> Path:
     return folder
 
 
-def accuracy(corpus: Path, model: Sequence[str], out: Path, options: argparse.Namespace) -> float:
-    """Train a model once on a corpus, and return its accuracy on the test set, in percent."""
+def measure(
+    corpus: Path, model: Sequence[str], out: Path, options: argparse.Namespace
+) -> dict[int | None, float]:
+    """Train a model on a corpus, and return its accuracies on the test set by size, in percent."""
     said = run(
         "run",
         *(f"--{part}={corpus / part}.parquet" for part in ("train", "valid", "test")),
         "--label-names=contradiction,non-contradiction",
         # A run needs a second version of the test set; the table is about the first.
-        "--phi=spelling",
+        *([] if "--phi" in model else ["--phi=spelling"]),
         "--rho=0",
         "--n-classifiers=1",
         f"--seed={options.seed}",
@@ -76,10 +78,13 @@ def accuracy(corpus: Path, model: Sequence[str], out: Path, options: argparse.Na
         "--n-jobs=1",
         "--n-threads=2",
         "--json",
+        *([] if options.train_size is None else [f"--train-size={options.train_size}"]),
         *model,
     )
-    (rho,) = json.loads(said)["conditions"][0]["rhos"]
-    return 100 * float(rho["accuracy_original"]["mean"])
+    return {
+        each.get("train_size"): 100 * float(each["rhos"][0]["accuracy_original"]["mean"])
+        for each in json.loads(said)["conditions"]
+    }
 
 
 def main() -> None:
@@ -90,8 +95,9 @@ def main() -> None:
     parser.add_argument("--model", action="append", help=f"[{', '.join(MODELS)}]")
     parser.add_argument("--checkpoint", type=Path, help="a transformer to fine-tune")
     parser.add_argument("--controls", action="store_true", help="train them on the controls")
+    parser.add_argument("--train-size", metavar="N[,N...]", help="pairs to train on [all]")
     parser.add_argument("--search", type=int, help="trials of a search [none]")
-    parser.add_argument("--rules", choices=["thesis", "released"], default="thesis")
+    parser.add_argument("--rules", choices=["careful", "thesis", "released"], default="thesis")
     parser.add_argument("--shared-names", action="store_true", help="question (ii)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -107,14 +113,27 @@ def main() -> None:
             "--param=learning_rate=1e-4",
         ]
     variants = CONTROLS if options.controls else {"": []}
+    by_kind: dict[tuple[str, str, str, int | None], list[float]] = {}
     for language in options.language or ("en", "pt"):
         for task in options.task or TASKS:
             corpus = make_corpus(task, language, options)
             for name, model in models.items():
                 for variant, own in variants.items():
                     place = f"{task}-{language}-{name}-{variant.replace(' ', '-')}".rstrip("-")
-                    found = accuracy(corpus, [*model, *own], options.out / place, options)
-                    print(f"{task} ({language}) | {name} | {variant} | {found:.1f}", flush=True)
+                    found = measure(corpus, [*model, *own], options.out / place, options)
+                    for size, accuracy in found.items():
+                        by_kind.setdefault((language, name, variant, size), []).append(accuracy)
+                        print(_say(task, language, name, variant, size, accuracy), flush=True)
+    for kind, accuracies in by_kind.items():
+        print(_say("mean", *kind, sum(accuracies) / len(accuracies)))
+
+
+def _say(  # noqa: PLR0917
+    task: str, language: str, model: str, variant: str, size: int | None, accuracy: float
+) -> str:
+    pairs = "" if size is None else f"{size:,} pairs"
+    said = [task, language, model, *filter(None, (variant, pairs)), f"{accuracy:.1f}"]
+    return " | ".join(said)
 
 
 if __name__ == "__main__":

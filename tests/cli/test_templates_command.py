@@ -127,7 +127,7 @@ def test_tasks_are_listed(command: Command) -> None:
     listed = [line.partition(":")[0] for line in command.run("--list").splitlines()]
     assert listed == list(task_names())
     tasks = json.loads(command.run("--list", "--json"))["tasks"]
-    assert {task["name"]: task["templates"] for task in tasks}["mixed"] == 39
+    assert {task["name"]: task["templates"] for task in tasks}["mixed"] == 43
 
 
 def test_templates_languages_and_names_of_ones_own(command: Command, tmp_path: Path) -> None:

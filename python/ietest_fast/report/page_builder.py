@@ -48,8 +48,9 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
     contents
         What :func:`~ietest_fast.report.contents.gather` has found.
     title
-        Of the page. The default is "Stress tests" or "Paraphrastic consistency" for a page about
-        one of them alone, and "Invariance under equivalence" for all others.
+        Of the page. The default is "Stress tests", "The logic of answers" or "Paraphrastic
+        consistency" for a page about one of them alone, and "Invariance under equivalence" for all
+        others.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -100,12 +101,14 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
 
 
 def _name_page(contents: Contents) -> str:
-    other = contents.runs or contents.evaluations
-    if contents.stress is not None and contents.consistency is None and not other:
-        return "Stress tests"
-    if contents.consistency is not None and contents.stress is None and not other:
-        return "Paraphrastic consistency"
-    return "Invariance under equivalence"
+    alone = {
+        "Stress tests": contents.stress,
+        "The logic of answers": contents.logic,
+        "Paraphrastic consistency": contents.consistency,
+    }
+    found = [title for title, part in alone.items() if part is not None]
+    is_one = len(found) == 1 and not contents.runs and not contents.evaluations
+    return found[0] if is_one else "Invariance under equivalence"
 
 
 def _say_finished(contents: Contents) -> list[tuple[Verdict, str]]:

@@ -8,9 +8,9 @@ by what they say, and can be keys.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +23,9 @@ class Sort(Enum):
 
     PERSON = "person"
     PLACE = "place"
+
+    # Enum hashes names, in Python; constants are hashed millions of times.
+    __hash__ = object.__hash__
 
 
 class Domain(Enum):
@@ -174,6 +177,12 @@ Connective = Not | And | Or | Implies
 Quantified = ForAll | AtLeast | Exactly
 Formula = Atom | Connective | Quantified
 
+_ATOMS = get_args(Atom)
+_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(each.name for each in fields(kind))
+    for kind in (*get_args(Term), *get_args(Formula))
+}
+
 
 def terms_of(atom: Atom) -> tuple[Term, Term]:
     """Return the two terms of an atom."""
@@ -185,10 +194,10 @@ def terms_of(atom: Atom) -> tuple[Term, Term]:
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
     """Return the formulas that a formula is made of, those of descriptions included."""
     match formula:
-        case Not(body=body) | ForAll(body=body) | AtLeast(body=body) | Exactly(body=body):
-            return (body,)
         case And(parts=parts) | Or(parts=parts):
             return parts
+        case Not(body=body) | ForAll(body=body) | AtLeast(body=body) | Exactly(body=body):
+            return (body,)
         case Implies(antecedent=antecedent, consequent=consequent):
             return (antecedent, consequent)
         case _:
@@ -210,7 +219,7 @@ def constants_of(formula: Formula) -> tuple[Constant, ...]:
 
 
 def _collect(formula: Formula, found: dict[Constant, None]) -> None:
-    if isinstance(formula, Visited | Taller | AsTall | SameHeight | Equal):
+    if isinstance(formula, _ATOMS):
         for term in terms_of(formula):
             if isinstance(term, Constant):
                 found[term] = None
@@ -230,11 +239,11 @@ def _rename(value: object, names: Mapping[Constant, Constant]) -> object:
     if isinstance(value, Constant):
         return names.get(value, value)
     if isinstance(value, tuple):
-        return tuple(_rename(each, names) for each in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = (getattr(value, each.name) for each in fields(value))
-        return type(value)(*(_rename(part, names) for part in parts))
-    return value
+        return tuple([_rename(each, names) for each in value])
+    own = _FIELDS.get(type(value))
+    if own is None:  # a number, a name, a domain
+        return value
+    return type(value)(*[_rename(getattr(value, name), names) for name in own])
 
 
 def at_least_one(variable: str, domain: Domain, body: Formula) -> Not:
