@@ -7,6 +7,9 @@ of the first task by a Python loop, as a generator at home does, and proves noth
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +18,8 @@ from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, PairDrawer, prov
 from ietest_fast.templates.language import load_language
 from ietest_fast.templates.naming import load_names
 from ietest_fast.templates.tasks import load_tasks, task_names
-from ietest_fast.templates.writing import CorpusPlan, SplitPlan, write_corpus
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from benchmarks.conftest import Race
     from ietest_fast.templates.tasks import RuleSet
 
@@ -34,17 +34,18 @@ DRAWING = pytest.mark.benchmark(group="drawing pairs of simple-negation")
 
 
 def make(task: str, rules: RuleSet, n_rows: int, folder: Path) -> None:
-    """Prove, draw and write, as the command line does."""
-    language = load_language("en", as_released=rules == "released")
-    plan = CorpusPlan(
-        folder=folder,
-        splits=(SplitPlan("train", n_rows, load_names("en", "train")),),
-        label_names=CONTRADICTION_OR_NOT,
-        seed=0,
-        form="parquet",
-        about={},
-    )
-    write_corpus(prove_templates(load_tasks(task, rules), language), plan)
+    """Prove, draw and write in a process of its own, as proofs are remembered."""
+    command = [
+        str(Path(sys.executable).with_name("ietest-fast")),
+        "templates",
+        task,
+        f"--rules={rules}",
+        "--labels=contradiction",
+        "--split=train",
+        f"--n={n_rows}",
+        f"--out={folder}",
+    ]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 @pytest.mark.benchmark(group="a million pairs, proved and written")

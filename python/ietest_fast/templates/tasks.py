@@ -122,14 +122,18 @@ def load_tasks(name: str, rules: RuleSet = "careful") -> tuple[Task, ...]:
     if name == MIXED:
         return tuple(task for own in THESIS for task in load_tasks(own, rules))
     if name in THESIS:
-        folder = "thesis" if rules == "careful" and name not in _CAREFUL else rules
-        path = TASKS / folder / f"{name}.txt"
-        return (Task(name, read_templates(path), _SENTENCES.get((folder, name))),)
+        return (
+            _read_own("thesis" if rules == "careful" and name not in _CAREFUL else rules, name),
+        )
     for folder, own in _FOLDERS.items():
         if name in own:
-            path = TASKS / folder / f"{name}.txt"
-            return (Task(name, read_templates(path), _SENTENCES.get((folder, name))),)
+            return (_read_own(folder, name),)
     raise InputError(f"there is no task {name!r}; there are {', '.join(task_names())}")
+
+
+def _read_own(folder: str, name: str) -> Task:
+    templates = read_templates(TASKS / folder / f"{name}.txt")
+    return Task(name, templates, _SENTENCES.get((folder, name)))
 
 
 def read_task(path: str | Path) -> Task:
