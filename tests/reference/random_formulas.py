@@ -32,8 +32,9 @@ def random_formula(
     if kind < 0.6:
         parts = [random_formula(random, depth - 1, bound) for _ in range(2)]
         return f.Implies(*parts)
-    # Names may be bound twice.
-    variable, domain = random.choice([f"x{len(bound)}", "y"]), random.choice(list(f.Domain))
+    # Names may be bound twice, and look like those that a program makes.
+    variable = random.choice([f"x{len(bound)}", "y", f"v{random.randrange(4)}"])
+    domain = random.choice(list(f.Domain))
     body = random_formula(random, depth - 1, {**bound, variable: domain})
     quantifier = random.random()
     if quantifier < 0.35:

@@ -71,8 +71,8 @@ _COUNTS = CommaList(
     type=click.Choice(["careful", "thesis", "released"]),
     default="careful",
     show_default=True,
-    help="Of tasks 1 to 7. careful: neither text alone tells the label; thesis: as the thesis "
-    "describes them; released: as its published corpora are.",
+    help="Of tasks 1 to 7. careful: neither text alone tells what is a contradiction; thesis: as "
+    "the thesis describes them; released: as its published corpora are.",
 )
 @click.option(
     "--language",

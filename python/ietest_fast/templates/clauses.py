@@ -140,11 +140,11 @@ def _sentence(formula: Formula) -> Sentence:
         return clause
     match formula:
         case And(parts) if parts:
-            return Compound("and", tuple(_sentence(part) for part in parts))
+            return _compound("and", formula, parts)
         case Or(parts) if parts:
-            return Compound("or", tuple(_sentence(part) for part in parts))
+            return _compound("or", formula, parts)
         case Implies(antecedent, consequent):
-            return Compound("if", (_sentence(antecedent), _sentence(consequent)))
+            return _compound("if", formula, (antecedent, consequent))
         case Not(body):
             return Compound("not", (_sentence(body),))
         case _:
@@ -152,6 +152,30 @@ def _sentence(formula: Formula) -> Sentence:
                 f"there are no words for {print_formula(formula)}: a quantifier needs a verb whose "
                 "subject or object it can be"
             )
+
+
+def _compound(connective: str, formula: Formula, parts: Sequence[Formula]) -> Compound:
+    """Join sentences, if it can be heard where each of them ends.
+
+    *A and B or C* can mean two things, and so can *If A, then B and C* where A is not all of the
+    condition of C.
+    """
+    sentences = tuple(_sentence(part) for part in parts)
+    for place, each in enumerate(sentences):
+        if not isinstance(each, Compound) or each.connective == connective != "if":
+            continue
+        is_last = place == len(sentences) - 1
+        is_unclear = (
+            each.connective == "if" if connective == "if" else each.connective in {"and", "or"}
+        )
+        if (is_unclear and not (is_last and connective == "if")) or (
+            not is_last and connective != "if"
+        ):
+            raise InputError(
+                f"there are no words for {print_formula(formula)} that could not mean something "
+                "else: write several premises, or simpler ones"
+            )
+    return Compound(connective, sentences)
 
 
 def _of_one(formula: Formula) -> Clause | None:
@@ -172,8 +196,12 @@ def _of_one(formula: Formula) -> Clause | None:
 
 
 def _can_stand(quantity: Quantity, predicate: Predicate) -> bool:
-    """Say whether a sentence would not be denied twice, as in *no one didn't visit Rome*."""
-    return quantity.kind != "no" or predicate.positive
+    """Say whether a sentence is denied once: not *no one didn't visit*, *no one visited no one*."""
+    return quantity.kind != "no" or (predicate.positive and not _has_no(predicate))
+
+
+def _has_no(predicate: Predicate) -> bool:
+    return any(isinstance(each, Quantity) and each.kind == "no" for each in predicate.objects)
 
 
 def _of_several(formula: Formula) -> Clause | None:
@@ -257,6 +285,9 @@ def _joined(predicates: Sequence[Predicate | None]) -> Predicate | None:
         return None
     verb, positive = alike.pop()
     if not positive or verb == "is":
+        return None
+    # In some languages "no" also denies the verb, and with it the other objects.
+    if len(known) > 1 and any(_has_no(each) for each in known):
         return None
     return Predicate(verb, True, tuple(one for each in known for one in each.objects))
 

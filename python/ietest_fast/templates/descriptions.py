@@ -36,7 +36,8 @@ def spell_out(formula: Formula) -> Formula:
     An atom A(ιy φ(y)) becomes ¬∃≥2 y φ(y) ∧ ∃y (φ(y) ∧ A(y)). Every bound variable gets a name of
     its own, so nothing is bound by a quantifier that it did not belong to.
     """
-    return _spell_out(formula, {}, (f"v{number}" for number in count()))
+    # No template can have such names.
+    return _spell_out(formula, {}, (f"#{number}" for number in count()))
 
 
 def _spell_out(  # noqa: PLR0911 - one line for each kind

@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.templates.formulas import Domain
@@ -46,6 +46,18 @@ def _with_text(value: object) -> object:
     return {"text": value} if isinstance(value, str) else value
 
 
+def _with_slots(*slots: str) -> AfterValidator:
+    """Make what checks that each of these stands once in a text, and no other."""
+
+    def check(text: str) -> str:
+        found = re.findall(r"\{[^{}]*\}", text)
+        if sorted(found) != sorted(slots):
+            raise ValueError(f"{' and '.join(slots)} should stand in it, each once")
+        return text
+
+    return AfterValidator(check)
+
+
 Words = Annotated[Agreeing, BeforeValidator(_agree)]
 """A text, or one for each gender."""
 
@@ -57,7 +69,7 @@ class Verb(_Strict):
     plural: Words
     not_singular: Words = Field(alias="not-singular")
     not_plural: Words = Field(alias="not-plural")
-    person: str = Field(
+    person: Annotated[str, _with_slots("{0}")] = Field(
         "{0}", description="a person as its object, as the Spanish 'a {0}' in 'visitó a Juan'"
     )
 
@@ -87,14 +99,14 @@ class CountWords(_Strict):
     """A quantity with a number; ``{number}`` stands for the numeral."""
 
     one: str
-    many: str
+    many: Annotated[str, _with_slots("{number}")]
     gender: Gender = "masculine"
 
 
 class DescribedWords(_Strict):
     """A definite description; ``{predicate}`` stands for what is said."""
 
-    text: str
+    text: Annotated[str, _with_slots("{predicate}")]
     gender: Gender = "masculine"
 
 
@@ -142,10 +154,10 @@ class Quantities(_Strict):
 class Connectives(_Strict):
     """What joins sentences; ``{0}`` and ``{1}`` stand for them."""
 
-    and_: str = Field(alias="and")
-    or_: str = Field(alias="or")
-    if_: str = Field(alias="if")
-    not_: str = Field(alias="not")
+    and_: Annotated[str, _with_slots("{0}", "{1}")] = Field(alias="and")
+    or_: Annotated[str, _with_slots("{0}", "{1}")] = Field(alias="or")
+    if_: Annotated[str, _with_slots("{0}", "{1}")] = Field(alias="if")
+    not_: Annotated[str, _with_slots("{0}")] = Field(alias="not")
 
     def of(self, name: str) -> str:
         """Return the pattern of a connective."""

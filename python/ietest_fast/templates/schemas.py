@@ -97,6 +97,23 @@ class Negation:
     body: Schema
 
 
+class MissingSignError(LookupError):
+    """A sign has an index outside the range that is declared.
+
+    Parameters
+    ----------
+    key
+        The sign.
+    at
+        Where it stands.
+    """
+
+    def __init__(self, key: str, at: Token) -> None:
+        super().__init__(key)
+        self.key = key
+        self.at = at
+
+
 @dataclass(frozen=True, slots=True)
 class Signed:
     """``+-s`` or ``+-s[k]`` before a schema: it is negated if the sign s is."""
@@ -107,8 +124,17 @@ class Signed:
     at: Token
 
     def is_negated(self, sizes: Mapping[str, int]) -> bool:
-        """Say whether it is, given the signs of a shape."""
-        return sizes[sign_key(self.name, self.index, sizes)] > 0
+        """Say whether it is, given the signs of a shape.
+
+        Raises
+        ------
+        MissingSignError
+            If there is no such sign.
+        """
+        key = sign_key(self.name, self.index, sizes)
+        if key not in sizes:
+            raise MissingSignError(key, self.at)
+        return sizes[key] > 0
 
 
 @dataclass(frozen=True, slots=True)

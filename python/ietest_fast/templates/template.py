@@ -7,6 +7,7 @@ entities, whose label is proved; names of people and places make texts of it.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.errors import InputError
 from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
 from ietest_fast.templates.lexing import TemplateError
-from ietest_fast.templates.schemas import instantiate
+from ietest_fast.templates.schemas import MissingSignError, instantiate
 from ietest_fast.templates.solver import Label, label_of
 
 if TYPE_CHECKING:
@@ -162,20 +163,20 @@ class Template:
         """Yield the numbers of each shape, and with which probability a shape has them.
 
         Sizes are drawn in their order, each of a range with the same probability, and then signs.
+        Sizes that leave no number for a later one are not drawn.
 
         Raises
         ------
         TemplateError
             If there is no shape.
         """
-        n_shapes = 0
+        total = math.fsum(weight for _, weight in self._extend({}, 1.0, 0))
+        if not total:
+            raise self._error("the ranges of its sizes leave no shape", self.at)
         for sizes, weight in self._extend({}, 1.0, 0):
-            n_shapes += 1
             names = [key for sign in self.signs for key in sign.keys(sizes)]
             for own in itertools.product((0, 1), repeat=len(names)):
-                yield sizes | dict(zip(names, own, strict=True)), weight / 2 ** len(names)
-        if not n_shapes:
-            raise self._error("the ranges of its sizes leave no shape", self.at)
+                yield sizes | dict(zip(names, own, strict=True)), weight / total / 2 ** len(names)
 
     def _extend(
         self, sizes: dict[str, int], weight: float, place: int
@@ -196,8 +197,13 @@ class Template:
         TemplateError
             If an index is outside the range of its family.
         """
-        premises = tuple(one for premise in self.premises for one in self._formulas(premise, sizes))
-        hypothesis = instantiate(self.hypothesis, sizes, self._sorts)
+        try:
+            premises = tuple(one for each in self.premises for one in self._formulas(each, sizes))
+            hypothesis = instantiate(self.hypothesis, sizes, self._sorts)
+        except MissingSignError as error:
+            raise self._error(
+                f"{say_sizes(sizes)} there is {error.key}, which is not declared", error.at
+            ) from error
         if self.same:
             same = {
                 self._constant(one, sizes): self._constant(two, sizes) for one, two in self.same

@@ -102,6 +102,9 @@ NAMES = {**PE, "rome": Sort.PLACE, "oslo": Sort.PLACE}
         ("anna >= bob & bob >= anna", "anna == bob", "entailment"),
         ("anna >= bob", "anna == bob", "neutral"),
         ("V(anna, rome)", "at least 1 x in Pe: V(x, rome)", "entailment"),
+        # Whatever variables are called.
+        ("V(anna, rome)", "some x in Pe: (the y in Pe: V(y, rome)) > x", "neutral"),
+        ("V(anna, rome)", "some v2 in Pe: (the y in Pe: V(y, rome)) > v2", "neutral"),
         ("some x in Pe: x > anna", "all x in Pe: anna >= x", "contradiction"),
         # What is needed for each of the others ends in places.
         ("all x in Pe: exactly 2 y in Pl: V(x, y)", "some y in Pl: V(anna, y)", "entailment"),

@@ -95,6 +95,11 @@ def test_mistakes_are_named_with_their_place(text, place, message):
             "with n = 2 and i = 1 the premises contradict each other",
         ),
         (edit("2..4", "4..2"), (2, 1), "leave no shape"),
+        (
+            edit("~V(x[i]", "+-s[n+1] V(x[i]") + "    signs s[1..n]\n",
+            (7, 19),
+            "with n = 2, i = 1, s[1] = 0 and s[2] = 0 there is s[3], which is not declared",
+        ),
     ],
 )
 def test_labels_that_are_not_proved(text, place, message):
@@ -103,6 +108,13 @@ def test_labels_that_are_not_proved(text, place, message):
         template.prove_all()
     assert message in str(caught.value)
     assert (caught.value.line, caught.value.text_column) == place
+
+
+def test_sizes_that_leave_no_number_are_not_drawn():
+    """With n = 1 there is no i below n: the others share what n = 1 would have."""
+    (template,) = parse_templates(edit("n in 2..4, i in 1..n", "n in 1..3, i in 1..n-1"))
+    found = {(own["n"], own["i"]): weight for own, weight in template.weighted_sizes()}
+    assert found == pytest.approx({(2, 1): 1 / 2, (3, 1): 1 / 4, (3, 2): 1 / 4})
 
 
 def test_signs_negate_or_not():

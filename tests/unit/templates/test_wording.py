@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 import pytest
@@ -115,6 +116,41 @@ def test_there_are_no_words_for_some_formulas():
         say("some y in Pl: all x in Pe: V(x, y)", "en")
 
 
+@pytest.mark.parametrize(
+    "formula",
+    [
+        # "Anna has visited Rome and Bob has visited Oslo or ..."
+        "(V(Anna, Rome) & V(Bob, Oslo)) | V(Carla, Lima)",
+        "V(Anna, Rome) & (V(Bob, Oslo) | V(Carla, Lima))",
+        "(V(Anna, Rome) -> V(Bob, Oslo)) & V(Carla, Lima)",
+        "~(V(Anna, Rome) & V(Bob, Oslo)) & V(Carla, Lima)",
+    ],
+)
+def test_what_could_mean_something_else_has_no_words(formula):
+    with pytest.raises(InputError, match="there are no words for"):
+        say(formula, "en")
+
+
+def test_compounds_that_are_clear():
+    english = {
+        "V(Anna, Rome) -> V(Bob, Oslo) & V(Carla, Lima)": "If Anna has visited Rome, then Bob has "
+        "visited Oslo and Carla has visited Lima",
+        # Not "no one has visited no one".
+        "~(some x in Pe: ~(some y in Pe: V(x, y)))": "It's not true that someone has visited no "
+        "one",
+        "~(V(Anna, Rome) & V(Bob, Oslo))": "It's not true that Anna has visited Rome and Bob has "
+        "visited Oslo",
+    }
+    for formula, expected in english.items():
+        assert say(formula, "en") == expected
+
+
+def test_no_denies_itself_only():
+    """In Portuguese "não visitou Rome e ninguém" would deny Rome, too."""
+    said = say("V(Anna, Rome) & ~(some x in Pe: V(Anna, x))", "pt")
+    assert said == "Anna visitou Rome e Anna não visitou ninguém"
+
+
 @pytest.mark.parametrize("code", ["en", "pt"])
 @pytest.mark.parametrize("task", sorted(each.name for each in TASKS.iterdir()))
 def test_texts_can_be_read_again(task, code):
@@ -142,6 +178,24 @@ def test_languages_are_checked(tmp_path):
     assert "list: Extra inputs" in str(caught.value)
     with pytest.raises(InputError, match="no language 'xx'; there are en, pt"):
         load_language("xx")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "slots"),
+    [
+        ('and = "{0} and {1}"', 'and = "{0} and {2}"', "{0} and {1}"),
+        ('if = "', 'if = "{0}: ', "{0} and {1}"),
+        ("only {number} people", "only some people", "{number}"),
+        ("the person that {predicate}", "the person", "{predicate}"),
+    ],
+)
+def test_what_stands_for_words_is_there(tmp_path, right, wrong, slots):
+    text = (LANGUAGES / "en.toml").read_text("utf-8")
+    assert right in text
+    path = tmp_path / "xx.toml"
+    path.write_text(text.replace(right, wrong))
+    with pytest.raises(ConfigError, match=re.escape(f"{slots} should stand in it, each once")):
+        read_language(path)
 
 
 def test_people_as_objects_can_have_a_mark(tmp_path):
