@@ -168,6 +168,8 @@ def test_templates_languages_and_names_of_ones_own(command: Command, tmp_path: P
         (("negation", "--language", "xx"), 2, "there is no language 'xx'; there are en, pt"),
         (("negation", "--file", "absent.txt"), 1, "absent.txt"),
         (("quantifier", "--wordings", "many", "--rules", "released"), 2, "have one wording"),
+        (("negation", "--split", "../x"), 2, "'../x' cannot be the name of a file"),
+        (("negation", "--split", "train,Train"), 2, "a split stands there twice"),
         (("negation", "--wordings", "many", "--language", "es.toml"), 2, "has one wording"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -241,8 +242,14 @@ def _plan_splits(
 ) -> tuple[SplitPlan, ...]:
     from ietest_fast.templates.writing import SplitPlan
 
-    if len(set(splits)) < len(splits):
+    if len({name.casefold() for name in splits}) < len(splits):
         raise click.BadParameter("a split stands there twice", param_hint="--split")
+    strange = [name for name in splits if not re.fullmatch(r"\w[\w-]*", name)]
+    if strange:
+        raise click.BadParameter(
+            f"{strange[0]!r} cannot be the name of a file; take letters, digits, - and _",
+            param_hint="--split",
+        )
     if counts is None:
         usual = {"train": 10_000}
         counts = tuple(usual.get(name, 1_000) for name in splits) if out else (_SHOWN,)

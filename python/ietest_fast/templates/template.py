@@ -204,6 +204,8 @@ class Template:
             raise self._error(
                 f"{say_sizes(sizes)} there is {error.key}, which is not declared", error.at
             ) from error
+        if not premises:
+            raise self._error(f"{say_sizes(sizes)} there is no premise", self.at)
         if self.same:
             same = {
                 self._constant(one, sizes): self._constant(two, sizes) for one, two in self.same

@@ -96,6 +96,11 @@ def test_mistakes_are_named_with_their_place(text, place, message):
         ),
         (edit("2..4", "4..2"), (2, 1), "leave no shape"),
         (
+            edit("for k in 1..n", "for k in 5..2"),
+            (2, 1),
+            "with n = 2 and i = 1 there is no premise",
+        ),
+        (
             edit("~V(x[i]", "+-s[n+1] V(x[i]") + "    signs s[1..n]\n",
             (7, 19),
             "with n = 2, i = 1, s[1] = 0 and s[2] = 0 there is s[3], which is not declared",
