@@ -30,6 +30,14 @@ TASKS = (
     "mixed",
 )
 MODELS = ("bow-rf", "rnn", "gru", "lstm")
+FINE_TUNING = {
+    "epochs": 3,
+    "max_length": 200,
+    "learning_rate": 1e-4,
+    "weight_decay": 0.01,
+    "adam_epsilon": 1e-8,
+    "max_grad_norm": 1,
+}
 CONTROLS = {
     "noise label": ["--shuffle-labels"],
     "premise only": ["--input", "premise", "--phi", "spelling:columns=premise"],
@@ -109,8 +117,7 @@ def main() -> None:
         models[options.checkpoint.name] = [
             "--model=transformer",
             f"--model-option=checkpoint={options.checkpoint}",
-            "--param=epochs=3",
-            "--param=learning_rate=1e-4",
+            *(f"--param={name}={value}" for name, value in FINE_TUNING.items()),
         ]
     variants = CONTROLS if options.controls else {"": []}
     by_kind: dict[tuple[str, str, str, int | None], list[float]] = {}

@@ -21,9 +21,9 @@ namespace {
 using Numbers32 = Array<std::int32_t>;
 
 template <typename T>
-std::span<const T> numbers_of(const Array<T>& array) {
+std::vector<T> numbers_of(const Array<T>& array) {
     if (array.ndim() != 1) throw py::value_error("a one-dimensional array is needed");
-    return {array.data(), static_cast<std::size_t>(array.size())};
+    return {array.data(), array.data() + array.size()};
 }
 
 std::vector<templates::Piece> pieces_of(const Numbers32& pieces) {
@@ -40,27 +40,29 @@ std::vector<templates::Piece> pieces_of(const Numbers32& pieces) {
     return read;
 }
 
-// The arrays that a filler looks at, and the filler.
+// What a filler looks at, and the filler. Numbers are copied, as their bounds are checked once only
+// and Python could change an array behind that.
 class Filler {
   public:
-    Filler(const Numbers32& pieces, Integers text_ends, const py::object& literals,
-           Numbers32 group_ends, Numbers32 group_people, Numbers32 n_people, Numbers32 n_places,
-           const py::object& people, Bytes is_woman, const py::object& places,
-           const Doubles& weights, const Numbers32& labels, std::int32_t n_labels)
+    Filler(const Numbers32& pieces, const Integers& text_ends, const py::object& literals,
+           const Numbers32& group_ends, const Numbers32& group_people, const Numbers32& n_people,
+           const Numbers32& n_places, std::int32_t n_wordings, const py::object& people,
+           const Bytes& is_woman, const py::object& places, const Doubles& weights,
+           const Numbers32& labels, std::int32_t n_labels)
         : pieces_(pieces_of(pieces)),
-          text_ends_(std::move(text_ends)),
-          group_ends_(std::move(group_ends)),
-          group_people_(std::move(group_people)),
-          n_people_(std::move(n_people)),
-          n_places_(std::move(n_places)),
-          is_woman_(std::move(is_woman)),
+          text_ends_(numbers_of(text_ends)),
+          group_ends_(numbers_of(group_ends)),
+          group_people_(numbers_of(group_people)),
+          n_people_(numbers_of(n_people)),
+          n_places_(numbers_of(n_places)),
+          is_woman_(numbers_of(is_woman)),
           literals_(literals),
           people_(people),
           places_(places),
-          filler_({pieces_, numbers_of(text_ends_), literals_.column(), numbers_of(group_ends_),
-                   numbers_of(group_people_), numbers_of(n_people_), numbers_of(n_places_)},
+          filler_({pieces_, text_ends_, literals_.column(), group_ends_, group_people_, n_people_,
+                   n_places_, n_wordings},
                   templates::ShapeLaw(numbers_of(weights), numbers_of(labels), n_labels),
-                  {people_.column(), numbers_of(is_woman_), places_.column()}) {}
+                  {people_.column(), is_woman_, places_.column()}) {}
 
     // (premises, hypotheses, shapes)
     py::tuple fill(const Words& key, std::int64_t first, std::int64_t n_rows,
@@ -78,9 +80,9 @@ class Filler {
 
   private:
     std::vector<templates::Piece> pieces_;
-    Integers text_ends_;
-    Numbers32 group_ends_, group_people_, n_people_, n_places_;
-    Bytes is_woman_;
+    std::vector<std::int64_t> text_ends_;
+    std::vector<std::int32_t> group_ends_, group_people_, n_people_, n_places_;
+    std::vector<std::uint8_t> is_woman_;
     BorrowedStrings literals_, people_, places_;
     templates::PairFiller filler_;
 };
@@ -90,13 +92,14 @@ class Filler {
 void register_templates(py::module_& module) {
     auto templates_module = module.def_submodule("templates");
     py::class_<Filler>(templates_module, "PairFiller")
-        .def(py::init<const Numbers32&, Integers, const py::object&, Numbers32, Numbers32,
-                      Numbers32, Numbers32, const py::object&, Bytes, const py::object&,
-                      const Doubles&, const Numbers32&, std::int32_t>(),
+        .def(py::init<const Numbers32&, const Integers&, const py::object&, const Numbers32&,
+                      const Numbers32&, const Numbers32&, const Numbers32&, std::int32_t,
+                      const py::object&, const Bytes&, const py::object&, const Doubles&,
+                      const Numbers32&, std::int32_t>(),
              py::kw_only(), py::arg("pieces"), py::arg("text_ends"), py::arg("literals"),
              py::arg("group_ends"), py::arg("group_people"), py::arg("n_people"),
-             py::arg("n_places"), py::arg("people"), py::arg("is_woman"), py::arg("places"),
-             py::arg("weights"), py::arg("labels"), py::arg("n_labels"))
+             py::arg("n_places"), py::arg("n_wordings"), py::arg("people"), py::arg("is_woman"),
+             py::arg("places"), py::arg("weights"), py::arg("labels"), py::arg("n_labels"))
         .def("fill", &Filler::fill, py::arg("key"), py::kw_only(), py::arg("first"),
              py::arg("n_rows"), py::arg("n_threads") = py::none());
 }

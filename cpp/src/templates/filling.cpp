@@ -55,6 +55,7 @@ void check_ends(std::span<const End> ends, std::size_t n_parts, std::size_t n_al
 
 void check(const Skeletons& skeletons, const ShapeLaw& law, const Names& names) {
     const auto n_shapes = static_cast<std::size_t>(skeletons.size());
+    if (skeletons.n_wordings < 1) throw std::invalid_argument("there must be a wording");
     if (skeletons.n_places.size() != n_shapes || law.size() != skeletons.size()) {
         throw std::invalid_argument("the arrays of shapes differ in length");
     }
@@ -66,18 +67,23 @@ void check(const Skeletons& skeletons, const ShapeLaw& law, const Names& names) 
     }
     for (std::size_t shape = 0; shape < n_shapes; ++shape) {
         const std::int32_t n_people = skeletons.n_people[shape];
-        const std::int32_t n_entities = n_people + skeletons.n_places[shape];
-        if (n_people > names.people.length || skeletons.n_places[shape] > names.places.length) {
+        const std::int32_t n_places = skeletons.n_places[shape];
+        if (n_people < 0 || n_places < 0) {
+            throw std::invalid_argument("a number of names is negative");
+        }
+        const std::int64_t n_entities = static_cast<std::int64_t>(n_people) + n_places;
+        if (n_people > names.people.length || n_places > names.places.length) {
             throw std::invalid_argument("there are too few names for a shape");
         }
         const auto begin = skeletons.text_ends[2 * shape];
         const auto end = skeletons.text_ends[2 * shape + 2];
         for (const Piece& piece : part_of(skeletons.pieces, begin, end)) {
             const bool is_name = piece.kind == PieceKind::name;
-            const bool agrees = piece.kind == PieceKind::agreeing;
-            const std::int64_t n_known = is_name ? n_entities : skeletons.literals.length - agrees;
-            bool is_known = piece.what >= 0 && piece.what < n_known;
-            if (agrees && is_known) {
+            const bool is_verb = piece.kind == PieceKind::verb;
+            const std::int64_t n_texts = is_verb ? 2 * std::int64_t{skeletons.n_wordings} : 1;
+            const std::int64_t n_known = is_name ? n_entities : skeletons.literals.length;
+            bool is_known = piece.what >= 0 && piece.what + n_texts <= n_known;
+            if (is_verb && is_known) {
                 is_known = piece.group >= 0 && piece.group < static_cast<std::int64_t>(n_groups);
                 if (is_known) {
                     const auto group = static_cast<std::size_t>(piece.group);
@@ -101,12 +107,13 @@ class Row {
 
     void draw(std::int64_t row) {
         random::WordStream words(key_, static_cast<std::uint64_t>(row), kRowStream);
-        shape_ = static_cast<std::size_t>(law_.draw(key_, row, words));
+        shape_ = static_cast<std::size_t>(law_.draw(key_, row, words, chosen_));
         chosen_.clear();
         const std::int32_t n_people = skeletons_.n_people[shape_];
         draw_different(n_people, static_cast<std::int32_t>(names_.people.length), words, chosen_);
         draw_different(skeletons_.n_places[shape_], static_cast<std::int32_t>(names_.places.length),
                        words, chosen_);
+        if (skeletons_.n_wordings > 1) wording_ = draw_below(skeletons_.n_wordings, words);
     }
 
     std::size_t shape() const { return shape_; }
@@ -132,7 +139,7 @@ class Row {
                 return is_person ? names_.people[name] : names_.places[name];
             }
             default:
-                return skeletons_.literals[piece.what + (are_women(piece.group) ? 1 : 0)];
+                return skeletons_.literals[piece.what + 2 * wording_ + are_women(piece.group)];
         }
     }
 
@@ -152,6 +159,7 @@ class Row {
     random::Key key_;
     std::size_t shape_ = 0;
     std::vector<std::int32_t> chosen_;
+    std::int32_t wording_ = 0;
 };
 
 text::OwnedStrings room_for(std::int64_t n_rows, std::int64_t n_bytes) {
@@ -184,17 +192,14 @@ ShapeLaw::ShapeLaw(std::span<const double> weights, std::span<const std::int32_t
     }
 }
 
-std::int64_t ShapeLaw::draw(random::Key key, std::int64_t row, random::WordStream& words) const {
-    const auto label = static_cast<std::size_t>(label_of(key, row));
-    return shapes_[label][tables_[label](words.next())];
-}
-
-std::int32_t ShapeLaw::label_of(random::Key key, std::int64_t row) const {
+std::int64_t ShapeLaw::draw(random::Key key, std::int64_t row, random::WordStream& words,
+                            std::vector<std::int32_t>& scratch) const {
     const auto n_labels = static_cast<std::int32_t>(shapes_.size());
-    std::vector<std::int32_t> order;
-    random::WordStream words(key, static_cast<std::uint64_t>(row / n_labels), kOrderStream);
-    draw_different(n_labels, n_labels, words, order);
-    return order[static_cast<std::size_t>(row % n_labels)];
+    random::WordStream order(key, static_cast<std::uint64_t>(row / n_labels), kOrderStream);
+    scratch.clear();
+    draw_different(n_labels, n_labels, order, scratch);
+    const auto label = static_cast<std::size_t>(scratch[static_cast<std::size_t>(row % n_labels)]);
+    return shapes_[label][tables_[label](words.next())];
 }
 
 PairFiller::PairFiller(Skeletons skeletons, ShapeLaw law, Names names)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ietest_fast.templates.drawing import PairDrawer, ProvedTemplates
-    from ietest_fast.templates.language import Language
+    from ietest_fast.templates.language import Language, Verbs
     from ietest_fast.templates.naming import Names
     from ietest_fast.templates.tasks import RuleSet, Task
     from ietest_fast.templates.writing import CorpusPlan, SplitPlan
@@ -142,7 +142,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     from ietest_fast.templates.writing import CorpusPlan, check_plan, write_corpus
 
     tasks = _read_tasks(names, files, rules)
-    words = _read_wordings(language, rules, many=wordings == "many")
+    words, verbs = _read_words(language, rules, many=wordings == "many")
     if splits is None:
         splits = ["train", "valid", "test"] if out is not None else ["train"]
     plans = _plan_splits(splits, counts, _find_names(language, names_path), out, shared_names)
@@ -152,14 +152,16 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         label_names=THREE_WAY if labels == "nli" else CONTRADICTION_OR_NOT,
         seed=seed,
         form=form,
-        about={"rules": rules, "language": words[0].name, "wordings": len(words)},
+        about={"rules": rules, "language": words.name, "wordings": len(verbs) or 1},
     )
     if out is not None:
         check_plan(plan)
     with show_bars() as progress:
         n_shapes = sum(1 for task in tasks for each in task.templates for _ in each.sizes())
         move = progress("Proving labels")
-        proved = prove_templates(tasks, *words, on_shape=lambda done: move(done, n_shapes))
+        proved = prove_templates(
+            tasks, words, wordings=verbs, on_shape=lambda done: move(done, n_shapes)
+        )
         if out is None:
             _show(proved, plan, as_json=as_json)
             return
@@ -187,7 +189,8 @@ def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> 
     return tuple(found.values())
 
 
-def _read_wordings(language: str, rules: RuleSet, *, many: bool) -> tuple[Language, ...]:
+def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language, tuple[Verbs, ...]]:
+    """Return a language, and the wordings of its verbs if there are many."""
     from ietest_fast.templates.language import (
         language_codes,
         load_language,
@@ -198,9 +201,8 @@ def _read_wordings(language: str, rules: RuleSet, *, many: bool) -> tuple[Langua
     if many and rules == "released":
         raise click.UsageError("the published corpora have one wording; leave out --wordings many")
     if language in language_codes():
-        if many:
-            return load_wordings(language)
-        return (load_language(language, as_released=rules == "released"),)
+        words = load_language(language, as_released=rules == "released")
+        return words, load_wordings(language) if many else ()
     path = Path(language)
     if not path.suffix:
         codes = ", ".join(language_codes())
@@ -212,7 +214,7 @@ def _read_wordings(language: str, rules: RuleSet, *, many: bool) -> tuple[Langua
         raise click.BadParameter(
             "the file of a language has one wording; leave it out", param_hint="--wordings"
         )
-    return (read_language(path),)
+    return read_language(path), ()
 
 
 def _find_names(language: str, path: Path | None) -> Callable[[str], Names]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.templates.language import Language
+    from ietest_fast.templates.language import Language, Verbs
     from ietest_fast.templates.naming import Names
     from ietest_fast.templates.skeletons import PackedSkeletons
     from ietest_fast.templates.tasks import Task
@@ -59,13 +58,11 @@ class ProvedTemplates:
     task_of
         int32, shape (templates,): the place of each template's task.
     skeletons
-        Of all shapes, in all their wordings; what follows has a place for each of them.
+        Of all shapes; what follows has a place for each of them.
     masked
         The same, with a word of each hypothesis masked; None if no template has a mask.
     answers
         The word that is masked in each shape, None where there is none.
-    n_shapes
-        How many shapes were proved.
     template_of
         int32, shape (shapes,): the place of each shape's template.
     weights
@@ -78,14 +75,20 @@ class ProvedTemplates:
     skeletons: PackedSkeletons
     masked: PackedSkeletons | None
     answers: tuple[str | None, ...]
-    n_shapes: int
     template_of: NDArray[np.int32]
     weights: NDArray[np.float64]
+
+    @property
+    def n_shapes(self) -> int:
+        """How many shapes were proved."""
+        return len(self.answers)
 
 
 def prove_templates(
     tasks: Sequence[Task],
-    *languages: Language,
+    language: Language,
+    *,
+    wordings: Sequence[Verbs] = (),
     on_shape: Callable[[int], None] | None = None,
 ) -> ProvedTemplates:
     """Prove the label of every shape, and put it into words.
@@ -94,9 +97,12 @@ def prove_templates(
     ----------
     tasks
         One or more, with different names.
-    languages
-        One, or several wordings of it. Then each template has every wording, as often as the
-        others: each of its shapes has one of them, or several if it has few shapes.
+    language
+        Its words.
+    wordings
+        Verbs in the place of those of the language, from
+        :func:`~ietest_fast.templates.language.load_wordings`. Each pair has one wording; all are as
+        likely, whatever its shape.
     on_shape
         Called after each shape with their number so far.
 
@@ -112,48 +118,33 @@ def prove_templates(
     answers: list[str | None] = []
     template_of: list[int] = []
     weights: list[float] = []
-    n_proved = 0
     templates = [(place, each) for place, task in enumerate(tasks) for each in task.templates]
     for place, (own, template) in enumerate(templates):
-        wordings = [tasks[own].words(language) for language in languages]
-        shapes = list(template.weighted_sizes())
-        n_each = -(-len(wordings) // len(shapes))
-        turns = _turns(len(wordings), len(shapes) * n_each, place)
-        for number, (sizes, weight) in enumerate(shapes):
+        words = tasks[own].words(language)
+        for sizes, weight in template.weighted_sizes():
             shape = template.prove(sizes)
-            n_proved += 1
-            for turn in turns[number * n_each : (number + 1) * n_each]:
-                words = wordings[turn]
-                premise = word_premises(shape.premises, words)
-                hypothesis = word_hypothesis(shape.hypothesis, words)
-                skeletons.append(Skeleton(shape.constants, premise, hypothesis))
-                hidden, answer = _masked(template, shape, hypothesis, words)
-                masked.append(Skeleton(shape.constants, premise, hidden))
-                answers.append(answer)
-                template_of.append(place)
-                weights.append(weight / n_each)
+            premise = word_premises(shape.premises, words)
+            hypothesis = word_hypothesis(shape.hypothesis, words)
+            skeletons.append(Skeleton(shape.constants, premise, hypothesis))
+            hidden, answer = _masked(template, shape, hypothesis, words)
+            masked.append(Skeleton(shape.constants, premise, hidden))
+            answers.append(answer)
+            template_of.append(place)
+            weights.append(weight)
             if on_shape is not None:
-                on_shape(n_proved)
+                on_shape(len(skeletons))
     has_masks = any(answer is not None for answer in answers)
+    verbs = tuple(wordings) or (language.verbs,)
     return ProvedTemplates(
         tasks=tuple(tasks),
         templates=tuple(each for _, each in templates),
         task_of=np.array([own for own, _ in templates], dtype=np.int32),
-        skeletons=pack(skeletons),
-        masked=pack(masked) if has_masks else None,
+        skeletons=pack(skeletons, verbs),
+        masked=pack(masked, verbs) if has_masks else None,
         answers=tuple(answers),
-        n_shapes=n_proved,
         template_of=np.array(template_of, dtype=np.int32),
         weights=np.array(weights),
     )
-
-
-def _turns(n_wordings: int, n_texts: int, seed: int) -> list[int]:
-    """Return a wording for each text, all as often, so that sizes of shapes say nothing of it."""
-    turns = [number % n_wordings for number in range(n_texts)]
-    if n_texts > n_wordings:
-        Random(seed).shuffle(turns)  # noqa: S311 - no secret
-    return turns
 
 
 def _masked(
@@ -179,7 +170,7 @@ class PairDrawer:
 
     All labels have the same share of the rows, all tasks that have a label the same share of those,
     and the templates of a task the shares that they give. The sizes of a shape are drawn in their
-    order. Row r is a function of the seed and r.
+    order, and its wording independently of it. Row r is a function of the seed and r.
 
     Parameters
     ----------

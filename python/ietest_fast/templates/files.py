@@ -68,7 +68,7 @@ def read_templates(path: str | Path) -> tuple[Template, ...]:
     ------
     TemplateError
         If a template is not what it has to be; it names line and column. Labels are not proved
-        here; see :meth:`Template.prove_all`.
+        here; see :meth:`Template.prove`.
     InputError
         If the file cannot be read.
     """

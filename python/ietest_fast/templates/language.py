@@ -275,8 +275,8 @@ def load_language(code: str, *, as_released: bool = False) -> Language:
 
 
 @functools.cache
-def load_wordings(code: str) -> tuple[Language, ...]:
-    """Return a language of the package in several wordings, the usual one first.
+def load_wordings(code: str) -> tuple[Verbs, ...]:
+    """Return the verbs of a language of the package in several wordings, the usual one first.
 
     They have other verbs in the place of visiting, and other adjectives in the place of being tall.
     What follows from what is the same, as all sentences of a pair have the same ones.
@@ -290,10 +290,9 @@ def load_wordings(code: str) -> tuple[Language, ...]:
     path = LANGUAGES / "wordings" / f"{code}.toml"
     if not path.exists():
         raise InputError(f"there is one wording of {usual.name} only; take another language")
-    content = _read_toml(LANGUAGES / f"{code}.toml")
+    verbs = _read_toml(LANGUAGES / f"{code}.toml")["verbs"]
     wordings: Any = _read_toml(path)["wordings"]
-    others = [{**content, "verbs": _reworded(content["verbs"], words)} for words in wordings]
-    return (usual, *(_validated(other, path) for other in others))
+    return (usual.verbs, *(Verbs.model_validate(_reworded(verbs, words)) for words in wordings))
 
 
 def _reworded(value: object, words: dict[str, str]) -> object:

@@ -1,4 +1,4 @@
-"""Texts with places for names, as the arrays that the core fills."""
+"""Texts with places for names and verbs, as the arrays that the core fills."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.templates.formulas import Sort
-from ietest_fast.templates.wording import Choice, Slot
+from ietest_fast.templates.wording import Slot, VerbForm, merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.templates.formulas import Constant
+    from ietest_fast.templates.language import Verbs
     from ietest_fast.templates.wording import Piece
 
-_LITERAL, _NAME, _AGREEING = range(3)
+_LITERAL, _NAME, _VERB = range(3)
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class PackedSkeletons:
     Attributes
     ----------
     pieces
-        int32, shape (pieces, 3): 0 and a literal; 1 and an entity; or 2, a literal for men, behind
-        which that for women stands, and a group of people.
+        int32, shape (pieces, 3): 0 and a literal; 1 and an entity; or 2, a literal and a group of
+        people. From this literal on there are two for each wording, for men and for women.
     text_ends
         int64, shape (2 shapes + 1,): text t has the pieces from ``text_ends[t]`` on.
     literals
@@ -59,6 +60,8 @@ class PackedSkeletons:
         int32: group g has the people from ``group_ends[g]`` on.
     n_people, n_places
         int32, shape (shapes,).
+    n_wordings
+        1 or more.
     """
 
     pieces: NDArray[np.int32]
@@ -68,29 +71,50 @@ class PackedSkeletons:
     group_people: NDArray[np.int32]
     n_people: NDArray[np.int32]
     n_places: NDArray[np.int32]
+    n_wordings: int
 
 
 class _Packer:
-    def __init__(self) -> None:
+    def __init__(self, wordings: Sequence[Verbs]) -> None:
         self.pieces: list[tuple[int, int, int]] = []
         self.text_ends = [0]
         self.literals: list[str] = []
         self.group_ends = [0]
         self.group_people: list[int] = []
+        self._wordings = wordings
+        self._words_of: dict[VerbForm, tuple[str, ...]] = {}
         self._literal_of: dict[tuple[str, ...], int] = {}
         self._group_of: dict[tuple[int, ...], int] = {}
 
     def add(self, text: Iterable[Piece], numbers: dict[Constant, int]) -> None:
-        for piece in text:
+        for piece in merge(self._spell(each) for each in text):
             if isinstance(piece, Slot):
                 self.pieces.append((_NAME, numbers[piece.constant], 0))
-            elif isinstance(piece, Choice):
-                words = self._literal(piece.masculine, piece.feminine)
+            elif isinstance(piece, VerbForm):
+                words = self._literal(*self._words(piece))
                 group = self._group(tuple(sorted(numbers[each] for each in piece.people)))
-                self.pieces.append((_AGREEING, words, group))
+                self.pieces.append((_VERB, words, group))
             else:
                 self.pieces.append((_LITERAL, self._literal(piece), 0))
         self.text_ends.append(len(self.pieces))
+
+    def _spell(self, piece: Piece) -> Piece:
+        """Return the words of a verb if it has the same ones in all pairs."""
+        if not isinstance(piece, VerbForm):
+            return piece
+        words = set(self._words(piece))
+        return words.pop() if len(words) == 1 else piece
+
+    def _words(self, verb: VerbForm) -> tuple[str, ...]:
+        """Return the words of a verb in each wording, for men and for women."""
+        # Who is meant changes nothing of the words.
+        key = VerbForm(verb.verb, verb.plural, verb.positive, verb.gender)
+        if key not in self._words_of:
+            words = (key.words(verbs) for verbs in self._wordings)
+            self._words_of[key] = tuple(
+                text for each in words for text in (each.masculine, each.feminine)
+            )
+        return self._words_of[key]
 
     def _literal(self, *texts: str) -> int:
         if texts not in self._literal_of:
@@ -106,9 +130,17 @@ class _Packer:
         return self._group_of[people]
 
 
-def pack(skeletons: Sequence[Skeleton]) -> PackedSkeletons:
-    """Return skeletons as arrays; equal texts and groups are kept once."""
-    packer = _Packer()
+def pack(skeletons: Sequence[Skeleton], wordings: Sequence[Verbs]) -> PackedSkeletons:
+    """Return skeletons as arrays; equal texts and groups are kept once.
+
+    Parameters
+    ----------
+    skeletons
+        Texts of shapes.
+    wordings
+        The words of their verbs: one wording or several, of which each pair has one.
+    """
+    packer = _Packer(wordings)
     counts = np.zeros((len(skeletons), 2), dtype=np.int32)
     for place, skeleton in enumerate(skeletons):
         people = [each for each in skeleton.constants if each.sort is Sort.PERSON]
@@ -125,4 +157,5 @@ def pack(skeletons: Sequence[Skeleton]) -> PackedSkeletons:
         group_people=np.array(packer.group_people, dtype=np.int32),
         n_people=np.ascontiguousarray(counts[:, 0]),
         n_places=np.ascontiguousarray(counts[:, 1]),
+        n_wordings=len(wordings),
     )

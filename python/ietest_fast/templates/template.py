@@ -261,14 +261,6 @@ class Template:
             )
         return shape
 
-    def prove_all(self) -> int:
-        """Prove the label of every shape, and return how many shapes there are."""
-        n_shapes = 0
-        for sizes in self.sizes():
-            self.prove(sizes)
-            n_shapes += 1
-        return n_shapes
-
     def _error(self, message: str, at: Token) -> TemplateError:
         return TemplateError(
             f"template {self.name!r}: {message}", line=at.line, column=at.column, path=self.path

@@ -1,7 +1,7 @@
-"""Sentences in the words of a language, with places for names.
+"""Sentences in the words of a language, with places for names and verbs.
 
-A text is made once for each shape. It has places for names, and where words agree with the gender
-of somebody who has a name, one text for each gender.
+A text is made once for each shape. Its verbs are in a form, without words yet: these depend on the
+wording, and may agree with the gender of somebody who has a name.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from ietest_fast.templates.clauses import (
     to_sentence,
 )
 from ietest_fast.templates.formulas import AtLeast, Exactly, ForAll, Sort, walk
+from ietest_fast.templates.language import Agreeing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ietest_fast.templates.clauses import Nominal, Predicate, Sentence
     from ietest_fast.templates.formulas import Constant, Formula
-    from ietest_fast.templates.language import Agreeing, Gender, Language
+    from ietest_fast.templates.language import Gender, Language, Verbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,36 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Words that agree with people: feminine if all of them are women."""
+class VerbForm:
+    """The place of a verb.
 
-    masculine: str
-    feminine: str
-    people: tuple[Constant, ...]
+    Parameters
+    ----------
+    verb
+        One of those of :class:`ietest_fast.templates.clauses.Predicate`.
+    plural, positive
+        Its form.
+    gender
+        With which it agrees; None: feminine if all of `people` are women, else masculine.
+    people
+        Of the subject; only where `gender` is None.
+    """
+
+    verb: str
+    plural: bool
+    positive: bool
+    gender: Gender | None = None
+    people: tuple[Constant, ...] = ()
+
+    def words(self, verbs: Verbs) -> Agreeing:
+        """Return its words in one wording, for men and for women."""
+        words = verbs.of(self.verb).words(plural=self.plural, positive=self.positive)
+        if self.gender is None:
+            return words
+        return Agreeing(masculine=words.of(self.gender), feminine=words.of(self.gender))
 
 
-Piece = str | Slot | Choice
+Piece = str | Slot | VerbForm
 
 MASK = "[MASK]"
 """What stands in the place of a masked word."""
@@ -64,7 +86,7 @@ def word_premises(formulas: Sequence[Formula], language: Language) -> tuple[Piec
             pieces.append(language.lists.sentences)
         is_first = not pieces or language.lists.sentences.strip() in {".", "!"}
         pieces += _capitalise(sentence) if is_first else sentence
-    return _merge(pieces)
+    return merge(pieces)
 
 
 def word_hypothesis(formula: Formula, language: Language) -> tuple[Piece, ...]:
@@ -124,32 +146,6 @@ def masked_words(what: str, formula: Formula, language: Language) -> tuple[str, 
             words = language.quantities.some.of(each.domain)
             found += [words.subject, words.object]
     return tuple(found)
-
-
-def fill(
-    pieces: Iterable[Piece], names: Mapping[Constant, str], women: frozenset[Constant] = frozenset()
-) -> str:
-    """Return a text with names in their places; the slow, obvious way.
-
-    Parameters
-    ----------
-    pieces
-        From :func:`word_premises`.
-    names
-        The name of each entity.
-    women
-        Who of them is a woman.
-    """
-    text = []
-    for piece in pieces:
-        if isinstance(piece, Slot):
-            text.append(names[piece.constant])
-        elif isinstance(piece, Choice):
-            is_feminine = all(person in women for person in piece.people)
-            text.append(piece.feminine if is_feminine else piece.masculine)
-        else:
-            text.append(piece)
-    return "".join(text)
 
 
 def _sentence(sentence: Sentence, language: Language) -> list[Piece]:
@@ -229,15 +225,15 @@ def _say(
     is_described: bool = False,
 ) -> list[Piece]:
     """Return verb and objects."""
-    verb = language.verbs.of(predicate.verb)
+    person = language.verbs.of(predicate.verb).person
     objects = [_object(each, language, is_described) for each in predicate.objects]
     is_positive = predicate.positive and not any(negates for _, negates in objects)
     said = [
-        _put(verb.person, [words]) if _may_be_person(each) else words
+        _put(person, [words]) if _may_be_person(each) else words
         for each, (words, _) in zip(predicate.objects, objects, strict=True)
     ]
     return [
-        _agree(verb.words(plural=plural, positive=is_positive), gender, people),
+        VerbForm(predicate.verb, plural, is_positive, gender, () if gender else people),
         " ",
         *_join(said, language),
     ]
@@ -257,14 +253,6 @@ def _object(nominal: Nominal, language: Language, is_described: bool) -> tuple[l
         return [text], words.negates
     words, _, _ = _subject(nominal, language)
     return words, False
-
-
-def _agree(words: Agreeing, gender: Gender | None, people: tuple[Constant, ...]) -> Piece:
-    if words.masculine == words.feminine:
-        return words.masculine
-    if gender is not None:
-        return words.of(gender)
-    return Choice(words.masculine, words.feminine, people)
 
 
 def _join(parts: Sequence[list[Piece]], language: Language) -> list[Piece]:
@@ -293,7 +281,7 @@ def _capitalise(pieces: list[Piece]) -> list[Piece]:
     return pieces
 
 
-def _merge(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+def merge(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """Join texts that stand beside each other."""
     merged: list[Piece] = []
     for piece in pieces:

@@ -17,9 +17,9 @@ from ietest_fast.evaluation.logic.rules import RULES, WEIGHED
 from ietest_fast.evaluation.logic.running import run_logic
 from ietest_fast.templates.formulas import And, Constant, Not, Sort
 from ietest_fast.templates.language import load_language
-from ietest_fast.templates.reading import TextReader
 from ietest_fast.templates.solver import find_world
 from logic_toys import LABELS, Asked, at_random, make_corpus
+from reference.text_reader import TextReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

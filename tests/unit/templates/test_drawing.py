@@ -21,7 +21,8 @@ from ietest_fast.templates.naming import Names, check_disjoint
 from ietest_fast.templates.skeletons import Skeleton, pack
 from ietest_fast.templates.tasks import Task
 from ietest_fast.templates.template import Mask
-from ietest_fast.templates.wording import Choice, Slot, fill, word_hypothesis, word_premises
+from ietest_fast.templates.wording import Slot, VerbForm, word_hypothesis, word_premises
+from reference.filled import fill
 
 FILE = """
 template there
@@ -91,7 +92,7 @@ def all_texts(code: str) -> dict[str, set[tuple[str, str]]]:
                     each: name + ("f" if each in women else "m") * (each.sort is Sort.PERSON)
                     for each, name in names.items()
                 }
-                pair = tuple(fill(text, marked, women) for text in texts)
+                pair = tuple(fill(text, language.verbs, marked, women) for text in texts)
                 found.setdefault(template.name, set()).add((pair[0], pair[1]))
     return found
 
@@ -229,26 +230,47 @@ def test_tasks_and_templates_have_their_shares() -> None:
     assert stats.chisquare(found, list(expected.values())).pvalue > 1e-4
 
 
+VERBS = {"visited": "visit", "seen": "see", "photographed": "photograph", "drawn": "draw"}
+
+
 def test_wordings_are_as_frequent() -> None:
-    """Of a template with six shapes and one with one; a pair has one wording."""
+    """Whatever the template and its size; a pair has one wording."""
     wordings = load_wordings("en")[:4]
-    templates = parse_templates(FILE)
-    proved = prove_templates([Task("own", templates)], *wordings)
+    tasks = [Task("own", parse_templates(FILE))]
+    proved = prove_templates(tasks, load_language("en"), wordings=wordings)
     assert proved.n_shapes == 6 + 1 + 1 + 1
-    assert np.bincount(proved.template_of).tolist() == [6, 4, 4, 4]
-    table = PairDrawer(proved, NAMES).draw(0, N)
-    verbs = Counter(
-        re.search(r"visited|seen|photographed|drawn", row["premise"]).group()  # type: ignore[union-attr]
-        for row in table.to_pylist()
-        if row["template"] == "elsewhere"
+    found: Counter[tuple[str, int, str]] = Counter()
+    for row in PairDrawer(proved, NAMES).draw(0, 4 * N).to_pylist():
+        if row["template"] == "taller":
+            continue
+        verb = re.search("|".join(VERBS), row["premise"]).group()  # type: ignore[union-attr]
+        size = row["premise"].count(verb)
+        found[row["template"], size, verb] += 1
+        if "didn't" in row["hypothesis"]:
+            assert f"didn't {VERBS[verb]} " in row["hypothesis"]
+        else:
+            assert f"has {verb} " in row["hypothesis"]
+    kinds = sorted({kind[:2] for kind in found})
+    assert kinds == [("elsewhere", 1), ("other", 1), ("there", 1), ("there", 2), ("there", 3)]
+    table = [[found[*kind, verb] for verb in VERBS] for kind in kinds]
+    assert stats.chi2_contingency(table).pvalue > 1e-4
+    assert stats.chisquare(np.sum(table, axis=0)).pvalue > 1e-4
+
+
+def test_one_wording_changes_no_row() -> None:
+    """Rows of one wording are those of the usual words, but for their verbs."""
+    tasks = [Task("own", parse_templates(FILE))]
+    usual, seen, *_ = load_wordings("en")
+    first, second, third = (
+        PairDrawer(prove_templates(tasks, load_language("en"), wordings=own), NAMES)
+        .draw(0, 50)
+        .column("premise")
+        .to_pylist()
+        for own in ((), (usual,), (seen,))
     )
-    assert len(verbs) == 4
-    assert stats.chisquare(list(verbs.values())).pvalue > 1e-4
-    pairs = {"visited": "visit", "seen": "see", "photographed": "photograph", "drawn": "draw"}
-    for row in table.to_pylist():
-        if row["template"] == "there":
-            verb = next(each for each in pairs if f"has {each} " in row["premise"])
-            assert f"didn't {pairs[verb]} " in row["hypothesis"]
+    assert first == second
+    again = [each.replace("has visited", "has seen").replace("taller", "older") for each in first]
+    assert third == again
 
 
 def test_words_are_masked() -> None:
@@ -289,10 +311,11 @@ def test_words_are_masked() -> None:
 def test_skeletons_keep_equal_texts_and_groups_once() -> None:
     anna, bob = Constant("a", Sort.PERSON), Constant("b", Sort.PERSON)
     rome = Constant("r", Sort.PLACE)
-    tall = Choice("alto", "alta", (bob, anna))
+    tall = VerbForm("taller", plural=False, positive=True, people=(bob, anna))
     first = Skeleton((rome, anna, bob), ("x", Slot(rome), tall), (Slot(bob), "x"))
-    packed = pack([first, Skeleton((anna,), ("x",), (Slot(anna),))])
-    assert packed.literals.to_pylist() == ["x", "alto", "alta"]
+    verbs = load_language("pt").verbs
+    packed = pack([first, Skeleton((anna,), ("x",), (Slot(anna),))], [verbs])
+    assert packed.literals.to_pylist() == ["x", "é mais alto que", "é mais alta que"]
     assert packed.pieces.tolist() == [
         [0, 0, 0],
         [1, 2, 0],  # people come first
@@ -307,6 +330,21 @@ def test_skeletons_keep_equal_texts_and_groups_once() -> None:
     assert (packed.n_people.tolist(), packed.n_places.tolist()) == ([2, 1], [1, 0])
 
 
+def test_verbs_that_do_not_change_are_text() -> None:
+    """With several wordings all of them stand there, for men and for women."""
+    anna = Constant("a", Sort.PERSON)
+    visited = VerbForm("visited", plural=False, positive=True, people=(anna,))
+    is_ = VerbForm("is", plural=False, positive=True, people=(anna,))
+    skeleton = Skeleton((anna,), (Slot(anna), " ", visited, "."), (Slot(anna), " ", is_, "."))
+    usual, seen, *_ = load_wordings("en")
+    assert pack([skeleton], [usual]).literals.to_pylist() == [" has visited.", " is."]
+    two = pack([skeleton], [usual, seen])
+    assert two.n_wordings == 2
+    texts = two.literals.to_pylist()
+    assert texts == [" ", "has visited", "has visited", "has seen", "has seen", ".", " is."]
+    assert two.pieces.tolist()[1:3] == [[0, 0, 0], [2, 1, 0]]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -314,6 +352,8 @@ def test_skeletons_keep_equal_texts_and_groups_once() -> None:
         ({"pieces": np.array([[0, 5, 0]], np.int32)}, "names what is not there"),
         ({"pieces": np.array([[1, 9, 0]], np.int32)}, "names what is not there"),
         ({"pieces": np.array([[2, 0, 4]], np.int32)}, "names what is not there"),
+        ({"n_wordings": 0}, "must be a wording"),
+        ({"n_places": np.array([-1], np.int32)}, "is negative"),
         ({"text_ends": np.array([0, 2, 1], np.int64)}, "do not fit together"),
         ({"n_places": np.array([], np.int32)}, "differ in length"),
         ({"weights": np.array([0.0])}, "a positive weight"),
@@ -327,7 +367,8 @@ def test_the_core_refuses_what_does_not_fit(change: dict[str, object], message: 
     from ietest_fast.runtime import load_core
 
     anna = Constant("a", Sort.PERSON)
-    packed = vars(pack([Skeleton((anna,), (Slot(anna),), ())]))
+    verbs = [load_language("en").verbs]
+    packed = vars(pack([Skeleton((anna,), (Slot(anna),), ())], verbs))
     arguments = {
         **packed,
         "literals": pa.array(["x", "y"], pa.large_string()),

@@ -13,9 +13,10 @@
 namespace ietest::templates {
 
 enum class PieceKind : std::int32_t {
-    literal,   // the text `what`
-    name,      // the name of the entity `what`
-    agreeing,  // the text `what` if one of the people of `group` is a man, else the one behind it
+    literal,  // the text `what`
+    name,     // the name of the entity `what`
+    verb,     // in wording w the text `what` + 2w if one of the people of `group` is a man, else the
+              // one behind it
 };
 
 // A part of a text.
@@ -35,6 +36,7 @@ struct Skeletons {
     std::span<const std::int32_t> group_people;
     std::span<const std::int32_t> n_people;  // of each shape
     std::span<const std::int32_t> n_places;
+    std::int32_t n_wordings;
 
     std::int64_t size() const { return static_cast<std::int64_t>(n_people.size()); }
 };
@@ -45,8 +47,9 @@ struct Names {
     text::StringColumn places;
 };
 
-// With which probability each shape is drawn. Every label has the same share of the rows: among as
-// many rows that follow each other as there are labels, each stands once, in random order.
+// With which probability each shape is drawn. Every label has the same share of the rows: with k
+// labels, each stands once in rows 0 to k - 1, once in the k rows behind them and so on, in random
+// order.
 class ShapeLaw {
   public:
     // Shape s has the weight weights[s], among those of its label.
@@ -54,10 +57,12 @@ class ShapeLaw {
              std::int32_t n_labels);
 
     std::int64_t size() const { return n_shapes_; }
-    std::int64_t draw(random::Key key, std::int64_t row, random::WordStream& words) const;
+
+    // `scratch` is overwritten.
+    std::int64_t draw(random::Key key, std::int64_t row, random::WordStream& words,
+                      std::vector<std::int32_t>& scratch) const;
 
   private:
-    std::int32_t label_of(random::Key key, std::int64_t row) const;
 
     std::int64_t n_shapes_;
     std::vector<std::vector<std::int64_t>> shapes_;  // by label
@@ -70,8 +75,8 @@ struct FilledPairs {
     std::vector<std::int32_t> shapes;
 };
 
-// Draws pairs. A row is a function of the key and its number: its shape, and for each entity a name
-// that no other entity has. What it is made of must stay where it is.
+// Draws pairs. A row is a function of the key and its number: its shape, for each entity a name that
+// no other entity has, and a wording. What it is made of must stay where it is.
 class PairFiller {
   public:
     // Throws std::invalid_argument if there are too few names for a shape, or a piece names what is

@@ -1,7 +1,7 @@
 """Texts back to formulas: the inverse of :mod:`ietest_fast.templates.wording`.
 
-Reads what the verbs, quantities and lists of a language say. It serves to check corpora of which
-only texts are left, and to show that the words of a language can be told apart.
+Reads what the verbs, quantities and lists of a language say. It shows that the words of a language
+can be told apart, and reads published corpora, of which only texts are left.
 """
 
 from __future__ import annotations
