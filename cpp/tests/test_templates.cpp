@@ -28,8 +28,7 @@ TEST_CASE("pairs are filled with names that differ") {
     const std::vector<std::int32_t> labels{0};
     const auto make = [&] {
         return templates::PairFiller(
-            {pieces, text_ends, literals.view(), group_ends, group_people, n_people, n_places,
-             1},
+            {pieces, text_ends, literals.view(), group_ends, group_people, n_people, n_places, 1},
             templates::ShapeLaw(weights, labels, 1), {people.view(), is_woman, places.view()});
     };
     constexpr std::int64_t kRows = 2000;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -82,10 +83,16 @@ def test_a_corpus_is_written(command: Command, tmp_path: Path) -> None:
     assert record["tasks"] == ["conjunction", "existential"]
     # The same again, with other threads; and another seed.
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    command.run("conjunction", "existential", "--n", "600,60,30", "--out", folder, "--threads", 3)
+    same, other = tmp_path / "same", tmp_path / "other"
+    options = ("conjunction", "existential", "--n", "600,60,30")
+    command.run(*options, "--out", same, "--threads", 3)
+    assert {path.name: path.read_bytes() for path in same.iterdir()} == before
+    command.run(*options, "--out", other, "--seed", 1)
+    assert pq.read_table(other / "train.parquet") != tables["train"]
+    # A folder is never written into twice.
+    said = command.fail(*options, "--out", folder, "--seed", 1)
+    assert "is not empty: 'templates.json' stands in it; name a new folder" in said
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    command.run("conjunction", "existential", "--n", "600,60,30", "--out", folder, "--seed", 1)
-    assert pq.read_table(folder / "train.parquet") != tables["train"]
 
 
 def test_two_labels_one_split_and_shared_names(command: Command, tmp_path: Path) -> None:
@@ -101,6 +108,7 @@ def test_two_labels_one_split_and_shared_names(command: Command, tmp_path: Path)
     ]
     record = json.loads((tmp_path / "templates.json").read_text("utf-8"))
     assert record["names_are_disjoint"] is False
+    assert record["shared_names"] is True
     assert record["splits"]["train"]["people"] == record["splits"]["test"]["people"]
 
 
@@ -120,7 +128,13 @@ def test_pairs_are_shown_without_a_folder(command: Command) -> None:
     assert " não visitou " in lines[1]
     assert lines[2].endswith(")")
     shown = json.loads(command.run("simple-negation", "--n", 2, "--json"))
-    assert set(shown["rows"][0]) == {"premise", "hypothesis", "label", "task", "template"}
+    assert set(shown["splits"]["train"][0]) == {
+        "premise",
+        "hypothesis",
+        "label",
+        "task",
+        "template",
+    }
 
 
 def test_tasks_are_listed(command: Command) -> None:
@@ -147,6 +161,18 @@ def test_templates_languages_and_names_of_ones_own(command: Command, tmp_path: P
         "    contradiction  (mine, mine)",
     ]
     assert "there is no split 'train'; there are only" in command.fail(*options)
+    out = tmp_path / "out"
+    command.run(*options, "--split", "only", "--n", 1, "--out", out)
+    record = json.loads((out / "templates.json").read_text("utf-8"))
+    paths = {"templates": tmp_path / "mine.txt", "names": names, "language": language}
+    assert record["files"] == [
+        {
+            "kind": kind,
+            "path": str(path),
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        }
+        for kind, path in paths.items()
+    ]
     assert "pass a file of names" in command.fail(
         "--file", tmp_path / "mine.txt", "--language", language
     )
@@ -158,12 +184,13 @@ def test_templates_languages_and_names_of_ones_own(command: Command, tmp_path: P
         ((), 2, "name a TASK (--list shows all)"),
         (("negations",), 1, "there is no task 'negations'"),
         (("negation", "--n", "0"), 2, "is no list of numbers of rows"),
+        (("negation", "--n", "9" * 30), 2, "each from 1 to 10,000,000,000"),
         (("negation", "--n", "1,2", "--split", "test"), 2, "there are 2 numbers and 1 splits"),
         (("negation", "--split", "test,test"), 2, "a split stands there twice"),
         (
             ("negation", "--split", "dev"),
-            1,
-            "there is no split 'dev'; there are train, valid, test",
+            2,
+            "the package has names for train, valid, test, not for 'dev'; give a file with --names",
         ),
         (("negation", "--language", "xx"), 2, "there is no language 'xx'; there are en, pt"),
         (("negation", "--file", "absent.txt"), 1, "absent.txt"),
@@ -184,7 +211,7 @@ def test_a_wrong_label_leaves_no_file(command: Command, tmp_path: Path) -> None:
     assert (
         "mine.txt, line 7, column 5: template 'mine': the label is neutral, but here it is" in said
     )
-    assert not list(out.iterdir())
+    assert not out.exists()
     (tmp_path / "negation.txt").write_text(MINE)
     said = command.fail("negation", "--file", tmp_path / "negation.txt", status=2)
     assert "two tasks have the name 'negation'" in said
@@ -193,3 +220,21 @@ def test_a_wrong_label_leaves_no_file(command: Command, tmp_path: Path) -> None:
 def test_a_folder_that_is_a_file(command: Command, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "cannot be made" in command.fail("negation", "--out", tmp_path / "file")
+    said = command.fail("negation", "--out", tmp_path / "file" / "folder")
+    assert "cannot be made: Not a directory" in said
+
+
+def test_a_corpus_that_cannot_be_drawn_leaves_no_folder(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "names.toml").write_text('[train]\nwomen = ["Ada"]\nmen = []\nplaces = ["Rome"]\n')
+    options = ("--names", tmp_path / "names.toml", "--split", "train", "--out", tmp_path / "out")
+    assert "there are only 1 names" in command.fail("counting", *options)
+    assert not (tmp_path / "out").exists()
+    # Nor does what stops the writing.
+    long = "x" * 250
+    (tmp_path / "names.toml").write_text(
+        f'[{long}]\nwomen = ["Ada"]\nmen = ["Al"]\nplaces = ["Rome"]\n'
+    )
+    (tmp_path / "mine.txt").write_text(MINE)
+    options = ("--names", tmp_path / "names.toml", "--split", long, "--out", tmp_path / "out")
+    assert "too long" in command.fail("--file", tmp_path / "mine.txt", *options)
+    assert not (tmp_path / "out").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from ietest_fast.cli.printing import print_json, show_bars
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.templates.drawing import PairDrawer, ProvedTemplates
+    from ietest_fast.templates.drawing import ProvedTemplates
     from ietest_fast.templates.language import Language, Verbs
     from ietest_fast.templates.naming import Names
     from ietest_fast.templates.tasks import RuleSet, Task
@@ -24,13 +25,13 @@ _FILE = click.Path(path_type=Path)
 _LABELS = ("nli", "contradiction")
 _FORMS = ("parquet", "csv", "tsv", "jsonl")
 _SHOWN = 10
-
+_MOST_ROWS = 10_000_000_000
 
 _COUNTS = CommaList(
     "N[,N...]",
     item=int,
-    fits=lambda counts: bool(counts) and min(counts) >= 1,
-    complaint="is no list of numbers of rows, each 1 or more",
+    fits=lambda counts: bool(counts) and min(counts) >= 1 and max(counts) <= _MOST_ROWS,
+    complaint=f"is no list of numbers of rows, each from 1 to {_MOST_ROWS:,}",
 )
 
 
@@ -152,7 +153,13 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         label_names=THREE_WAY if labels == "nli" else CONTRADICTION_OR_NOT,
         seed=seed,
         form=form,
-        about={"rules": rules, "language": words.name, "wordings": len(verbs) or 1},
+        about={
+            "rules": rules,
+            "language": words.name,
+            "wordings": len(verbs) or 1,
+            "shared_names": shared_names,
+            "files": _fingerprints(files, names_path, language),
+        },
     )
     if out is not None:
         check_plan(plan)
@@ -163,7 +170,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
             tasks, words, wordings=verbs, on_shape=lambda done: move(done, n_shapes)
         )
         if out is None:
-            _show(proved, plan, as_json=as_json)
+            _show(proved, plan, n_threads=threads, as_json=as_json)
             return
         n_rows = sum(each.n_rows for each in plan.splits)
         advance = progress("Writing pairs")
@@ -171,6 +178,19 @@ def command(  # noqa: PLR0917 - click calls it by keywords
             proved, plan, n_threads=threads, on_rows=lambda done: advance(done, n_rows)
         )
     _print_record(proved, plan, record, as_json=as_json)
+
+
+def _fingerprints(files: Sequence[Path], names: Path | None, language: str) -> list[dict[str, str]]:
+    """Say which files of the user the corpus was made of."""
+    from ietest_fast.templates.language import language_codes
+
+    own = [*(("templates", path) for path in files), *([("names", names)] if names else [])]
+    if language not in language_codes():
+        own.append(("language", Path(language)))
+    return [
+        {"kind": kind, "path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for kind, path in own
+    ]
 
 
 def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> tuple[Task, ...]:
@@ -220,10 +240,10 @@ def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language,
 def _find_names(language: str, path: Path | None) -> Callable[[str], Names]:
     """Return what finds the names of a split."""
     from ietest_fast.errors import InputError
-    from ietest_fast.templates.naming import load_names, read_names
+    from ietest_fast.templates.naming import read_names
 
     if path is None:
-        return lambda split: load_names(Path(language).stem, split)
+        return lambda split: _load_packaged(Path(language).stem, split)
     found = read_names(path)
 
     def find(split: str) -> Names:
@@ -233,6 +253,19 @@ def _find_names(language: str, path: Path | None) -> Callable[[str], Names]:
         return found[split]
 
     return find
+
+
+def _load_packaged(code: str, split: str) -> Names:
+    from ietest_fast.templates.naming import SPLITS, load_names
+
+    for known in SPLITS:
+        if split == known:
+            return load_names(code, known)
+    raise click.BadParameter(
+        f"the package has names for {', '.join(SPLITS)}, not for {split!r}; give a file with "
+        "--names, or begin with one of these and take --shared-names",
+        param_hint="--split",
+    )
 
 
 def _plan_splits(
@@ -285,16 +318,22 @@ def _print_record(
     click.echo(f"{plan.folder / RECORD}: how they were made")
 
 
-def _show(proved: ProvedTemplates, plan: CorpusPlan, *, as_json: bool) -> None:
+def _show(
+    proved: ProvedTemplates, plan: CorpusPlan, *, n_threads: int | None, as_json: bool
+) -> None:
     from ietest_fast.templates.writing import draw_split
 
-    for split in plan.splits:
-        drawer: PairDrawer = draw_split(proved, plan, split)
-        rows = drawer.draw(0, split.n_rows)
-        if as_json:
-            print_json({"split": split.name, "rows": rows.to_pylist()})
-            continue
-        for row in rows.to_pylist():
+    rows = {
+        split.name: draw_split(proved, plan, split)
+        .draw(0, split.n_rows, n_threads=n_threads)
+        .to_pylist()
+        for split in plan.splits
+    }
+    if as_json:
+        print_json({"splits": rows})
+        return
+    for own in rows.values():
+        for row in own:
             click.echo(f"{row['premise']}")
             click.echo(f"    {row['hypothesis']}")
             click.echo(f"    {row['label']}  ({row['task']}, {row['template']})")

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, assert_never
 from ietest_fast.templates.formulas import Sort
 from ietest_fast.templates.normal_form import (
     TRUE,
-    All,
     AllBut,
-    Any,
+    Conjunction,
+    Disjunction,
     Literal,
     Some,
     substitute,
@@ -83,10 +83,10 @@ def _weaken(  # noqa: PLR0911 - one line for each kind
     match form:
         case Literal():
             return form
-        case All(parts):
-            return All(tuple(_weaken(part, order, outer, named) for part in parts))
-        case Any(parts):
-            return Any(tuple(_weaken(part, order, outer, named) for part in parts))
+        case Conjunction(parts):
+            return Conjunction(tuple(_weaken(part, order, outer, named) for part in parts))
+        case Disjunction(parts):
+            return Disjunction(tuple(_weaken(part, order, outer, named) for part in parts))
         case Some(number, variable, domain, body):
             first, second = order
             if outer and (outer != {first} or domain.sorts != (second,)):
@@ -102,7 +102,7 @@ def _weaken(  # noqa: PLR0911 - one line for each kind
                 for each in named
                 if each.sort in domain.sorts
             ]
-            return All((weaker, *own))
+            return Conjunction((weaker, *own))
         case _:
             assert_never(form)
 
@@ -122,10 +122,10 @@ def _witnesses(form: Form, each: Mapping[Sort, int]) -> dict[Sort, int]:
     match form:
         case Literal():
             return dict.fromkeys(Sort, 0)
-        case All(parts):
+        case Conjunction(parts):
             counted = [_witnesses(part, each) for part in parts]
             return {sort: sum(own[sort] for own in counted) for sort in Sort}
-        case Any(parts):
+        case Disjunction(parts):
             counted = [_witnesses(part, each) for part in parts]
             return {sort: max((own[sort] for own in counted), default=0) for sort in Sort}
         case Some(number, _, domain, body):

@@ -8,7 +8,7 @@ with connectives between.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
@@ -184,6 +184,9 @@ def _of_one(formula: Formula) -> Clause | None:
     if isinstance(inner, ForAll | AtLeast | Exactly):
         quantity = _quantity(formula)
         predicate = _predicate(inner.body, Variable(inner.variable))
+        if quantity is not None and predicate is not None and _denies_all(quantity, predicate):
+            # Not "everyone didn't visit ...", which could also mean that someone did not.
+            quantity, predicate = replace(quantity, kind="no"), replace(predicate, positive=True)
         if quantity is not None and predicate is not None and _can_stand(quantity, predicate):
             return Clause((quantity,), predicate)
     subject = _first_term(formula)
@@ -198,6 +201,10 @@ def _of_one(formula: Formula) -> Clause | None:
 def _can_stand(quantity: Quantity, predicate: Predicate) -> bool:
     """Say whether a sentence is denied once: not *no one didn't visit*, *no one visited no one*."""
     return quantity.kind != "no" or (predicate.positive and not _has_no(predicate))
+
+
+def _denies_all(quantity: Quantity, predicate: Predicate) -> bool:
+    return quantity.kind == "every" and not predicate.positive
 
 
 def _has_no(predicate: Predicate) -> bool:

@@ -156,7 +156,7 @@ def _masked(
     found = mask(hypothesis, words)
     if found is None:
         raise TemplateError(
-            f"template {template.name!r}: the hypothesis has no word for "
+            f"template {template.name!r}: the hypothesis has no word of its own for "
             f"{template.mask.what!r} in {language.name}",
             line=template.mask.at.line,
             column=template.mask.at.column,

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, TypeVar, cast, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 T = TypeVar("T")
 
@@ -202,13 +202,6 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
             return (antecedent, consequent)
         case _:
             return tuple(each.body for each in terms_of(formula) if isinstance(each, Description))
-
-
-def walk(formula: Formula) -> Iterator[Formula]:
-    """Yield a formula and all that stand in it, the outer ones first."""
-    yield formula
-    for part in parts_of(formula):
-        yield from walk(part)
 
 
 def constants_of(formula: Formula) -> tuple[Constant, ...]:

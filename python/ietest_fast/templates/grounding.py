@@ -18,7 +18,7 @@ from ietest_fast.templates.formulas import (
     terms_of,
 )
 from ietest_fast.templates.interpretation import Interpretation
-from ietest_fast.templates.normal_form import All, AllBut, Any, Literal, Some
+from ietest_fast.templates.normal_form import AllBut, Conjunction, Disjunction, Literal, Some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,10 +146,10 @@ class Grounding:
                         self._add(list(unless))
                 else:
                     self._add([*unless, truth if positive else -truth])
-            case All(parts):
+            case Conjunction(parts):
                 for part in parts:
                     self._require(part, bound, unless)
-            case Any(parts):
+            case Disjunction(parts):
                 self._add([*unless, *(self._imply(part, bound) for part in parts)])
             case Some(number, variable, domain, body):
                 held = [
@@ -195,7 +195,7 @@ class Grounding:
             match form:
                 case Literal(atom):
                     names = {each.name for each in terms_of(atom) if isinstance(each, Variable)}
-                case All(parts) | Any(parts):
+                case Conjunction(parts) | Disjunction(parts):
                     names = {name for part in parts for name in self._free_in(part)}
                 case Some(_, variable, _, body) | AllBut(_, variable, _, body):
                     names = {name for name in self._free_in(body) if name != variable}

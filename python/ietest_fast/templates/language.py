@@ -27,11 +27,14 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+Text = Annotated[str, Field(min_length=1)]
+
+
 class Agreeing(_Strict):
     """A text for each gender."""
 
-    masculine: str
-    feminine: str
+    masculine: Text
+    feminine: Text
 
     def of(self, gender: Gender) -> str:
         """Return the text for a gender."""
@@ -83,11 +86,11 @@ class Verb(_Strict):
 class QuantityWords(_Strict):
     """A quantity without a number, as subject and as object."""
 
-    subject: str
-    object: str
+    subject: Text
+    object: Text
     number: Literal["singular", "plural"] = "singular"
     gender: Gender = "masculine"
-    described: str | None = Field(
+    described: Text | None = Field(
         None, description="as object in a description, where that is another text"
     )
     negates: bool = Field(
@@ -98,7 +101,7 @@ class QuantityWords(_Strict):
 class CountWords(_Strict):
     """A quantity with a number; ``{number}`` stands for the numeral."""
 
-    one: str
+    one: Text
     many: Annotated[str, _with_slots("{number}")]
     gender: Gender = "masculine"
 
@@ -168,9 +171,9 @@ class Connectives(_Strict):
 class Lists(_Strict):
     """What stands between the parts of a list, and between the sentences of a premise."""
 
-    between: str
-    last: str
-    sentences: str
+    between: Text
+    last: Text
+    sentences: Text
 
 
 class Numerals(_Strict):
@@ -182,7 +185,7 @@ class Numerals(_Strict):
 class Language(_Strict):
     """The words of a language."""
 
-    name: str
+    name: Text
     verbs: Verbs
     quantities: Quantities
     described: ByDomain[Annotated[DescribedWords, BeforeValidator(_with_text)]]
@@ -232,7 +235,7 @@ def _validated(content: dict[str, object], path: str | Path) -> Language:
 
 def _read_toml(path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
 

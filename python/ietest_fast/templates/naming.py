@@ -49,6 +49,8 @@ class Names:
         for name in (*self.women, *self.men, *self.places):
             if not name.strip():
                 raise InputError("a name is empty; remove it")
+            if len(name.splitlines()) > 1:
+                raise InputError(f"the name {name!r} has a line break; remove it")
             if name in seen:
                 raise InputError(
                     f"the name {name!r} stands there twice, so two entities could have it; "
@@ -100,7 +102,7 @@ def read_names(path: str | Path) -> dict[str, Names]:
     """
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        content = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
     try:
@@ -114,6 +116,8 @@ def read_names(path: str | Path) -> dict[str, Names]:
 
 
 def _names_of(split: str, content: object) -> Names:
+    if split in _KINDS:
+        raise InputError(f"the list {split!r} must stand in the table of a split, such as [train]")
     expected = f"[{split}] must have the lists {', '.join(_KINDS)}, and nothing else"
     if not isinstance(content, dict) or set(content) != set(_KINDS):
         raise InputError(expected)

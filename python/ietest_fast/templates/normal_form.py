@@ -40,14 +40,14 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class Conjunction:
     """A conjunction."""
 
     parts: tuple[Form, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Any:
+class Disjunction:
     """A disjunction."""
 
     parts: tuple[Form, ...]
@@ -73,10 +73,10 @@ class AllBut:
     body: Form
 
 
-Form = Literal | All | Any | Some | AllBut
+Form = Literal | Conjunction | Disjunction | Some | AllBut
 
-TRUE = All(())
-FALSE = Any(())
+TRUE = Conjunction(())
+FALSE = Disjunction(())
 
 
 def normalise(formula: Formula) -> Form:
@@ -92,10 +92,10 @@ def _normalise(  # noqa: PLR0911 - one line for each kind
             return _normalise(body, positive=not positive)
         case And(parts):
             forms = tuple(_normalise(part, positive=positive) for part in parts)
-            return All(forms) if positive else Any(forms)
+            return Conjunction(forms) if positive else Disjunction(forms)
         case Or(parts):
             forms = tuple(_normalise(part, positive=positive) for part in parts)
-            return Any(forms) if positive else All(forms)
+            return Disjunction(forms) if positive else Conjunction(forms)
         case Implies(antecedent, consequent):
             return _normalise(Or((Not(antecedent), consequent)), positive=positive)
         case ForAll(variable, domain, body):
@@ -139,10 +139,10 @@ def substitute(form: Form, variable: str, constant: Constant) -> Form:
             free = Variable(variable)
             terms = (constant if term == free else term for term in terms_of(atom))
             return Literal(type(atom)(*terms), positive)
-        case All(parts):
-            return All(tuple(substitute(part, variable, constant) for part in parts))
-        case Any(parts):
-            return Any(tuple(substitute(part, variable, constant) for part in parts))
+        case Conjunction(parts):
+            return Conjunction(tuple(substitute(part, variable, constant) for part in parts))
+        case Disjunction(parts):
+            return Disjunction(tuple(substitute(part, variable, constant) for part in parts))
         case Some(number, bound, domain, body):
             return Some(number, bound, domain, substitute(body, variable, constant))
         case AllBut(number, bound, domain, body):

@@ -97,20 +97,19 @@ class Negation:
     body: Schema
 
 
-class MissingSignError(LookupError):
-    """A sign has an index outside the range that is declared.
+class ShapeError(ValueError):
+    """A schema has no formula for the numbers of a shape.
 
     Parameters
     ----------
-    key
-        The sign.
+    message
+        What is missing.
     at
         Where it stands.
     """
 
-    def __init__(self, key: str, at: Token) -> None:
-        super().__init__(key)
-        self.key = key
+    def __init__(self, message: str, at: Token) -> None:
+        super().__init__(message)
         self.at = at
 
 
@@ -128,12 +127,12 @@ class Signed:
 
         Raises
         ------
-        MissingSignError
+        ShapeError
             If there is no such sign.
         """
         key = sign_key(self.name, self.index, sizes)
         if key not in sizes:
-            raise MissingSignError(key, self.at)
+            raise ShapeError(f"there is {key}, which is not declared", self.at)
         return sizes[key] > 0
 
 
@@ -193,6 +192,11 @@ def instantiate(  # noqa: PLR0911 - one line for each kind
         The numbers of its sizes and indices.
     constants
         The sort of each name that is no variable.
+
+    Raises
+    ------
+    ShapeError
+        If there is no sign of such a number, or nothing to be joined.
     """
     match schema:
         case Relation(name, first, second):
@@ -222,6 +226,9 @@ def instantiate(  # noqa: PLR0911 - one line for each kind
             return AtLeast(counted, variable, domain, formula)
         case Family(mark, index, low, high, body):
             numbers = range(low.value(sizes), high.value(sizes) + 1)
+            if not numbers:
+                said = f"{index} in {numbers.start}..{numbers.stop - 1}"
+                raise ShapeError(f"{said} has no number, so there is nothing to join", schema.at)
             return _join(
                 mark, (instantiate(body, {**sizes, index: each}, constants) for each in numbers)
             )

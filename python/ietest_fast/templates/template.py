@@ -7,7 +7,6 @@ entities, whose label is proved; names of people and places make texts of it.
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,11 +14,11 @@ from typing import TYPE_CHECKING
 from ietest_fast.errors import InputError
 from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
 from ietest_fast.templates.lexing import TemplateError
-from ietest_fast.templates.schemas import MissingSignError, instantiate
+from ietest_fast.templates.schemas import ShapeError, instantiate
 from ietest_fast.templates.solver import Label, label_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ietest_fast.templates.formulas import Formula
@@ -66,13 +65,20 @@ class Sign:
     high: Index | None
     at: Token
 
+    def numbers(self, sizes: Mapping[str, int]) -> Sequence[int | None]:
+        """Return the indices of its signs; None: it has no index."""
+        if self.low is None or self.high is None:
+            return [None]
+        return range(self.low.value(sizes), self.high.value(sizes) + 1)
+
     def keys(self, sizes: Mapping[str, int]) -> list[str]:
         """Return the names of its signs among the numbers of a shape."""
-        if self.low is None or self.high is None:
-            return [self.name]
-        numbers = range(self.low.value(sizes), self.high.value(sizes) + 1)
-        return [f"{self.name}[{number}]" for number in numbers]
+        numbers = self.numbers(sizes)
+        return [self.name if each is None else f"{self.name}[{each}]" for each in numbers]
 
+
+MOST_SHAPES = 100_000
+"""Shapes of a template, at most: each of them is proved."""
 
 MASKS = ("and", "or", "some", "every", "number")
 """What can be masked in a hypothesis."""
@@ -168,15 +174,29 @@ class Template:
         Raises
         ------
         TemplateError
-            If there is no shape.
+            If there is no shape, or more than :data:`MOST_SHAPES`.
         """
-        total = math.fsum(weight for _, weight in self._extend({}, 1.0, 0))
-        if not total:
-            raise self._error("the ranges of its sizes leave no shape", self.at)
+        total = self._total()
         for sizes, weight in self._extend({}, 1.0, 0):
             names = [key for sign in self.signs for key in sign.keys(sizes)]
             for own in itertools.product((0, 1), repeat=len(names)):
                 yield sizes | dict(zip(names, own, strict=True)), weight / total / 2 ** len(names)
+
+    def _total(self) -> float:
+        """Return the probability of all sizes that leave a number for later ones."""
+        total, n_shapes = 0.0, 0
+        for sizes, weight in self._extend({}, 1.0, 0):
+            total += weight
+            n_shapes += 2 ** sum(len(sign.numbers(sizes)) for sign in self.signs)
+            if n_shapes > MOST_SHAPES:
+                raise self._error(
+                    f"it has more than {MOST_SHAPES:,} shapes, and each has to be proved; make the "
+                    "ranges of its sizes smaller, or take fewer signs",
+                    self.at,
+                )
+        if not n_shapes:
+            raise self._error("the ranges of its sizes leave no shape", self.at)
+        return total
 
     def _extend(
         self, sizes: dict[str, int], weight: float, place: int
@@ -195,24 +215,24 @@ class Template:
         Raises
         ------
         TemplateError
-            If an index is outside the range of its family.
+            If an index is outside the range of its family, or a family has no number.
         """
         try:
             premises = tuple(one for each in self.premises for one in self._formulas(each, sizes))
             hypothesis = instantiate(self.hypothesis, sizes, self._sorts)
-        except MissingSignError as error:
-            raise self._error(
-                f"{say_sizes(sizes)} there is {error.key}, which is not declared", error.at
-            ) from error
+        except ShapeError as error:
+            raise self._error(f"{say_sizes(sizes)} {error}", error.at) from error
         if not premises:
             raise self._error(f"{say_sizes(sizes)} there is no premise", self.at)
-        if self.same:
-            same = {
-                self._constant(one, sizes): self._constant(two, sizes) for one, two in self.same
-            }
-            premises, hypothesis = rename((premises, hypothesis), same)
+        declared = self._declared(sizes)
         named = {each: None for one in (*premises, hypothesis) for each in constants_of(one)}
-        self._check_declared(named, sizes)
+        unknown = [each.name for each in named if each.name not in declared]
+        if unknown:
+            raise self._not_declared(unknown[0], sizes, self.at)
+        if self.same:
+            merged = self._merged(sizes, declared)
+            premises, hypothesis = rename((premises, hypothesis), merged)
+            named = {merged.get(each, each): None for each in named}
         return Shape(tuple(sizes.items()), premises, hypothesis, tuple(named))
 
     def _formulas(self, premise: Premise, sizes: Mapping[str, int]) -> Iterator[Formula]:
@@ -223,11 +243,30 @@ class Template:
         for number in range(own.low.value(sizes), own.high.value(sizes) + 1):
             yield instantiate(premise.schema, {**sizes, own.name: number}, self._sorts)
 
-    def _constant(self, term: NamedTerm, sizes: Mapping[str, int]) -> Constant:
-        name = term.name if term.index is None else f"{term.name}[{term.index.value(sizes)}]"
-        return Constant(name, self._sorts[term.name])
+    def _merged(
+        self, sizes: Mapping[str, int], declared: frozenset[str]
+    ) -> dict[Constant, Constant]:
+        """Return who each entity is that another name stands for."""
+        found: dict[Constant, Constant] = {}
 
-    def _check_declared(self, named: Mapping[Constant, None], sizes: Mapping[str, int]) -> None:
+        def entity(term: NamedTerm) -> Constant:
+            name = term.name if term.index is None else f"{term.name}[{term.index.value(sizes)}]"
+            if name not in declared:
+                raise self._not_declared(name, sizes, term.at)
+            return end_of(Constant(name, self._sorts[term.name]))
+
+        def end_of(own: Constant) -> Constant:
+            while own in found:
+                own = found[own]
+            return own
+
+        for one, two in self.same:
+            source, target = entity(one), entity(two)
+            if source != target:
+                found[source] = target
+        return {each: end_of(target) for each, target in found.items()}
+
+    def _declared(self, sizes: Mapping[str, int]) -> frozenset[str]:
         declared = set()
         for each in self.declarations:
             if each.low is None or each.high is None:
@@ -235,11 +274,10 @@ class Template:
                 continue
             numbers = range(each.low.value(sizes), each.high.value(sizes) + 1)
             declared |= {f"{each.name}[{number}]" for number in numbers}
-        unknown = [each.name for each in named if each.name not in declared]
-        if unknown:
-            raise self._error(
-                f"{say_sizes(sizes)} there is {unknown[0]}, which is not declared", self.at
-            )
+        return frozenset(declared)
+
+    def _not_declared(self, name: str, sizes: Mapping[str, int], at: Token) -> TemplateError:
+        return self._error(f"{say_sizes(sizes)} there is {name}, which is not declared", at)
 
     def prove(self, sizes: Mapping[str, int]) -> Shape:
         """Return the shape with these sizes, whose label is proved.

@@ -12,20 +12,22 @@ from typing import TYPE_CHECKING, assert_never
 
 from ietest_fast.templates.clauses import (
     Clause,
+    Compound,
     Described,
     Named,
+    Predicate,
     Quantity,
     to_sentence,
 )
-from ietest_fast.templates.formulas import AtLeast, Exactly, ForAll, Sort, walk
+from ietest_fast.templates.formulas import Domain, Sort
 from ietest_fast.templates.language import Agreeing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ietest_fast.templates.clauses import Nominal, Predicate, Sentence
+    from ietest_fast.templates.clauses import Nominal, Sentence
     from ietest_fast.templates.formulas import Constant, Formula
-    from ietest_fast.templates.language import Gender, Language, Verbs
+    from ietest_fast.templates.language import CountWords, Gender, Language, Verbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,8 @@ def word_premises(formulas: Sequence[Formula], language: Language) -> tuple[Piec
         sentence = _sentence(to_sentence(formula), language)
         if pieces:
             pieces.append(language.lists.sentences)
-        is_first = not pieces or language.lists.sentences.strip() in {".", "!"}
-        pieces += _capitalise(sentence) if is_first else sentence
+        has_capital = not pieces or language.lists.sentences.strip() in {".", "!"}
+        pieces += _capitalise(sentence) if has_capital else sentence
     return merge(pieces)
 
 
@@ -110,9 +112,8 @@ def mask(pieces: Sequence[Piece], words: Sequence[str]) -> tuple[tuple[Piece, ..
         None if none of the words is there.
     """
     for word in words:
-        pattern = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
         for place, piece in enumerate(pieces):
-            found = pattern.search(piece) if isinstance(piece, str) else None
+            found = _find_word(word, piece) if isinstance(piece, str) else None
             if found is not None:
                 masked = f"{found.string[: found.start()]}{MASK}{found.string[found.end() :]}"
                 return (*pieces[:place], masked, *pieces[place + 1 :]), word
@@ -130,22 +131,69 @@ def masked_words(what: str, formula: Formula, language: Language) -> tuple[str, 
         That the text says.
     language
         Its words.
+
+    Returns
+    -------
+    tuple of str
+        The first that the text has is meant. None if that cannot be told: *every person and every
+        place* has two words for *every*, and an *and* that joins no sentences.
     """
-    if what in {"and", "or"}:
-        return (language.connectives.of(what).replace("{0}", "").replace("{1}", "").strip(),)
-    found: list[str] = []
-    for each in walk(formula):
-        if what == "number" and isinstance(each, AtLeast | Exactly):
-            number = max(each.number, 1)
-            genders = (language.quantities.at_least, language.quantities.exactly)
-            found += [language.numeral(number, own.of(each.domain).gender) for own in genders]
-        elif what == "every" and isinstance(each, ForAll):
-            words = language.quantities.every.of(each.domain)
-            found += [words.subject, words.object]
-        elif what == "some" and isinstance(each, AtLeast) and each.number == 1:
-            words = language.quantities.some.of(each.domain)
-            found += [words.subject, words.object]
-    return tuple(found)
+    quantities = _quantities(to_sentence(formula))
+    own = [(each, _words_of(each, language)) for each in quantities]
+    if what == "number":
+        return tuple(
+            numeral
+            for each, _ in own
+            if each.kind in {"exactly", "at-least"}
+            for numeral in [language.numeral(each.number, _counted(each, language).gender)]
+        )
+    if what in {"every", "some"}:
+        meant = [(each, texts) for each, texts in own if each.kind == what]
+        if any(each.domain is Domain.BOTH for each, _ in meant):
+            return ()
+        return tuple(text for _, texts in meant for text in texts)
+    word = language.connectives.of(what).replace("{0}", "").replace("{1}", "").strip()
+    is_elsewhere = any(_find_word(word, text) for _, texts in own for text in texts)
+    return () if is_elsewhere else (word,)
+
+
+def _quantities(part: Sentence | Nominal | Predicate) -> list[Quantity]:
+    """Return the quantities of a sentence, in their order."""
+    match part:
+        case Quantity():
+            return [part]
+        case Named():
+            return []
+        case Described(predicate=predicate):
+            return _quantities(predicate)
+        case Predicate(objects=objects):
+            return [own for each in objects for own in _quantities(each)]
+        case Clause(subjects, predicate):
+            return [own for each in (*subjects, predicate) for own in _quantities(each)]
+        case Compound(parts=parts):
+            return [own for each in parts for own in _quantities(each)]
+        case _:
+            assert_never(part)
+
+
+def _counted(quantity: Quantity, language: Language) -> CountWords:
+    quantities = language.quantities
+    counted = quantities.exactly if quantity.kind == "exactly" else quantities.at_least
+    return counted.of(quantity.domain)
+
+
+def _words_of(quantity: Quantity, language: Language) -> tuple[str, ...]:
+    """Return the texts that a quantity has, as subject and as object."""
+    if quantity.kind in {"exactly", "at-least"}:
+        counted = _counted(quantity, language)
+        return (counted.one, counted.many)
+    words = getattr(language.quantities, quantity.kind).of(quantity.domain)
+    return (words.subject, words.object)
+
+
+def _find_word(word: str, text: str) -> re.Match[str] | None:
+    pattern = rf"(?<![^\W_]){re.escape(word)}(?![^\W_])"
+    return re.search(pattern, text, re.IGNORECASE)
 
 
 def _sentence(sentence: Sentence, language: Language) -> list[Piece]:
@@ -174,12 +222,8 @@ def _subject(nominal: Nominal, language: Language) -> tuple[list[Piece], bool, G
     match nominal:
         case Named(constant):
             return [Slot(constant)], False, None
-        case Quantity("exactly" | "at-least", domain, number):
-            counted = (
-                language.quantities.exactly
-                if nominal.kind == "exactly"
-                else language.quantities.at_least
-            ).of(domain)
+        case Quantity("exactly" | "at-least", number=number):
+            counted = _counted(nominal, language)
             numeral = language.numeral(number, counted.gender)
             pattern = counted.one if number == 1 else counted.many
             return [pattern.replace("{number}", numeral)], number != 1, counted.gender
@@ -275,10 +319,11 @@ def _put(pattern: str, parts: Sequence[list[Piece]]) -> list[Piece]:
 
 
 def _capitalise(pieces: list[Piece]) -> list[Piece]:
-    first = pieces[0]
-    if isinstance(first, str):
-        return [first[:1].upper() + first[1:], *pieces[1:]] if first else _capitalise(pieces[1:])
-    return pieces
+    place = next((place for place, piece in enumerate(pieces) if piece != ""), 0)
+    first = pieces[place]
+    if not isinstance(first, str):
+        return pieces
+    return [first[:1].upper() + first[1:], *pieces[place + 1 :]]
 
 
 def merge(pieces: Iterable[Piece]) -> tuple[Piece, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -15,7 +16,7 @@ from ietest_fast.templates.drawing import PairDrawer
 from ietest_fast.templates.naming import check_disjoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ietest_fast.templates.drawing import ProvedTemplates
@@ -87,13 +88,53 @@ class CorpusPlan:
 
 
 def check_plan(plan: CorpusPlan) -> None:
-    """Stop if the files cannot be written, as far as that can be told without writing."""
+    """Stop if the files cannot be written, as far as that can be told without writing.
+
+    Raises
+    ------
+    InputError
+        If something stands in the folder: corpora would be mixed.
+    ResourceError
+        If the folder cannot be made.
+    """
+    folder = plan.folder
     try:
-        plan.folder.mkdir(parents=True, exist_ok=True)
+        names = sorted(each.name for each in folder.iterdir())
+    except FileNotFoundError:
+        _check_parent(folder)
+        return
     except OSError as error:
-        raise ResourceError(f"{plan.folder}: cannot be made: {error.strerror or error}") from error
-    for split in plan.splits:
-        check_target(plan.path_of(split))
+        raise ResourceError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    visible = [name for name in names if not name.startswith(".")]
+    if visible:
+        raise InputError(
+            f"is not empty: {visible[0]!r} stands in it; name a new folder, or empty this one",
+            path=folder,
+        )
+
+
+def _check_parent(folder: Path) -> None:
+    parent = next(each for each in folder.absolute().parents if each.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        why = "nothing may be written in" if parent.is_dir() else "there is a file"
+        raise ResourceError(f"{folder}: cannot be made: {why} {str(parent)!r}")
+
+
+@contextlib.contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder, and remove it again after an error if nothing stands in it."""
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResourceError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def draw_split(proved: ProvedTemplates, plan: CorpusPlan, split: SplitPlan) -> PairDrawer:
@@ -133,15 +174,16 @@ def write_corpus(
     Raises
     ------
     InputError
-        If there are fewer names than a shape has entities.
+        If there are fewer names than a shape has entities, or something stands in the folder.
     ResourceError
         If a file cannot be written.
     """
     drawers = [draw_split(proved, plan, split) for split in plan.splits]
     check_plan(plan)
-    with contextlib.ExitStack() as stack:
+    with _made(plan.folder), contextlib.ExitStack() as stack:
         writers: list[BatchWriter] = []
         for split, drawer in zip(plan.splits, drawers, strict=True):
+            check_target(plan.path_of(split))
             writer = BatchWriter(plan.path_of(split), drawer.draw(0, 1, n_threads=1).schema)
             writers.append(stack.enter_context(writer))
         n_done = 0

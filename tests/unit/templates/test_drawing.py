@@ -192,6 +192,8 @@ def test_names_are_checked() -> None:
         Names(women=("Paris",), men=(), places=("Paris",))
     with pytest.raises(InputError, match="a name is empty"):
         Names(women=(" ",), men=(), places=())
+    with pytest.raises(InputError, match="has a line break"):
+        Names(women=("An\nna",), men=(), places=())
     train = Names(women=("A",), men=("B",), places=("C",))
     check_disjoint([("train", train), ("test", Names(women=("D",), men=(), places=()))])
     with pytest.raises(InputError, match="'B' stands in the splits 'train' and 'test'"):
@@ -304,7 +306,7 @@ def test_words_are_masked() -> None:
         assert row["masked"].replace("[MASK]", "and") == row["hypothesis"]
         assert row["masked"].count("[MASK]") == 1
     unmasked = replace(templates[0], mask=Mask("or", templates[0].at))
-    with pytest.raises(TemplateError, match="has no word for 'or' in English"):
+    with pytest.raises(TemplateError, match="has no word of its own for 'or' in English"):
         prove_templates([Task("own", (unmasked,))], load_language("en"))
 
 

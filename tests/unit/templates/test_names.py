@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.templates.formulas import Sort
 from ietest_fast.templates.language import load_language
 from ietest_fast.templates.naming import (
     NAMES,
@@ -17,6 +19,7 @@ from ietest_fast.templates.naming import (
     load_names,
     read_names,
 )
+from ietest_fast.templates.tasks import RULE_SETS, load_tasks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,12 +44,18 @@ def test_splits_have_nothing_in_common(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_there_are_enough_for_every_template_of_the_thesis(code: str) -> None:
-    """Counting needs 32 people, and 31 places."""
+def test_there_are_enough_for_every_task(code: str) -> None:
+    needed = dict.fromkeys(Sort, 0)
+    for rules in RULE_SETS:
+        for task in load_tasks("mixed", rules):
+            for template in task.templates:
+                largest = max(template.sizes(), key=lambda sizes: sum(sizes.values()))
+                counts = Counter(each.sort for each in template.shape(largest).constants)
+                needed = {sort: max(own, counts[sort]) for sort, own in needed.items()}
     for split in SPLITS:
         own = load_names(code, split)
-        assert len(own.women) + len(own.men) >= 32
-        assert len(own.places) >= 31
+        assert len(own.women) + len(own.men) >= needed[Sort.PERSON] > 30
+        assert len(own.places) >= needed[Sort.PLACE] > 30
         assert 0.4 < len(own.women) / (len(own.women) + len(own.men)) < 0.6
 
 

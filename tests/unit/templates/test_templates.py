@@ -109,6 +109,11 @@ def test_mistakes_are_named_with_their_place(text, place, message):
             "with n = 2 and i = 1 there is no premise",
         ),
         (
+            edit("~V(x[i], y[i])", "any k in 5..n: V(x[k], y[k])"),
+            (7, 17),
+            "with n = 2 and i = 1 k in 5..2 has no number, so there is nothing to join",
+        ),
+        (
             edit("~V(x[i]", "+-s[n+1] V(x[i]") + "    signs s[1..n]\n",
             (7, 19),
             "with n = 2, i = 1, s[1] = 0 and s[2] = 0 there is s[3], which is not declared",
@@ -165,6 +170,56 @@ def test_names_can_stand_for_one_entity():
     (shape,) = [template.prove(sizes) for sizes in template.sizes()]
     assert print_formula(shape.hypothesis) == "V(x, y[1]) & V(x, x) & V(x, y[3])"
     assert [each.name for each in shape.constants] == ["x", "y[1]", "y[3]"]
+
+
+SAME = """
+template self
+    where       i in 1..3
+    people      x, y[1..3], z
+    places      p
+    same        {same}
+    premise     V(x, p) & V(z, p) & each k in 1..3: V(y[k], p)
+    hypothesis  V(x, p)
+    label       entailment
+"""
+
+
+@pytest.mark.parametrize(
+    ("same", "who"),
+    [
+        ("x as x", ["x", "z", "y[1]", "y[2]", "y[3]"]),
+        # Two are one whatever the order, and those that are one with them.
+        ("y[1] as x, x as z", ["z", "y[2]", "y[3]"]),
+        ("x as z, y[1] as x", ["z", "y[2]", "y[3]"]),
+        ("y[1] as x, y[2] as y[1], y[3] as y[2], x as y[3]", ["x", "z"]),
+        ("x as y[1], x as y[2]", ["y[2]", "z", "y[3]"]),
+    ],
+)
+def test_who_is_the_same_as_one_who_is_the_same(same, who):
+    (template,) = parse_templates(SAME.format(same=same))
+    shape = template.shape({"i": 1})
+    assert [each.name for each in shape.constants if each.name != "p"] == who
+
+
+def test_a_name_that_is_the_same_must_be_declared():
+    (template,) = parse_templates(SAME.format(same="y[i+1] as x"), path="my.txt")
+    assert template.shape({"i": 2})
+    with pytest.raises(TemplateError, match=r"with i = 3 there is y\[4\], which is not") as caught:
+        template.shape({"i": 3})
+    assert (caught.value.line, caught.value.text_column) == (6, 17)
+
+
+def test_too_many_shapes_are_refused_at_once():
+    text = edit("2..4, i in 1..n", "1..9000, i in 1..n, j in 1..i, m in 1..j")
+    for own in (text, edit("hypothesis", "signs s[1..40]\n    hypothesis")):
+        (template,) = parse_templates(own)
+        with pytest.raises(TemplateError, match="more than 100,000 shapes"):
+            next(template.sizes())
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "bom.txt").write_text(ONE, "utf-8-sig")
+    assert read_templates(tmp_path / "bom.txt")[0].name == "one"
 
 
 def test_a_file_without_templates(tmp_path):

@@ -13,7 +13,7 @@ from ietest_fast.templates.formulas import Constant, Sort
 from ietest_fast.templates.language import LANGUAGES, load_language, load_wordings, read_language
 from ietest_fast.templates.parsing import parse_formula
 from ietest_fast.templates.solver import Label, label_of
-from ietest_fast.templates.wording import word_hypothesis, word_premises
+from ietest_fast.templates.wording import mask, masked_words, word_hypothesis, word_premises
 from reference.filled import fill
 from reference.text_reader import TextReader
 
@@ -153,6 +153,52 @@ def test_no_denies_itself_only():
     assert said == "Anna visitou Rome e Anna não visitou ninguém"
 
 
+def test_everyone_did_not_is_no_one():
+    """ "Everyone didn't visit Rome" could mean that not all of them did."""
+    assert say("all x in Pe: ~V(x, Rome)", "en") == "No one has visited Rome"
+    assert say("all x in Pe: ~V(x, Rome)", "pt") == "Ninguém visitou Rome"
+    assert say("all x: ~(x = Anna)", "en") == "No one and no place is Anna"
+    assert say("some x in Pe: ~V(x, Rome)", "en") == "Someone didn't visit Rome"
+
+
+MASKED = {
+    ("V(Anna, Rome) & V(Bob, Oslo)", "and"): "Anna has visited Rome [MASK] Bob has visited Oslo",
+    # Of an "and" in the words of a quantity it cannot be told which one is meant.
+    ("V(Anna, Rome) & all x: V(Bob, x)", "and"): None,
+    ("all x: V(Bob, x)", "every"): None,
+    ("all x in Pe: V(x, Rome)", "every"): "[MASK] has visited Rome",
+    ("all x in Pe: ~V(x, Rome)", "every"): None,
+    ("all x in Pl: V(Anna, x)", "every"): "Anna has visited [MASK]",
+    ("some x in Pe: V(x, Rome)", "some"): "[MASK] has visited Rome",
+    ("~(some x in Pe: V(x, Rome))", "some"): None,
+    ("exactly 3 x in Pl: V(Anna, x)", "number"): "Anna has visited only [MASK] places",
+    ("exactly 1 x in Pe: V(Anna, x)", "number"): "Anna has visited only [MASK] person",
+    ("at least 2 x in Pe: V(Anna, x)", "number"): "Anna has visited at least [MASK] people",
+    ("~(exactly 0 x in Pe: V(Anna, x))", "number"): "Anna has visited at least [MASK] person",
+    # "No one" has no numeral in it.
+    ("exactly 0 x in Pe: V(x, Rome)", "number"): None,
+    # The first one.
+    (
+        "(exactly 2 x in Pe: V(Anna, x)) & (exactly 3 y in Pl: V(Anna, y))",
+        "number",
+    ): "Anna has visited only [MASK] people and only three places",
+}
+
+
+@pytest.mark.parametrize(("formula", "what"), MASKED)
+def test_masks(formula, what):
+    language = load_language("en")
+    parsed = parse_formula(formula, SORTS)
+    found = mask(word_hypothesis(parsed, language), masked_words(what, parsed, language))
+    expected = MASKED[formula, what]
+    assert (found and fill(found[0], language.verbs, NAMES)) == expected
+
+
+def test_a_long_conjunction_has_words():
+    text = " & ".join(f"({a} > {b})" for a in PEOPLE for b in PEOPLE for _ in range(250))
+    assert say(text, "en").count("taller than") == 9 * 250
+
+
 @pytest.mark.parametrize("code", ["en", "pt"])
 @pytest.mark.parametrize("task", sorted(each.name for each in TASKS.iterdir()))
 def test_texts_can_be_read_again(task, code):
@@ -199,6 +245,18 @@ def test_what_stands_for_words_is_there(tmp_path, right, wrong, slots):
     path.write_text(text.replace(right, wrong))
     with pytest.raises(ConfigError, match=re.escape(f"{slots} should stand in it, each once")):
         read_language(path)
+
+
+def test_words_are_not_empty(tmp_path):
+    path = tmp_path / "xx.toml"
+    text = (LANGUAGES / "en.toml").read_text("utf-8")
+    path.write_text(text.replace('"one", "two"', '"", "two"').replace('"has visited"', '""'))
+    with pytest.raises(ConfigError) as caught:
+        read_language(path)
+    assert "verbs.visited.singular.masculine: String should have at least 1" in str(caught.value)
+    assert "numerals.words.0.masculine: String should have at least 1" in str(caught.value)
+    path.write_text(text, "utf-8-sig")
+    assert read_language(path) == load_language("en")
 
 
 def test_people_as_objects_can_have_a_mark(tmp_path):

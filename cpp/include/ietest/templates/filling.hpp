@@ -15,8 +15,8 @@ namespace ietest::templates {
 enum class PieceKind : std::int32_t {
     literal,  // the text `what`
     name,     // the name of the entity `what`
-    verb,     // in wording w the text `what` + 2w if one of the people of `group` is a man, else the
-              // one behind it
+    verb,  // in wording w the text `what` + 2w if one of the people of `group` is a man, else the
+           // one behind it
 };
 
 // A part of a text.
@@ -63,7 +63,6 @@ class ShapeLaw {
                       std::vector<std::int32_t>& scratch) const;
 
   private:
-
     std::int64_t n_shapes_;
     std::vector<std::vector<std::int64_t>> shapes_;  // by label
     std::vector<random::AliasTable> tables_;
@@ -75,8 +74,8 @@ struct FilledPairs {
     std::vector<std::int32_t> shapes;
 };
 
-// Draws pairs. A row is a function of the key and its number: its shape, for each entity a name that
-// no other entity has, and a wording. What it is made of must stay where it is.
+// Draws pairs. A row is a function of the key and its number: its shape, for each entity a name
+// that no other entity has, and a wording. What it is made of must stay where it is.
 class PairFiller {
   public:
     // Throws std::invalid_argument if there are too few names for a shape, or a piece names what is
