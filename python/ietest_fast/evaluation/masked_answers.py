@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -184,22 +184,81 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
     for model in pc.unique(models).to_pylist():
         rows = np.flatnonzero(np.asarray(pc.equal(models, model)))
         own = table.take(pa.array(rows))
+        _check_items(own, rows, path)
         others = {
             name: _cast(own[name], name, path)
             for name in SCHEMA.names
             if name in names and name not in {"model", "item", "answer", "reciprocal_rank"}
         }
+        reciprocal = _read_reciprocal(own, "reciprocal_rank", path, rows=rows)
+        _check_ranks(own["answer"], reciprocal, others, rows, path)
         found.append(
             _from_columns(
                 model=str(model),
                 items=_column(own, "item"),
                 answers=read_group(own, "answer", str(path)),
-                reciprocal=_read_reciprocal(own, "reciprocal_rank", path, rows=rows),
+                reciprocal=reciprocal,
                 others=others,
                 groups={each: read_group(own, each, str(path)) for each in groups},
             )
         )
     return tuple(found)
+
+
+def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
+    """Stop if a model has answered an item twice."""
+    items = _column(own, "item")
+    if items is None:
+        return
+    seen: set[object] = set()
+    for row, item in zip(rows.tolist(), items.to_pylist(), strict=True):
+        if item in seen:
+            raise _error(
+                f"the item {item!r} stands there twice for one model; remove one, or tell models "
+                "apart by a column model",
+                path,
+                row,
+                "item",
+            )
+        if item is not None:
+            seen.add(item)
+
+
+def _check_ranks(
+    answers: pa.ChunkedArray,
+    reciprocal: NDArray[np.float64],
+    others: dict[str, Any],
+    rows: NDArray[np.int64],
+    path: Path,
+) -> None:
+    """Stop where what is said of a rank cannot be true."""
+    is_scored = np.isfinite(reciprocal)
+    is_blank = np.array(
+        [not str("" if each is None else each).strip() for each in answers.to_pylist()]
+    )
+    _refuse(is_scored & is_blank, rows, path, "answer", "there is a rank, but no answer")
+    if "rank" in others:
+        rank = np.asarray(pc.fill_null(others["rank"], 0))
+        is_given = np.asarray(pc.is_valid(others["rank"]))
+        is_same = (reciprocal > 0) & (np.abs(rank * reciprocal - 1) < 1e-6)
+        _refuse(is_given & ~is_same, rows, path, "rank", "is not one over the reciprocal rank")
+    if "ranked_in" in others:
+        ways = get_args(RankedIn)
+        is_known = np.asarray(pc.is_in(others["ranked_in"], value_set=pa.array(ways)))
+        complaint = f"is none of {', '.join(ways)}"
+        _refuse(is_scored & ~is_known, rows, path, "ranked_in", complaint)
+
+
+def _refuse(
+    wrong: NDArray[np.bool_], rows: NDArray[np.int64], path: Path, column: str, complaint: str
+) -> None:
+    if wrong.any():
+        raise _error(complaint, path, int(rows[np.flatnonzero(wrong)[0]]), column)
+
+
+def _error(complaint: str, path: Path, row: int, column: str) -> InputError:
+    where = locate_row(path, format_of(path), row)
+    return InputError(complaint, path=path, row=where, column=column)
 
 
 def _column(table: pa.Table, name: str) -> Any:
@@ -231,12 +290,12 @@ def _read_reciprocal(
     )
     if wrong.size:
         row = int(wrong[0] if rows is None else rows[wrong[0]])
-        raise InputError(
+        raise _error(
             f"{column[int(wrong[0])].as_py()!r} is no reciprocal rank, which is 0 or 1 over a "
             "whole number",
-            path=path,
-            row=locate_row(path, format_of(path), row),
-            column=name,
+            path,
+            row,
+            name,
         )
     return values
 

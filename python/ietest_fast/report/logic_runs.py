@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.evaluation.logic.columns import CONSEQUENT, CONTROL
 from ietest_fast.evaluation.logic.measuring import measure_logic
-from ietest_fast.evaluation.logic.run_file import CONSEQUENT, CONTROL, read_logic, read_logic_run
+from ietest_fast.evaluation.logic.run_file import read_logic, read_logic_run
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
 

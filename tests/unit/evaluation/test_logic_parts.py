@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +23,19 @@ from ietest_fast.evaluation.logic.measuring import measure_logic
 from ietest_fast.evaluation.logic.nearest import WordIndex
 from ietest_fast.evaluation.logic.options import LogicOptions
 from ietest_fast.evaluation.logic.rules import RULES, WEIGHED
-from ietest_fast.evaluation.logic.run_file import read_logic, read_logic_run, write_logic
+from ietest_fast.evaluation.logic.run_file import (
+    read_logic,
+    read_logic_run,
+    refuse_logic,
+    write_logic,
+)
 from ietest_fast.evaluation.logic.running import run_logic
 from ietest_fast.evaluation.logic.score import renormalise
 from ietest_fast.evaluation.logic.weights import default_weights, read_weights
 from logic_toys import LABELS, Asked, at_random, make_corpus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from ietest_fast.evaluation.logic.run_file import LogicAnswers
@@ -299,7 +306,7 @@ def test_files_say_everything(answers: LogicAnswers, tmp_path: Path) -> None:
     path = tmp_path / "answers.parquet"
     write_logic(answers, path)
     (again,) = read_logic([path])
-    assert again.run == answers.run
+    assert again.run == replace(answers.run, n_rows=answers.predictions.table.num_rows)
     assert again.predictions.table.equals(answers.predictions.table)
     told = {"n_resamples": 50, "seed": 1}
     (one,), (other,) = measure_logic([answers], **told), measure_logic([again], **told)
@@ -332,6 +339,50 @@ def test_damaged_files_are_refused(answers: LogicAnswers, tmp_path: Path) -> Non
     write_logic(replace(answers, run=damaged), path)
     with pytest.raises(InputError, match="its metadata are damaged"):
         read_logic([path])
+
+
+def _changed(table: pa.Table, name: str, change: Callable[[Any], Any]) -> pa.Table:
+    """Return a table whose last row has another value in a column."""
+    column = table[name]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    values = column.to_pylist()
+    values[-1] = change(values[-1])
+    place = table.column_names.index(name)
+    return table.set_column(place, name, pa.array(values, column.type))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda table: table.slice(1), "has 979 rows, and 980 were written; ask the model again"),
+        (lambda table: table.drop_columns(["part"]), "column 'part': there is no such column"),
+        (lambda table: _changed(table, "part", lambda _: "zzz"), "'zzz' is no part of an instance"),
+        (lambda table: _changed(table, "version", lambda _: "modus"), "'modus' is no rule"),
+        (lambda table: _changed(table, "instance", lambda _: -1), "-1 is no number from 0 on"),
+        (
+            lambda table: _changed(table, "correct", lambda own: not own),
+            "is not what the answer is",
+        ),
+        (lambda table: _changed(table, "expected", lambda _: "maybe"), "is not what the answer is"),
+        (
+            lambda table: table.replace_schema_metadata(None),
+            "no longer how they came about: another program has written it again",
+        ),
+    ],
+)
+def test_edited_files_are_refused(
+    answers: LogicAnswers, tmp_path: Path, damage: Callable[[pa.Table], pa.Table], message: str
+) -> None:
+    path = tmp_path / "answers.parquet"
+    write_logic(answers, path)
+    damaged = damage(pa.parquet.read_table(path))
+    pa.parquet.write_table(damaged, path)
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_logic([path])
+    if not damaged.schema.metadata:
+        with pytest.raises(InputError, match="no longer how they came about"):
+            refuse_logic(path)
 
 
 def test_rows_of_one_text_have_no_logic() -> None:

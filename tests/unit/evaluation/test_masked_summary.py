@@ -131,6 +131,36 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
             None,
             "column 'rank': holds string, int32 expected",
         ),
+        (
+            {"answer": ["a", "b"], "reciprocal_rank": [1.0, 0.5], "rank": [1, 3]},
+            None,
+            "row 1, column 'rank': is not one over the reciprocal rank",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [0.0], "rank": [-2]},
+            None,
+            "column 'rank': is not one over the reciprocal rank",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "ranked_in": ["foo"]},
+            None,
+            "column 'ranked_in': is none of vocabulary, candidates",
+        ),
+        (
+            {"answer": ["a", None], "reciprocal_rank": [1.0, 1.0]},
+            None,
+            "row 1, column 'answer': there is a rank, but no answer",
+        ),
+        (
+            {"answer": ["a", " "], "reciprocal_rank": [1.0, 1.0]},
+            None,
+            "row 1, column 'answer': there is a rank, but no answer",
+        ),
+        (
+            {"answer": ["a", "a"], "reciprocal_rank": [1.0, 1.0], "item": [7, 7]},
+            None,
+            "row 1, column 'item': the item 7 stands there twice for one model",
+        ),
     ],
 )
 def test_bad_logs_are_refused(

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.logic.columns import CONSEQUENT, CONTROL
 from ietest_fast.evaluation.logic.profile import LogicProfile, RuleResult
 from ietest_fast.evaluation.logic.rules import RULES
-from ietest_fast.evaluation.logic.run_file import CONSEQUENT, CONTROL
 from ietest_fast.evaluation.logic.score import (
     Accuracy,
     Outcomes,

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.logic.checking import check_answers
+from ietest_fast.evaluation.logic.columns import COLUMNS
 from ietest_fast.evaluation.predictions import Predictions
-from ietest_fast.evaluation.run_metadata import name_models, read_run_of, write_with_run
+from ietest_fast.evaluation.run_metadata import (
+    column_names,
+    name_models,
+    read_run_of,
+    write_with_run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KEY = b"ietest_fast.logic"
 """What the metadata of a file of answers to the suite logic stand under."""
-
-ANTECEDENT, CONSEQUENT, CONTROL = "antecedent", "consequent", "control"
-"""What a row is, in the column ``part``; rows of labelled pairs have no value there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,8 @@ class LogicRun:
         Whole sentences about how the answers came about.
     backend, identity
         Of the evaluation; see :class:`~ietest_fast.evaluation.Evaluation`.
+    n_rows
+        Rows of the table that was written.
     """
 
     rules: Mapping[str, RuleOrigin]
@@ -69,6 +75,7 @@ class LogicRun:
     warnings: tuple[str, ...] = ()
     backend: str = ""
     identity: dict[str, str] | None = None
+    n_rows: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,7 +101,8 @@ class LogicAnswers:
 
 def write_logic(answers: LogicAnswers, path: Path) -> None:
     """Write answers to a Parquet file, whole or not at all."""
-    write_with_run(answers.predictions, path, KEY, answers.run)
+    run = replace(answers.run, n_rows=answers.predictions.table.num_rows)
+    write_with_run(answers.predictions, path, KEY, run)
 
 
 def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
@@ -122,9 +130,12 @@ def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
             )
         runs.append(run)
     parts = name_models([Predictions.read(path) for path in paths], paths)
-    return tuple(
+    answers = tuple(
         LogicAnswers(predictions=part, run=run) for part, run in zip(parts, runs, strict=True)
     )
+    for each in answers:
+        check_answers(each)
+    return answers
 
 
 def read_logic_run(path: Path) -> LogicRun | None:
@@ -135,7 +146,14 @@ def read_logic_run(path: Path) -> LogicRun | None:
     InputError
         If what it says of itself is damaged.
     """
-    return read_run_of(path, KEY, _restore)
+    run = read_run_of(path, KEY, _restore)
+    if run is None and set(COLUMNS) <= set(column_names(path)):
+        raise InputError(
+            "holds answers to the suite logic, but no longer how they came about: another program "
+            "has written it again without its metadata; ask the model again",
+            path=path,
+        )
+    return run
 
 
 def refuse_logic(path: str | Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from ietest_fast.evaluation.logic.run_file import ANTECEDENT, CONSEQUENT, CONTROL
+from ietest_fast.evaluation.logic.columns import ANTECEDENT, CONSEQUENT, CONTROL
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.running import number_copies
 
