@@ -75,7 +75,9 @@ def read_templates(path: str | Path) -> tuple[Template, ...]:
     path = Path(path)
     try:
         text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+    except UnicodeDecodeError as error:
         raise InputError(f"cannot be read as UTF-8: {error}", path=path) from error
     return parse_templates(text, path=path)
 

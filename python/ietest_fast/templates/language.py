@@ -236,7 +236,9 @@ def _validated(content: dict[str, object], path: str | Path) -> Language:
 def _read_toml(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
 
 

@@ -103,7 +103,9 @@ def read_names(path: str | Path) -> dict[str, Names]:
     path = Path(path)
     try:
         content = tomllib.loads(path.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
     try:
         found = {split: _names_of(split, own) for split, own in content.items()}
