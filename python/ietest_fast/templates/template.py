@@ -7,6 +7,7 @@ entities, whose label is proved; names of people and places make texts of it.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -184,9 +185,10 @@ class Template:
 
     def _total(self) -> float:
         """Return the probability of all sizes that leave a number for later ones."""
-        total, n_shapes = 0.0, 0
+        weights: list[float] = []
+        n_shapes = 0
         for sizes, weight in self._extend({}, 1.0, 0):
-            total += weight
+            weights.append(weight)
             n_shapes += 2 ** sum(len(sign.numbers(sizes)) for sign in self.signs)
             if n_shapes > MOST_SHAPES:
                 raise self._error(
@@ -196,7 +198,7 @@ class Template:
                 )
         if not n_shapes:
             raise self._error("the ranges of its sizes leave no shape", self.at)
-        return total
+        return math.fsum(weights)
 
     def _extend(
         self, sizes: dict[str, int], weight: float, place: int
