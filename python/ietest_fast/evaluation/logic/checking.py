@@ -12,35 +12,49 @@ from ietest_fast.evaluation.logic.columns import ANTECEDENT, COLUMNS, CONSEQUENT
 from ietest_fast.evaluation.predictions import ORIGINAL
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.evaluation.logic.run_file import LogicAnswers
+    from ietest_fast.evaluation.predictions import Predictions
 
 
-def check_answers(answers: LogicAnswers) -> None:
+def check_answers(
+    predictions: Predictions, *, rules: Collection[str], text_columns: Sequence[str], n_rows: int
+) -> None:
     """Stop if rows, columns or values are not those of answers to the suite.
+
+    Parameters
+    ----------
+    predictions
+        The long table.
+    rules
+        Their names.
+    text_columns
+        Columns of premises and of hypotheses.
+    n_rows
+        How many rows were written.
 
     Raises
     ------
     InputError
         With the first thing that is wrong.
     """
-    predictions, run = answers.predictions, answers.run
     table, path = predictions.table, predictions.source
-    lacking = [name for name in (*COLUMNS, *run.text_columns) if name not in table.column_names]
+    lacking = [name for name in (*COLUMNS, *text_columns) if name not in table.column_names]
     if lacking:
         raise InputError(
             "there is no such column; ask the model again", path=path, column=lacking[0]
         )
-    if table.num_rows != run.n_rows:
+    if table.num_rows != n_rows:
         raise InputError(
-            f"has {table.num_rows:,} rows, and {run.n_rows:,} were written; ask the model again",
+            f"has {table.num_rows:,} rows, and {n_rows:,} were written; ask the model again",
             path=path,
         )
     version = _texts(table, "version")
     is_original = version == ORIGINAL
-    _check(np.isin(version, [ORIGINAL, *run.rules]), table, "version", path, "is no rule")
+    _check(np.isin(version, [ORIGINAL, *rules]), table, "version", path, "is no rule")
     is_part = np.isin(_texts(table, "part"), [ANTECEDENT, CONSEQUENT, CONTROL])
     _check(is_part | is_original, table, "part", path, "is no part of an instance")
     for name, may_lack in (("instance", is_original), ("unit", np.zeros_like(is_original))):

@@ -133,8 +133,8 @@ def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
     answers = tuple(
         LogicAnswers(predictions=part, run=run) for part, run in zip(parts, runs, strict=True)
     )
-    for each in answers:
-        check_answers(each)
+    for part, run in zip(parts, runs, strict=True):
+        check_answers(part, rules=run.rules, text_columns=run.text_columns, n_rows=run.n_rows)
     return answers
 
 
