@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
@@ -12,9 +13,8 @@ from ietest_fast.evaluation.logic.columns import ANTECEDENT, COLUMNS, CONSEQUENT
 from ietest_fast.evaluation.predictions import ORIGINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.evaluation.predictions import Predictions
@@ -52,35 +52,39 @@ def check_answers(
             f"has {table.num_rows:,} rows, and {n_rows:,} were written; ask the model again",
             path=path,
         )
-    version = _texts(table, "version")
-    is_original = version == ORIGINAL
-    _check(np.isin(version, [ORIGINAL, *rules]), table, "version", path, "is no rule")
-    is_part = np.isin(_texts(table, "part"), [ANTECEDENT, CONSEQUENT, CONTROL])
+    texts = {name: _texts(table, name) for name in ("version", "part", "expected", "predicted")}
+    is_original = _mask(pc.equal(texts["version"], ORIGINAL))
+    versions = pa.array([ORIGINAL, *rules])
+    _check(_mask(pc.is_in(texts["version"], versions)), table, "version", path, "is no rule")
+    is_part = _mask(pc.is_in(texts["part"], pa.array([ANTECEDENT, CONSEQUENT, CONTROL])))
     _check(is_part | is_original, table, "part", path, "is no part of an instance")
     for name, may_lack in (("instance", is_original), ("unit", np.zeros_like(is_original))):
         numbers = np.asarray(pc.fill_null(table[name].cast("int64"), -1))
         _check((numbers >= 0) | may_lack, table, name, path, "is no number from 0 on")
-    is_right = np.where(is_original, _are_gold(table), _are_expected(table))
+    is_gold = _mask(pc.equal(_texts(table, "gold"), texts["predicted"]))
+    is_right = np.where(is_original, is_gold, _are_expected(texts))
     _check(predictions.correct == is_right, table, "correct", path, "is not what the answer is")
 
 
-def _are_gold(table: pa.Table) -> NDArray[np.bool_]:
-    same: NDArray[np.bool_] = _texts(table, "gold") == _texts(table, "predicted")
-    return same
-
-
-def _are_expected(table: pa.Table) -> NDArray[np.bool_]:
+def _are_expected(texts: Mapping[str, pa.ChunkedArray]) -> NDArray[np.bool_]:
     """Say of each answer whether it is the one expected, and of control questions another one."""
-    expected, predicted = _texts(table, "expected"), _texts(table, "predicted")
-    is_negated = np.char.startswith(expected, "not ")
-    is_met = np.where(is_negated, expected != np.char.add("not ", predicted), expected == predicted)
-    met: NDArray[np.bool_] = is_met ^ (_texts(table, "part") == CONTROL)
+    expected, predicted = texts["expected"], texts["predicted"]
+    denied = pc.binary_join_element_wise("not", predicted, " ")
+    is_met = pc.if_else(
+        pc.starts_with(expected, "not "),
+        pc.not_equal(expected, denied),
+        pc.equal(expected, predicted),
+    )
+    met: NDArray[np.bool_] = _mask(is_met) ^ _mask(pc.equal(texts["part"], CONTROL))
     return met
 
 
-def _texts(table: pa.Table, name: str) -> NDArray[np.str_]:
-    column = pc.fill_null(table[name].cast("string"), "")
-    return np.array(column.to_pylist(), dtype=str)
+def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
+    return pc.fill_null(table[name].cast("string"), "")
+
+
+def _mask(values: pa.ChunkedArray) -> NDArray[np.bool_]:
+    return np.asarray(values, dtype=np.bool_)
 
 
 def _check(
