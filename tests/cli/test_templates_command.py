@@ -227,7 +227,7 @@ def test_a_folder_that_is_a_file(command: Command, tmp_path: Path) -> None:
 def test_a_corpus_that_cannot_be_drawn_leaves_no_folder(command: Command, tmp_path: Path) -> None:
     (tmp_path / "names.toml").write_text('[train]\nwomen = ["Ada"]\nmen = []\nplaces = ["Rome"]\n')
     options = ("--names", tmp_path / "names.toml", "--split", "train", "--out", tmp_path / "out")
-    assert "there are only 1 names" in command.fail("counting", *options)
+    assert "there are only 1 names" in command.fail("conjunction", *options)
     assert not (tmp_path / "out").exists()
     # Nor does what stops the writing.
     long = "x" * 250

@@ -141,6 +141,7 @@ def test_no_text_alone_tells_the_label(name: str) -> None:
         assert _best_accuracy(shares) == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_in_the_thesis_a_text_tells_the_label() -> None:
     """Someone who has visited everything never contradicts; long lists mostly do."""
     premises, hypotheses = _shares("thesis", "quantifier")
