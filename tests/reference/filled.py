@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ietest_fast.templates.wording import Slot, VerbForm
+from ietest_fast.templates.wording import Slot, VerbForm, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,6 +29,8 @@ def fill(
             words = piece.words(verbs)
             is_feminine = all(person in women for person in piece.people)
             text.append(words.feminine if is_feminine else words.masculine)
+        elif isinstance(piece, Word):
+            text.append(piece.text)
         else:
             text.append(piece)
     return "".join(text)

@@ -17,7 +17,7 @@ from ietest_fast.runtime import load_core
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.skeletons import Skeleton, pack
 from ietest_fast.templates.solver import Label
-from ietest_fast.templates.wording import mask, masked_words, word_hypothesis, word_premises
+from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ietest_fast.templates.naming import Names
     from ietest_fast.templates.skeletons import PackedSkeletons
     from ietest_fast.templates.tasks import Task
-    from ietest_fast.templates.template import Shape, Template
+    from ietest_fast.templates.template import Template
     from ietest_fast.templates.wording import Piece
 
 CONTRADICTION_OR_NOT = {
@@ -126,7 +126,7 @@ def prove_templates(
             premise = word_premises(shape.premises, words)
             hypothesis = word_hypothesis(shape.hypothesis, words)
             skeletons.append(Skeleton(shape.constants, premise, hypothesis))
-            hidden, answer = _masked(template, shape, hypothesis, words)
+            hidden, answer = _masked(template, hypothesis, words)
             masked.append(Skeleton(shape.constants, premise, hidden))
             answers.append(answer)
             template_of.append(place)
@@ -148,12 +148,11 @@ def prove_templates(
 
 
 def _masked(
-    template: Template, shape: Shape, hypothesis: tuple[Piece, ...], language: Language
+    template: Template, hypothesis: tuple[Piece, ...], language: Language
 ) -> tuple[tuple[Piece, ...], str | None]:
     if template.mask is None:
         return hypothesis, None
-    words = masked_words(template.mask.what, shape.hypothesis, language)
-    found = mask(hypothesis, words)
+    found = mask(hypothesis, template.mask.what)
     if found is None:
         raise TemplateError(
             f"template {template.name!r}: the hypothesis has no word of its own for "

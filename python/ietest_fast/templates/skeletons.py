@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.templates.formulas import Sort
-from ietest_fast.templates.wording import Slot, VerbForm, merge
+from ietest_fast.templates.wording import Slot, VerbForm, Word, merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,11 +95,13 @@ class _Packer:
                 group = self._group(tuple(sorted(numbers[each] for each in piece.people)))
                 self.pieces.append((_VERB, words, group))
             else:
-                self.pieces.append((_LITERAL, self._literal(piece), 0))
+                self.pieces.append((_LITERAL, self._literal(str(piece)), 0))
         self.text_ends.append(len(self.pieces))
 
     def _spell(self, piece: Piece) -> Piece:
-        """Return the words of a verb if it has the same ones in all pairs."""
+        """Return as text what has the same words in all pairs."""
+        if isinstance(piece, Word):
+            return piece.text
         if not isinstance(piece, VerbForm):
             return piece
         words = set(self._words(piece))

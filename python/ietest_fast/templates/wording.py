@@ -7,15 +7,13 @@ wording, and may agree with the gender of somebody who has a name.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from ietest_fast.templates.clauses import (
     Clause,
-    Compound,
     Described,
     Named,
-    Predicate,
     Quantity,
     to_sentence,
 )
@@ -25,9 +23,9 @@ from ietest_fast.templates.language import Agreeing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ietest_fast.templates.clauses import Nominal, Sentence
+    from ietest_fast.templates.clauses import Nominal, Predicate, Sentence
     from ietest_fast.templates.formulas import Constant, Formula
-    from ietest_fast.templates.language import CountWords, Gender, Language, Verbs
+    from ietest_fast.templates.language import Gender, Language, Verbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,26 @@ class VerbForm:
         return Agreeing(masculine=words.of(self.gender), feminine=words.of(self.gender))
 
 
-Piece = str | Slot | VerbForm
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that can be masked.
+
+    Parameters
+    ----------
+    text
+        As it stands there.
+    what
+        One of :data:`ietest_fast.templates.template.MASKS`.
+    answer
+        The word as it stands within a sentence.
+    """
+
+    text: str
+    what: str
+    answer: str
+
+
+Piece = str | Slot | VerbForm | Word
 
 MASK = "[MASK]"
 """What stands in the place of a masked word."""
@@ -96,116 +113,53 @@ def word_hypothesis(formula: Formula, language: Language) -> tuple[Piece, ...]:
     return word_premises([formula], language)
 
 
-def mask(pieces: Sequence[Piece], words: Sequence[str]) -> tuple[tuple[Piece, ...], str] | None:
+def mask(pieces: Sequence[Piece], what: str) -> tuple[tuple[Piece, ...], str] | None:
     """Return a text in which one word is masked, and that word.
 
     Parameters
     ----------
     pieces
         From :func:`word_hypothesis`.
-    words
-        What may stand there; the first of them that does is masked, where it stands first.
+    what
+        One of :data:`ietest_fast.templates.template.MASKS`; its first word is masked.
 
     Returns
     -------
     tuple or None
-        None if none of the words is there.
+        None if no word can be masked. The words for *every person and every place* cannot, as they
+        are several.
     """
-    for word in words:
-        for place, piece in enumerate(pieces):
-            found = _find_word(word, piece) if isinstance(piece, str) else None
-            if found is not None:
-                masked = f"{found.string[: found.start()]}{MASK}{found.string[found.end() :]}"
-                return (*pieces[:place], masked, *pieces[place + 1 :]), word
+    for place, piece in enumerate(pieces):
+        if isinstance(piece, Word) and piece.what == what:
+            return merge([*pieces[:place], MASK, *pieces[place + 1 :]]), piece.answer
     return None
-
-
-def masked_words(what: str, formula: Formula, language: Language) -> tuple[str, ...]:
-    """Return the words of a language that a mask stands for.
-
-    Parameters
-    ----------
-    what
-        One of :data:`ietest_fast.templates.template.MASKS`.
-    formula
-        That the text says.
-    language
-        Its words.
-
-    Returns
-    -------
-    tuple of str
-        The first that the text has is meant. None if that cannot be told: *every person and every
-        place* has two words for *every*, and an *and* that joins no sentences.
-    """
-    quantities = _quantities(to_sentence(formula))
-    own = [(each, _words_of(each, language)) for each in quantities]
-    if what == "number":
-        return tuple(
-            numeral
-            for each, _ in own
-            if each.kind in {"exactly", "at-least"}
-            for numeral in [language.numeral(each.number, _counted(each, language).gender)]
-        )
-    if what in {"every", "some"}:
-        meant = [(each, texts) for each, texts in own if each.kind == what]
-        if any(each.domain is Domain.BOTH for each, _ in meant):
-            return ()
-        return tuple(text for _, texts in meant for text in texts)
-    word = language.connectives.of(what).replace("{0}", "").replace("{1}", "").strip()
-    is_elsewhere = any(_find_word(word, text) for _, texts in own for text in texts)
-    return () if is_elsewhere else (word,)
-
-
-def _quantities(part: Sentence | Nominal | Predicate) -> list[Quantity]:
-    """Return the quantities of a sentence, in their order."""
-    match part:
-        case Quantity():
-            return [part]
-        case Named():
-            return []
-        case Described(predicate=predicate):
-            return _quantities(predicate)
-        case Predicate(objects=objects):
-            return [own for each in objects for own in _quantities(each)]
-        case Clause(subjects, predicate):
-            return [own for each in (*subjects, predicate) for own in _quantities(each)]
-        case Compound(parts=parts):
-            return [own for each in parts for own in _quantities(each)]
-        case _:
-            assert_never(part)
-
-
-def _counted(quantity: Quantity, language: Language) -> CountWords:
-    quantities = language.quantities
-    counted = quantities.exactly if quantity.kind == "exactly" else quantities.at_least
-    return counted.of(quantity.domain)
-
-
-def _words_of(quantity: Quantity, language: Language) -> tuple[str, ...]:
-    """Return the texts that a quantity has, as subject and as object."""
-    if quantity.kind in {"exactly", "at-least"}:
-        counted = _counted(quantity, language)
-        return (counted.one, counted.many)
-    words = getattr(language.quantities, quantity.kind).of(quantity.domain)
-    return (words.subject, words.object)
-
-
-def _find_word(word: str, text: str) -> re.Match[str] | None:
-    pattern = rf"(?<![^\W_]){re.escape(word)}(?![^\W_])"
-    return re.search(pattern, text, re.IGNORECASE)
 
 
 def _sentence(sentence: Sentence, language: Language) -> list[Piece]:
     if isinstance(sentence, Clause):
         return _clause(sentence, language)
     parts = [_sentence(part, language) for part in sentence.parts]
+    pattern: list[Piece] = [language.connectives.of(sentence.connective)]
+    if sentence.connective in {"and", "or"}:
+        pattern = _mark_connective(str(pattern[0]), sentence.connective)
     joined = parts[0]
     if len(parts) == 1:
-        return _put(language.connectives.of(sentence.connective), [joined])
+        return _put(pattern, [joined])
     for part in parts[1:]:
-        joined = _put(language.connectives.of(sentence.connective), [joined, part])
+        joined = _put(pattern, [joined, part])
     return joined
+
+
+def _mark_connective(pattern: str, what: str) -> list[Piece]:
+    return _mark(pattern, re.sub(r"\{\d\}", "", pattern).strip(), what)
+
+
+def _mark(text: str, word: str, what: str) -> list[Piece]:
+    """Return a text in pieces, one of which is a word that can be masked, if it stands there."""
+    found = re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)
+    if not word or found is None:
+        return [text]
+    return [text[: found.start()], Word(word, what, word), text[found.end() :]]
 
 
 def _clause(clause: Clause, language: Language) -> list[Piece]:
@@ -223,13 +177,20 @@ def _subject(nominal: Nominal, language: Language) -> tuple[list[Piece], bool, G
         case Named(constant):
             return [Slot(constant)], False, None
         case Quantity("exactly" | "at-least", number=number):
-            counted = _counted(nominal, language)
+            counted = (
+                language.quantities.exactly
+                if nominal.kind == "exactly"
+                else language.quantities.at_least
+            ).of(nominal.domain)
             numeral = language.numeral(number, counted.gender)
-            pattern = counted.one if number == 1 else counted.many
-            return [pattern.replace("{number}", numeral)], number != 1, counted.gender
+            if number == 1:
+                return _mark(counted.one, numeral, "number"), False, counted.gender
+            before, _, behind = counted.many.partition("{number}")
+            return [before, Word(numeral, "number", numeral), behind], True, counted.gender
         case Quantity(kind, domain):
             words = getattr(language.quantities, kind).of(domain)
-            return [words.subject], words.number == "plural", words.gender
+            said = _quantity(words.subject, nominal)
+            return [said], words.number == "plural", words.gender
         case Described(domain, predicate):
             described = language.described.of(domain)
             inner = _say(
@@ -244,6 +205,11 @@ def _subject(nominal: Nominal, language: Language) -> tuple[list[Piece], bool, G
             return [before, *inner, behind], False, described.gender
         case _:
             assert_never(nominal)
+
+
+def _quantity(text: str, quantity: Quantity) -> Piece:
+    can_be_masked = quantity.kind in {"every", "some"} and quantity.domain is not Domain.BOTH
+    return Word(text, quantity.kind, text) if can_be_masked else text
 
 
 def _predicate(clause: Clause, language: Language) -> list[Piece]:
@@ -273,7 +239,7 @@ def _say(
     objects = [_object(each, language, is_described) for each in predicate.objects]
     is_positive = predicate.positive and not any(negates for _, negates in objects)
     said = [
-        _put(person, [words]) if _may_be_person(each) else words
+        _put([person], [words]) if _may_be_person(each) else words
         for each, (words, _) in zip(predicate.objects, objects, strict=True)
     ]
     return [
@@ -294,7 +260,7 @@ def _object(nominal: Nominal, language: Language, is_described: bool) -> tuple[l
     if isinstance(nominal, Quantity) and nominal.kind in {"every", "some", "no"}:
         words = getattr(language.quantities, nominal.kind).of(nominal.domain)
         text = words.described if is_described and words.described else words.object
-        return [text], words.negates
+        return [_quantity(text, nominal)], words.negates
     words, _, _ = _subject(nominal, language)
     return words, False
 
@@ -302,14 +268,17 @@ def _object(nominal: Nominal, language: Language, is_described: bool) -> tuple[l
 def _join(parts: Sequence[list[Piece]], language: Language) -> list[Piece]:
     pieces = list(parts[0])
     for place, part in enumerate(parts[1:], start=2):
-        pieces.append(language.lists.last if place == len(parts) else language.lists.between)
+        is_last = place == len(parts)
+        pieces += (
+            _mark_connective(language.lists.last, "and") if is_last else [language.lists.between]
+        )
         pieces += part
     return pieces
 
 
-def _put(pattern: str, parts: Sequence[list[Piece]]) -> list[Piece]:
+def _put(pattern: Sequence[Piece], parts: Sequence[list[Piece]]) -> list[Piece]:
     """Put parts in the places ``{0}`` and ``{1}`` of a pattern."""
-    pieces: list[Piece] = [pattern]
+    pieces = list(pattern)
     for number, part in enumerate(parts):
         mark = f"{{{number}}}"
         at = next(i for i, own in enumerate(pieces) if isinstance(own, str) and mark in own)
@@ -321,9 +290,15 @@ def _put(pattern: str, parts: Sequence[list[Piece]]) -> list[Piece]:
 def _capitalise(pieces: list[Piece]) -> list[Piece]:
     place = next((place for place, piece in enumerate(pieces) if piece != ""), 0)
     first = pieces[place]
-    if not isinstance(first, str):
-        return pieces
-    return [first[:1].upper() + first[1:], *pieces[place + 1 :]]
+    if isinstance(first, Word):
+        first = replace(first, text=_with_capital(first.text))
+    elif isinstance(first, str):
+        first = _with_capital(first)
+    return [first, *pieces[place + 1 :]]
+
+
+def _with_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def merge(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
