@@ -51,9 +51,16 @@ def run(*arguments: object) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
+def folder_of(options: argparse.Namespace) -> Path:
+    """Return the folder for what depends on these options."""
+    shared = "-shared-names" if options.shared_names else ""
+    folder: Path = options.out / f"{options.rules}-seed-{options.seed}{shared}"
+    return folder
+
+
 def make_corpus(task: str, language: str, options: argparse.Namespace) -> Path:
     """Make the corpus of a task, unless it is there."""
-    folder: Path = options.out / "corpora" / f"{task}-{language}"
+    folder = folder_of(options) / "corpora" / f"{task}-{language}"
     if not (folder / "templates.json").exists():
         run(
             "templates",
@@ -127,7 +134,7 @@ def main() -> None:
             for name, model in models.items():
                 for variant, own in variants.items():
                     place = f"{task}-{language}-{name}-{variant.replace(' ', '-')}".rstrip("-")
-                    found = measure(corpus, [*model, *own], options.out / place, options)
+                    found = measure(corpus, [*model, *own], folder_of(options) / place, options)
                     for size, accuracy in found.items():
                         by_kind.setdefault((language, name, variant, size), []).append(accuracy)
                         print(_say(task, language, name, variant, size, accuracy), flush=True)

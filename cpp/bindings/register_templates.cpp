@@ -1,6 +1,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -67,7 +68,9 @@ class Filler {
     // (premises, hypotheses, shapes)
     py::tuple fill(const Words& key, std::int64_t first, std::int64_t n_rows,
                    std::optional<int> n_threads) const {
-        if (first < 0 || n_rows < 0) throw py::value_error("rows have numbers from 0 on");
+        if (first < 0 || n_rows < 0 || first > std::numeric_limits<std::int64_t>::max() - n_rows) {
+            throw py::value_error("rows have numbers from 0 to 2^63 - 1");
+        }
         const random::Key own = to_key(key);
         templates::FilledPairs pairs = without_gil(n_threads, [&](const Execution& execution) {
             return filler_.fill(own, first, n_rows, execution);

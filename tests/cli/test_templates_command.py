@@ -185,6 +185,7 @@ def test_templates_languages_and_names_of_ones_own(command: Command, tmp_path: P
         (("negations",), 1, "there is no task 'negations'"),
         (("negation", "--n", "0"), 2, "is no list of numbers of rows"),
         (("negation", "--n", "9" * 30), 2, "each from 1 to 10,000,000,000"),
+        (("negation", "--n", "10001"), 2, "at most 10,000 pairs are shown; name a folder with"),
         (("negation", "--n", "1,2", "--split", "test"), 2, "there are 2 numbers and 1 splits"),
         (("negation", "--split", "test,test"), 2, "a split stands there twice"),
         (
@@ -235,6 +236,9 @@ def test_a_corpus_that_cannot_be_drawn_leaves_no_folder(command: Command, tmp_pa
         f'[{long}]\nwomen = ["Ada"]\nmen = ["Al"]\nplaces = ["Rome"]\n'
     )
     (tmp_path / "mine.txt").write_text(MINE)
-    options = ("--names", tmp_path / "names.toml", "--split", long, "--out", tmp_path / "out")
-    assert "too long" in command.fail("--file", tmp_path / "mine.txt", *options)
+    options = ("--names", tmp_path / "names.toml", "--split", long)
+    for out in ("out", "new/newer/out"):
+        said = command.fail("--file", tmp_path / "mine.txt", *options, "--out", tmp_path / out)
+        assert "too long" in said
     assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "new").exists()

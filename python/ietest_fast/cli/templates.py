@@ -25,6 +25,7 @@ _FILE = click.Path(path_type=Path)
 _LABELS = ("nli", "contradiction")
 _FORMS = ("parquet", "csv", "tsv", "jsonl")
 _SHOWN = 10
+_MOST_SHOWN = 10_000
 _MOST_ROWS = 10_000_000_000
 
 _COUNTS = CommaList(
@@ -277,6 +278,10 @@ def _plan_splits(
 ) -> tuple[SplitPlan, ...]:
     from ietest_fast.templates.writing import SplitPlan
 
+    if out is None and counts is not None and max(counts) > _MOST_SHOWN:
+        raise click.BadParameter(
+            f"at most {_MOST_SHOWN:,} pairs are shown; name a folder with --out", param_hint="--n"
+        )
     if len({name.casefold() for name in splits}) < len(splits):
         raise click.BadParameter("a split stands there twice", param_hint="--split")
     strange = [name for name in splits if not re.fullmatch(r"\w[\w-]*", name)]

@@ -43,6 +43,9 @@ SCHEMA = pa.schema(
 A row that could not be scored has a ``problem`` and no rank. ``item`` may be int64.
 """
 
+MOST_RANK = 2**31 - 1
+"""The largest rank that can be kept."""
+
 # What else the thesis's files have, beside reciprocal ranks.
 _RELEASED_OTHERS = {"", "sentence2", "subjects", "objects", "ids", "people", "places"}
 
@@ -191,7 +194,7 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
             if name in names and name not in {"model", "item", "answer", "reciprocal_rank"}
         }
         reciprocal = _read_reciprocal(own, "reciprocal_rank", path, rows=rows)
-        _check_ranks(own["answer"], reciprocal, others, rows, path)
+        _check_ranks(own, reciprocal, others, rows, path)
         found.append(
             _from_columns(
                 model=str(model),
@@ -210,9 +213,14 @@ def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
     items = _column(own, "item")
     if items is None:
         return
+    if pa.types.is_nested(items.type):
+        raise InputError(f"holds {items.type}, numbers or texts expected", path=path, column="item")
+    known = items.drop_null()
+    if pc.count_distinct(known).as_py() == len(known):
+        return
     seen: set[object] = set()
     for row, item in zip(rows.tolist(), items.to_pylist(), strict=True):
-        if item in seen:
+        if item is not None and item in seen:
             raise _error(
                 f"the item {item!r} stands there twice for one model; remove one, or tell models "
                 "apart by a column model",
@@ -220,40 +228,43 @@ def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
                 row,
                 "item",
             )
-        if item is not None:
-            seen.add(item)
+        seen.add(item)
 
 
 def _check_ranks(
-    answers: pa.ChunkedArray,
+    own: pa.Table,
     reciprocal: NDArray[np.float64],
     others: dict[str, Any],
     rows: NDArray[np.int64],
     path: Path,
 ) -> None:
     """Stop where what is said of a rank cannot be true."""
+
+    def refuse(wrong: NDArray[np.bool_], column: str, complaint: str) -> None:
+        if wrong.any():
+            place = int(np.flatnonzero(wrong)[0])
+            value = own[column][place].as_py()
+            raise _error(f"{value!r} {complaint}", path, int(rows[place]), column)
+
     is_scored = np.isfinite(reciprocal)
-    is_blank = np.array(
-        [not str("" if each is None else each).strip() for each in answers.to_pylist()]
-    )
-    _refuse(is_scored & is_blank, rows, path, "answer", "there is a rank, but no answer")
+    answers = own["answer"].cast(pa.string())
+    is_blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(pc.fill_null(answers, "")), ""))
+    refuse(is_scored & is_blank, "answer", "is no answer, but has a rank; give both or neither")
+    if "problem" in others:
+        is_odd = is_scored & np.asarray(pc.is_valid(others["problem"]))
+        refuse(is_odd, "problem", "is a problem, but there is a rank; give one of them")
     if "rank" in others:
         rank = np.asarray(pc.fill_null(others["rank"], 0))
         is_given = np.asarray(pc.is_valid(others["rank"]))
         is_same = (reciprocal > 0) & (np.abs(rank * reciprocal - 1) < 1e-6)
-        _refuse(is_given & ~is_same, rows, path, "rank", "is not one over the reciprocal rank")
+        wanted = "is not one over the reciprocal rank; correct one, or leave the column out"
+        refuse(is_given & ~is_same, "rank", wanted)
     if "ranked_in" in others:
         ways = get_args(RankedIn)
         is_known = np.asarray(pc.is_in(others["ranked_in"], value_set=pa.array(ways)))
-        complaint = f"is none of {', '.join(ways)}"
-        _refuse(is_scored & ~is_known, rows, path, "ranked_in", complaint)
-
-
-def _refuse(
-    wrong: NDArray[np.bool_], rows: NDArray[np.int64], path: Path, column: str, complaint: str
-) -> None:
-    if wrong.any():
-        raise _error(complaint, path, int(rows[np.flatnonzero(wrong)[0]]), column)
+        refuse(
+            is_scored & ~is_known, "ranked_in", f"is none of {', '.join(ways)}; take one of them"
+        )
 
 
 def _error(complaint: str, path: Path, row: int, column: str) -> InputError:
@@ -283,7 +294,8 @@ def _read_reciprocal(
     except pa.ArrowException:
         values = np.array([_as_number(each) for each in column.to_pylist()])
     with np.errstate(divide="ignore", invalid="ignore"):
-        near = np.abs(values * np.round(1 / values) - 1) < 1e-6
+        ranks = np.round(1 / values)
+        near = (np.abs(values * ranks - 1) < 1e-6) & (ranks <= MOST_RANK)
     wrong = np.flatnonzero(
         ~(np.isnan(values) & np.asarray(pc.is_null(column)))
         & ~((values == 0) | (near & (values > 0) & (values <= 1)))
@@ -326,14 +338,17 @@ def _from_columns(
     )
     if "problem" in others:
         lacking = pc.coalesce(others["problem"], lacking)
+    own_ranks = pa.array(ranks, mask=~is_known)
+    if "rank" in others:
+        own_ranks = pc.coalesce(others["rank"], own_ranks)
     columns = {
         "model": pa.array([model] * n),
         "item": pa.array(range(n), pa.int64()) if items is None else items,
         "answer": answers,
-        "rank": pa.array(ranks, mask=~is_known),
         "reciprocal_rank": pa.array(reciprocal, from_pandas=True),
         "ranked_in": pa.array(["vocabulary"] * n),
         **others,
+        "rank": own_ranks,
         "problem": lacking,
     }
     made = {

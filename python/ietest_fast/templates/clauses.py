@@ -146,7 +146,7 @@ def _sentence(formula: Formula) -> Sentence:
         case Implies(antecedent, consequent):
             return _compound("if", formula, (antecedent, consequent))
         case Not(body):
-            return Compound("not", (_sentence(body),))
+            return _denial(formula, _sentence(body))
         case _:
             raise InputError(
                 f"there are no words for {print_formula(formula)}: a quantifier needs a verb whose "
@@ -171,11 +171,22 @@ def _compound(connective: str, formula: Formula, parts: Sequence[Formula]) -> Co
         if (is_unclear and not (is_last and connective == "if")) or (
             not is_last and connective != "if"
         ):
-            raise InputError(
-                f"there are no words for {print_formula(formula)} that could not mean something "
-                "else: write several premises, or simpler ones"
-            )
+            raise _unclear(formula)
     return Compound(connective, sentences)
+
+
+def _denial(formula: Formula, sentence: Sentence) -> Compound:
+    """Deny a sentence, if it can be heard where it ends: not *it's not true that A or B*."""
+    if isinstance(sentence, Compound) and sentence.connective in {"and", "or"}:
+        raise _unclear(formula)
+    return Compound("not", (sentence,))
+
+
+def _unclear(formula: Formula) -> InputError:
+    return InputError(
+        f"there are no words for {print_formula(formula)} that could not mean something else: "
+        "write several premises, or simpler ones"
+    )
 
 
 def _of_one(formula: Formula) -> Clause | None:

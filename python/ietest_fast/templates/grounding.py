@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ietest_fast.templates.normal_form import Form
 
 MOST_CLAUSES = 1_000_000
+MOST_INSTANCES = 5_000_000
+"""Parts of a form for entities, at most: of those that are always true there is no clause."""
 
 
 class TooLargeError(InputError):
@@ -53,6 +55,7 @@ class Grounding:
     def __init__(self, named: Sequence[Constant], sizes: Mapping[Sort, int]) -> None:
         self.clauses: list[list[int]] = []
         self._n_variables = 0
+        self._n_instances = 0
         self._numbers: dict[tuple[str, Constant, Constant], int] = {}
         self._exists: dict[Constant, int] = {}
         self._implying: dict[tuple[int, tuple[Constant, ...]], int] = {}
@@ -130,14 +133,14 @@ class Grounding:
 
     def _add(self, clause: list[int]) -> None:
         if len(self.clauses) >= MOST_CLAUSES:
-            raise TooLargeError(
-                "the formula speaks of too many entities at once to be decided; use smaller "
-                "numbers, or fewer quantifiers that stand in each other"
-            )
+            raise _too_large()
         self.clauses.append(clause)
 
     def _require(self, form: Form, bound: Mapping[str, Constant], unless: list[int]) -> None:
         """Add clauses: the form holds, unless one of these literals is true."""
+        self._n_instances += 1
+        if self._n_instances > MOST_INSTANCES:
+            raise _too_large()
         match form:
             case Literal(atom, positive):
                 truth = self._literal(atom, bound)
@@ -261,3 +264,10 @@ def _denote(term: Term, bound: Mapping[str, Constant]) -> Constant:
     if isinstance(term, Variable):
         return bound[term.name]
     raise TypeError(f"a form has no descriptions, but here is {term}")
+
+
+def _too_large() -> TooLargeError:
+    return TooLargeError(
+        "the formula speaks of too many entities at once to be decided; use smaller numbers, or "
+        "fewer quantifiers that stand in each other"
+    )

@@ -66,8 +66,6 @@ MORE_ENTITIES = (1, 3)
 def find_world(formula: Formula, *, solve: ClauseSolver = solve_clauses) -> Interpretation | None:
     """Return a world in which a formula is true, or None: there is none, of whatever size.
 
-    :func:`label_of` only asks whether its independent parts have one each, which is the same.
-
     Parameters
     ----------
     formula

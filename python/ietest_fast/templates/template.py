@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.errors import InputError
 from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
 from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.refuting import refute
 from ietest_fast.templates.schemas import ShapeError, instantiate
 from ietest_fast.templates.solver import Label, label_of
 
@@ -295,8 +296,10 @@ class Template:
         except InputError as error:
             raise self._error(f"{say_sizes(sizes)} {error}", self.at) from error
         if found is not self.label:
+            why = refute(shape.premises, shape.hypothesis, self.label)
             raise self._error(
-                f"the label is {self.label.value}, but {say_sizes(sizes)} it is {found.value}",
+                f"the label is {self.label.value}, but {say_sizes(sizes)} it is {found.value}: "
+                f"{why}",
                 self.label_at,
             )
         return shape

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ietest_fast import __version__
 from ietest_fast.atomic import write_file
-from ietest_fast.corpus.batch_writer import BatchWriter, check_target
+from ietest_fast.corpus.batch_writer import BatchWriter
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.templates.drawing import PairDrawer
 from ietest_fast.templates.naming import check_disjoint
@@ -101,10 +101,11 @@ def check_plan(plan: CorpusPlan) -> None:
     try:
         names = sorted(each.name for each in folder.iterdir())
     except FileNotFoundError:
-        _check_parent(folder)
+        _check_writable(folder, next(each for each in folder.absolute().parents if each.exists()))
         return
     except OSError as error:
         raise ResourceError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    _check_writable(folder, folder)
     visible = [name for name in names if not name.startswith(".")]
     if visible:
         raise InputError(
@@ -113,17 +114,16 @@ def check_plan(plan: CorpusPlan) -> None:
         )
 
 
-def _check_parent(folder: Path) -> None:
-    parent = next(each for each in folder.absolute().parents if each.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        why = "nothing may be written in" if parent.is_dir() else "there is a file"
-        raise ResourceError(f"{folder}: cannot be made: {why} {str(parent)!r}")
+def _check_writable(folder: Path, place: Path) -> None:
+    """Stop if a folder cannot be made or filled at a place."""
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ResourceError(f"{folder}: nothing may be written in {str(place)!r}")
 
 
 @contextlib.contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """Make a folder, and remove it again after an error if nothing stands in it."""
-    is_new = not folder.exists()
+    """Make a folder with its parents, and remove those again after an error that are empty."""
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -131,9 +131,9 @@ def _made(folder: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if is_new:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        with contextlib.suppress(OSError):
+            for each in new:
+                each.rmdir()
         raise
 
 
@@ -183,7 +183,6 @@ def write_corpus(
     with _made(plan.folder), contextlib.ExitStack() as stack:
         writers: list[BatchWriter] = []
         for split, drawer in zip(plan.splits, drawers, strict=True):
-            check_target(plan.path_of(split))
             writer = BatchWriter(plan.path_of(split), drawer.draw(0, 1, n_threads=1).schema)
             writers.append(stack.enter_context(writer))
         n_done = 0
@@ -195,9 +194,9 @@ def write_corpus(
                     on_rows(n_done)
         for writer in writers:
             writer.finish()
-    record = _record(proved, plan)
-    text = json.dumps(record, ensure_ascii=False, indent=2)
-    write_file(plan.folder / RECORD, lambda file: _write(file, f"{text}\n"))
+        record = _record(proved, plan)
+        text = json.dumps(record, ensure_ascii=False, indent=2)
+        write_file(plan.folder / RECORD, lambda file: _write(file, f"{text}\n"))
     return record
 
 

@@ -352,6 +352,12 @@ def _changed(table: pa.Table, name: str, change: Callable[[Any], Any]) -> pa.Tab
     return table.set_column(place, name, pa.array(values, column.type))
 
 
+def _retyped(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
+    """Return a table with a column whose values are no whole numbers."""
+    values = pa.array(["x" if pa.types.is_string(kind) else 1.5] * table.num_rows, kind)
+    return table.set_column(table.column_names.index(name), name, values)
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -359,6 +365,11 @@ def _changed(table: pa.Table, name: str, change: Callable[[Any], Any]) -> pa.Tab
         (lambda table: table.drop_columns(["part"]), "column 'part': there is no such column"),
         (lambda table: _changed(table, "part", lambda _: "zzz"), "'zzz' is no part of an instance"),
         (lambda table: _changed(table, "version", lambda _: "modus"), "'modus' is no rule"),
+        (lambda table: _retyped(table, "unit", pa.string()), "column 'unit': holds string, int64"),
+        (
+            lambda table: _retyped(table, "instance", pa.float64()),
+            "'instance': holds double, int64",
+        ),
         (lambda table: _changed(table, "instance", lambda _: -1), "-1 is no number from 0 on"),
         (
             lambda table: _changed(table, "correct", lambda own: not own),

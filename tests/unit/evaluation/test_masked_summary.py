@@ -134,28 +134,39 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
         (
             {"answer": ["a", "b"], "reciprocal_rank": [1.0, 0.5], "rank": [1, 3]},
             None,
-            "row 1, column 'rank': is not one over the reciprocal rank",
+            "row 1, column 'rank': 3 is not one over the reciprocal rank",
         ),
         (
             {"answer": ["a"], "reciprocal_rank": [0.0], "rank": [-2]},
             None,
-            "column 'rank': is not one over the reciprocal rank",
+            "column 'rank': -2 is not one over the reciprocal rank",
         ),
         (
             {"answer": ["a"], "reciprocal_rank": [1.0], "ranked_in": ["foo"]},
             None,
-            "column 'ranked_in': is none of vocabulary, candidates",
+            "column 'ranked_in': 'foo' is none of vocabulary, candidates",
         ),
         (
             {"answer": ["a", None], "reciprocal_rank": [1.0, 1.0]},
             None,
-            "row 1, column 'answer': there is a rank, but no answer",
+            "row 1, column 'answer': None is no answer, but has a rank",
         ),
         (
             {"answer": ["a", " "], "reciprocal_rank": [1.0, 1.0]},
             None,
-            "row 1, column 'answer': there is a rank, but no answer",
+            "row 1, column 'answer': ' ' is no answer, but has a rank",
         ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "problem": ["too long"]},
+            None,
+            "column 'problem': 'too long' is a problem, but there is a rank",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "item": [[1]]},
+            None,
+            "column 'item': holds list<",
+        ),
+        ({"answer": ["a"], "reciprocal_rank": [1e-10]}, None, "1e-10 is no reciprocal rank"),
         (
             {"answer": ["a", "a"], "reciprocal_rank": [1.0, 1.0], "item": [7, 7]},
             None,
@@ -171,6 +182,12 @@ def test_bad_logs_are_refused(
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=message):
         read_masked_log(tmp_path / "a.parquet", ranks=ranks)
+
+
+def test_ranks_that_lack_are_computed(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("answer,reciprocal_rank,rank\nand,1,1\nand,0.5,\n")
+    (found,) = read_masked_log(tmp_path / "a.csv")
+    assert found.table["rank"].to_pylist() == [1, 2]
 
 
 def test_a_log_needs_few_columns(tmp_path: Path) -> None:

@@ -52,22 +52,23 @@ def check_answers(
             f"has {table.num_rows:,} rows, and {n_rows:,} were written; ask the model again",
             path=path,
         )
-    texts = {name: _texts(table, name) for name in ("version", "part", "expected", "predicted")}
+    names = ("version", "part", "expected", "gold", "predicted")
+    texts = {name: pc.fill_null(_cast(table, name, "string", path), "") for name in names}
     is_original = _mask(pc.equal(texts["version"], ORIGINAL))
     versions = pa.array([ORIGINAL, *rules])
     _check(_mask(pc.is_in(texts["version"], versions)), table, "version", path, "is no rule")
     is_part = _mask(pc.is_in(texts["part"], pa.array([ANTECEDENT, CONSEQUENT, CONTROL])))
     _check(is_part | is_original, table, "part", path, "is no part of an instance")
     for name, may_lack in (("instance", is_original), ("unit", np.zeros_like(is_original))):
-        numbers = np.asarray(pc.fill_null(table[name].cast("int64"), -1))
+        numbers = np.asarray(pc.fill_null(_cast(table, name, "int64", path), -1))
         _check((numbers >= 0) | may_lack, table, name, path, "is no number from 0 on")
-    is_gold = _mask(pc.equal(_texts(table, "gold"), texts["predicted"]))
+    is_gold = _mask(pc.equal(texts["gold"], texts["predicted"]))
     is_right = np.where(is_original, is_gold, _are_expected(texts))
     _check(predictions.correct == is_right, table, "correct", path, "is not what the answer is")
 
 
 def _are_expected(texts: Mapping[str, pa.ChunkedArray]) -> NDArray[np.bool_]:
-    """Say of each answer whether it is the one expected, and of control questions another one."""
+    """Return whether each answer is the expected one; of a control question, whether it is not."""
     expected, predicted = texts["expected"], texts["predicted"]
     denied = pc.binary_join_element_wise("not", predicted, " ")
     is_met = pc.if_else(
@@ -79,8 +80,14 @@ def _are_expected(texts: Mapping[str, pa.ChunkedArray]) -> NDArray[np.bool_]:
     return met
 
 
-def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
-    return pc.fill_null(table[name].cast("string"), "")
+def _cast(table: pa.Table, name: str, kind: str, path: str | None) -> pa.ChunkedArray:
+    try:
+        return table[name].cast(kind)
+    except pa.ArrowException as error:
+        held = table[name].type
+        raise InputError(
+            f"holds {held}, {kind} expected; ask the model again", path=path, column=name
+        ) from error
 
 
 def _mask(values: pa.ChunkedArray) -> NDArray[np.bool_]:

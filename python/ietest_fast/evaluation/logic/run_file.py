@@ -177,4 +177,4 @@ def _restore(found: dict[str, Any]) -> LogicRun:
         name: tuple(map(str, found[name])) for name in ("text_columns", "warnings")
     }
     rules = {str(name): RuleOrigin(**value) for name, value in found["rules"].items()}
-    return LogicRun(**{**found, **told, "rules": rules})
+    return LogicRun(**{**found, **told, "rules": rules, "n_rows": int(found["n_rows"])})
