@@ -46,7 +46,7 @@ def refute(premises: Sequence[Formula], hypothesis: Formula, label: Label) -> st
 def describe_world(world: Interpretation) -> str:
     """Say who has visited whom and what in a world, and who is tall, in the syntax of formulas.
 
-    Entities without a name are ``#1``, ``#2`` and so on.
+    Entities without a name are ``#1``, ``#2`` and so on; they are listed.
     """
     visits = sorted(f"V({visitor.name}, {visited.name})" for visitor, visited in world.visits)
     if len(visits) > MOST_SAID:
@@ -64,4 +64,7 @@ def describe_world(world: Interpretation) -> str:
         said += "; " + "".join(
             f"{mark}{each.name}" for mark, each in zip(marks, order, strict=True)
         )
+    for kind, entities in (("person", world.people), ("place", world.places)):
+        others = [each.name for each in entities if each.name.startswith("#")]
+        said += "".join(f"; there is also a {kind} {name}" for name in others)
     return said
