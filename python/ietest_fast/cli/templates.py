@@ -222,8 +222,8 @@ def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language,
     if many and rules == "released":
         raise click.UsageError("the published corpora have one wording; leave out --wordings many")
     if language in language_codes():
-        words = load_language(language, as_released=rules == "released")
-        return words, load_wordings(language) if many else ()
+        words = load_language(language, rules)
+        return words, load_wordings(language, rules) if many else ()
     path = Path(language)
     if not path.suffix:
         codes = ", ".join(language_codes())

@@ -149,8 +149,8 @@ def _sentence(formula: Formula) -> Sentence:
             return _denial(formula, _sentence(body))
         case _:
             raise InputError(
-                f"there are no words for {print_formula(formula)}: a quantifier needs a verb whose "
-                "subject or object it can be"
+                f"there are no words for {print_formula(formula)}: a quantifier or description "
+                "needs a verb whose subject or object it can be, and a number above 0"
             )
 
 
@@ -210,8 +210,13 @@ def _of_one(formula: Formula) -> Clause | None:
 
 
 def _can_stand(quantity: Quantity, predicate: Predicate) -> bool:
-    """Say whether a sentence is denied once: not *no one didn't visit*, *no one visited no one*."""
-    return quantity.kind != "no" or (predicate.positive and not _has_no(predicate))
+    """Say whether a sentence is denied once, and where it is natural.
+
+    Not *no one didn't visit*, *no one visited no one*, *everyone visited no one*.
+    """
+    if quantity.kind == "no":
+        return predicate.positive and not _has_no(predicate)
+    return quantity.kind != "every" or not _has_no(predicate)
 
 
 def _denies_all(quantity: Quantity, predicate: Predicate) -> bool:
@@ -235,12 +240,20 @@ def _of_several(formula: Formula) -> Clause | None:
         return None
     subjects, predicates = [each.subjects[0] for each in known], [each.predicate for each in known]
     if all(isinstance(each, Named) for each in subjects) and len(set(predicates)) == 1:
-        return Clause(tuple(subjects), predicates[0])
+        return Clause(tuple(subjects), predicates[0]) if _is_of_each(predicates[0]) else None
     is_of_all = all(isinstance(each, Quantity) and each.kind == "every" for each in subjects)
     if not is_of_all or len(set(subjects)) > 1:
         return None
     joined = _joined(predicates)
     return None if joined is None else Clause((subjects[0],), joined)
+
+
+def _is_of_each(predicate: Predicate) -> bool:
+    """Say whether "Anna and Bob have visited ..." can only mean that each of them has.
+
+    With *only two places* it could mean two places together, with *some place* the same place.
+    """
+    return all(not isinstance(each, Quantity) or each.kind == "every" for each in predicate.objects)
 
 
 def _first_term(formula: Formula) -> Term | None:
@@ -288,6 +301,8 @@ def _predicate_of_quantity(formula: Formula, subject: Term) -> Predicate | None:
     if not isinstance(inner, ForAll | AtLeast | Exactly):
         return None
     quantity, variable, atom = _quantity(formula), Variable(inner.variable), inner.body
+    if isinstance(formula, ForAll) and isinstance(atom, Not):
+        quantity, atom = Quantity("no", formula.domain), atom.body
     if quantity is None or not isinstance(atom, Visited | Taller | AsTall | SameHeight):
         return None
     if terms_of(atom) != (subject, variable) or subject == variable:

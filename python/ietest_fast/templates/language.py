@@ -258,15 +258,16 @@ def language_codes() -> tuple[str, ...]:
 
 
 @functools.cache
-def load_language(code: str, *, as_released: bool = False) -> Language:
+def load_language(code: str, rules: str = "careful") -> Language:
     """Return a language of the package.
 
     Parameters
     ----------
     code
         ``en`` or ``pt``.
-    as_released
-        With the words of the corpora that the thesis published.
+    rules
+        The rule set, one of :data:`ietest_fast.templates.tasks.RULE_SETS`. Those of the thesis and
+        of its published corpora have some words of their own.
 
     Raises
     ------
@@ -275,27 +276,32 @@ def load_language(code: str, *, as_released: bool = False) -> Language:
     """
     if code not in language_codes():
         raise InputError(f"there is no language {code!r}; there are {', '.join(language_codes())}")
-    changes = LANGUAGES / "released" / f"{code}.toml"
-    return read_language(LANGUAGES / f"{code}.toml", changes=changes if as_released else None)
+    changes = LANGUAGES / rules / f"{code}.toml"
+    return read_language(LANGUAGES / f"{code}.toml", changes=changes if changes.exists() else None)
 
 
 @functools.cache
-def load_wordings(code: str) -> tuple[Verbs, ...]:
+def load_wordings(code: str, rules: str = "careful") -> tuple[Verbs, ...]:
     """Return the verbs of a language of the package in several wordings, the usual one first.
 
     They have other verbs in the place of visiting, and other adjectives in the place of being tall.
     What follows from what is the same, as all sentences of a pair have the same ones.
+
+    Parameters
+    ----------
+    code, rules
+        As for :func:`load_language`.
 
     Raises
     ------
     InputError
         If there is no language of this code, or it has one wording only.
     """
-    usual = load_language(code)
+    usual = load_language(code, rules)
     path = LANGUAGES / "wordings" / f"{code}.toml"
     if not path.exists():
         raise InputError(f"there is one wording of {usual.name} only; take another language")
-    verbs = _read_toml(LANGUAGES / f"{code}.toml")["verbs"]
+    verbs = usual.verbs.model_dump(by_alias=True)
     wordings: Any = _read_toml(path)["wordings"]
     return (usual.verbs, *(Verbs.model_validate(_reworded(verbs, words)) for words in wordings))
 

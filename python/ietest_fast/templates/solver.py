@@ -48,14 +48,31 @@ class ClauseSolver(Protocol):
         """Tell solvers apart, as what they found is remembered."""
 
 
+CONFLICTS_AT_ONCE = 2_000
+MOST_CONFLICTS = 1_000_000
+"""After how many conflicts a solver gives up; this does not depend on the machine."""
+
+
 def solve_clauses(clauses: Sequence[Sequence[int]]) -> set[int] | None:
-    """Decide clauses by MiniSat 2.2, through PySAT."""
+    """Decide clauses by MiniSat 2.2, through PySAT.
+
+    Raises
+    ------
+    TooLargeError
+        If it takes too many conflicts.
+    """
     from pysat.solvers import Solver
 
     with Solver(name="minisat22", bootstrap_with=clauses) as solver:
-        if not solver.solve():
-            return None
-        return {number for number in solver.get_model() if number > 0}
+        for _ in range(MOST_CONFLICTS // CONFLICTS_AT_ONCE):
+            # Python handles signals between the calls, as the solver leaves them alone.
+            solver.conf_budget(CONFLICTS_AT_ONCE)
+            found = solver.solve_limited(expect_interrupt=True)
+            if found is not None:
+                return {number for number in solver.get_model() if number > 0} if found else None
+    raise TooLargeError(
+        "it takes too long to decide the formula; use smaller numbers, or fewer quantifiers"
+    )
 
 
 _MOST_REMEMBERED = 2**16

@@ -104,7 +104,7 @@ def sample_like(shared: Path, name: str, n_rows: int) -> pd.DataFrame:
     if task == "simple-negation":
         places = {each.partition(", ")[0] for each in places}
     names = Names(women=tuple(sorted(people)), men=(), places=tuple(sorted(places - people)))
-    language = load_language(code, as_released=True)
+    language = load_language(code, "released")
     proved = prove_templates(load_tasks(task, "released"), language)
     table = PairDrawer(proved, names, label_names=CONTRADICTION_OR_NOT, seed=20200721).draw(
         0, n_rows

@@ -95,7 +95,7 @@ def say(text: str, code: str) -> str:
             "Anna and Carla are taller than Bob",
             "Anna e Carla são mais altas que Bob",
         ),
-        ("Bob >= Anna", "Bob is as tall as Anna", "Bob é tão alto quanto Anna"),
+        ("Bob >= Anna", "Bob is at least as tall as Anna", "Bob é pelo menos tão alto quanto Anna"),
         (
             "~(all x in Pe: V(x, Rome))",
             "It's not true that everyone has visited Rome",
