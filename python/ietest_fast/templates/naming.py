@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -47,21 +49,35 @@ class Names:
     def __post_init__(self) -> None:
         seen: set[str] = set()
         for name in (*self.women, *self.men, *self.places):
-            if not name.strip():
-                raise InputError("a name is empty; remove it")
-            if len(name.splitlines()) > 1:
-                raise InputError(f"the name {name!r} has a line break; remove it")
-            if name in seen:
+            _check_name(name)
+            if fold_name(name) in seen:
                 raise InputError(
                     f"the name {name!r} stands there twice, so two entities could have it; "
                     "remove one of them"
                 )
-            seen.add(name)
+            seen.add(fold_name(name))
 
     @property
     def people(self) -> pa.Array:
         """The names of people, women first, as large strings."""
         return pa.array([*self.women, *self.men], pa.large_string())
+
+
+def fold_name(name: str) -> str:
+    """Return what two names have in common that readers cannot tell apart."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _check_name(name: str) -> None:
+    if not name.strip():
+        raise InputError("a name is empty; remove it")
+    if name != name.strip():
+        raise InputError(f"the name {name!r} has blanks at its ends; remove them")
+    # These stand between sentences, between names, and in the place of words.
+    found = re.search(r"[\r\n,;{}\[\]]|\.\s|\.$", name)
+    if found is not None or len(name.splitlines()) > 1:
+        mark = "a line break" if found is None else repr(found.group())
+        raise InputError(f"the name {name!r} has {mark}, which means something else; remove it")
 
 
 def check_disjoint(names: Sequence[tuple[str, Names]]) -> None:
@@ -80,9 +96,10 @@ def check_disjoint(names: Sequence[tuple[str, Names]]) -> None:
     owner: dict[str, str] = {}
     for split, own in names:
         for name in (*own.women, *own.men, *own.places):
-            if owner.setdefault(name, split) != split:
+            first = owner.setdefault(fold_name(name), split)
+            if first != split:
                 raise InputError(
-                    f"the name {name!r} stands in the splits {owner[name]!r} and {split!r}; "
+                    f"the name {name!r} stands in the splits {first!r} and {split!r}; "
                     "remove it from one of them"
                 )
 
@@ -144,7 +161,9 @@ def load_names(code: str, split: Split) -> Names:
     """
     known = sorted(path.stem for path in NAMES.glob("*.toml"))
     if code not in known:
-        raise InputError(f"there are no names for the language {code!r}; pass a file of names")
+        raise InputError(
+            f"there are no names for the language {code!r}; pass a file of names (--names FILE)"
+        )
     found = read_names(NAMES / f"{code}.toml")
     if split not in found:
         raise InputError(f"there is no split {split!r}; there are {', '.join(found)}")

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from ietest_fast.errors import InputError
 from ietest_fast.templates.files import read_templates
+from ietest_fast.templates.schemas import Bound, Negation, Relation, Signed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ietest_fast.templates.language import Language
+    from ietest_fast.templates.schemas import Schema
     from ietest_fast.templates.template import Template
 
 TASKS = Path(__file__).parent / "tasks"
@@ -146,4 +150,22 @@ def read_task(path: str | Path) -> Task:
     InputError
         If the file cannot be read.
     """
-    return Task(Path(path).stem, read_templates(path))
+    templates = read_templates(path)
+    return Task(Path(path).stem, templates, ". " if _has_compounds(templates) else None)
+
+
+def _has_compounds(templates: Sequence[Template]) -> bool:
+    """Say whether a premise may have sentences with connectives, which need full stops between."""
+    return any(not _is_simple(premise.schema) for each in templates for premise in each.premises)
+
+
+def _is_simple(schema: Schema) -> bool:
+    match schema:
+        case Relation():
+            return True
+        case Negation(body) | Signed(body=body):
+            return isinstance(body, Relation | Bound) and _is_simple(body)
+        case Bound(body=body):
+            return isinstance(body, Relation | Bound | Negation) and _is_simple(body)
+        case _:
+            return False

@@ -199,8 +199,20 @@ def test_names_are_checked() -> None:
         Names(women=("Paris",), men=(), places=("Paris",))
     with pytest.raises(InputError, match="a name is empty"):
         Names(women=(" ",), men=(), places=())
-    with pytest.raises(InputError, match="has a line break"):
-        Names(women=("An\nna",), men=(), places=())
+    for wrong, message in {
+        "An\nna": r"has '\\n', which means something else",
+        "Anna, Bea and Carla": "has ',', which means",
+        "[MASK]": r"has '\[', which means",
+        "{0}": "has '{', which means",
+        " Anna": "has blanks at its ends",
+        "Anna.": r"has '\.', which means",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            Names(women=(wrong,), men=(), places=())
+    assert Names(women=("Anna-Lena",), men=("O'Neill",), places=("Rio de Janeiro",)).people
+    for one, two in (("Ana", "ana"), ("Ra\u00fal", "Rau\u0301l")):
+        with pytest.raises(InputError, match="stands there twice"):
+            Names(women=(one,), men=(two,), places=())
     train = Names(women=("A",), men=("B",), places=("C",))
     check_disjoint([("train", train), ("test", Names(women=("D",), men=(), places=()))])
     with pytest.raises(InputError, match="'B' stands in the splits 'train' and 'test'"):

@@ -237,8 +237,8 @@ def test_languages_are_checked(tmp_path):
     path.write_text((LANGUAGES / "en.toml").read_text("utf-8").replace("[lists]", "[list]"))
     with pytest.raises(ConfigError) as caught:
         read_language(path)
-    assert "lists: Field required" in str(caught.value)
-    assert "list: Extra inputs" in str(caught.value)
+    assert "lists: is missing" in str(caught.value)
+    assert "list: is unknown; remove it" in str(caught.value)
     with pytest.raises(InputError, match="no language 'xx'; there are en, pt"):
         load_language("xx")
 
@@ -249,6 +249,7 @@ def test_languages_are_checked(tmp_path):
         ('and = "{0} and {1}"', 'and = "{0} and {2}"', "{0} and {1}"),
         ('if = "', 'if = "{0}: ', "{0} and {1}"),
         ("only {number} people", "only some people", "{number}"),
+        ('if = "if {0}, then {1}"', 'if = "{1} if {0}"', "{0} and {1}"),
         ("the person that {predicate}", "the person", "{predicate}"),
     ],
 )
@@ -261,14 +262,40 @@ def test_what_stands_for_words_is_there(tmp_path, right, wrong, slots):
         read_language(path)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ('"has visited"', '"has {visited}"', "braces mean nothing here"),
+        ('"has visited"', '"has visited\\n"', "has a line break"),
+        (
+            '"has visited"',
+            '"didn\'t visit"',
+            "verbs.visited has the same words where it is negated",
+        ),
+        ('"is taller than"', '"has visited"', "verbs have 'has visited' for two meanings"),
+        ('or = "{0} or {1}"', 'or = "{0} and {1}"', "connectives have '{0} and {1}' for two"),
+        ('"it\'s not true that {0}"', '"{0}"', "connectives.not denies nothing"),
+        ('subject = "no one",', 'subject = "everyone",', "have 'everyone' for two meanings"),
+        ('"two", "three"', '"two", "two"', "numerals (masculine) have 'two' for two meanings"),
+    ],
+)
+def test_what_means_something_else_has_other_words(tmp_path, right, wrong, message):
+    text = (LANGUAGES / "en.toml").read_text("utf-8")
+    assert right in text
+    path = tmp_path / "xx.toml"
+    path.write_text(text.replace(right, wrong))
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        read_language(path)
+
+
 def test_words_are_not_empty(tmp_path):
     path = tmp_path / "xx.toml"
     text = (LANGUAGES / "en.toml").read_text("utf-8")
     path.write_text(text.replace('"one", "two"', '"", "two"').replace('"has visited"', '""'))
     with pytest.raises(ConfigError) as caught:
         read_language(path)
-    assert "verbs.visited.singular.masculine: String should have at least 1" in str(caught.value)
-    assert "numerals.words.0.masculine: String should have at least 1" in str(caught.value)
+    assert "verbs.visited.singular.masculine: is empty" in str(caught.value)
+    assert "numerals.words.0.masculine: is empty" in str(caught.value)
     path.write_text(text, "utf-8-sig")
     assert read_language(path) == load_language("en")
 
