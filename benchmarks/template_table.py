@@ -33,7 +33,7 @@ MODELS = ("bow-rf", "rnn", "gru", "lstm")
 FINE_TUNING = {
     "epochs": 3,
     "max_length": 200,
-    "learning_rate": 1e-4,
+    "learning_rate": 5e-5,
     "weight_decay": 0.01,
     "adam_epsilon": 1e-8,
     "max_grad_norm": 1,
@@ -124,6 +124,8 @@ def main() -> None:
         models[options.checkpoint.name] = [
             "--model=transformer",
             f"--model-option=checkpoint={options.checkpoint}",
+            # Without a warm-up, some trainings never leave 50%.
+            "--model-option=warmup=0.1",
             *(f"--param={name}={value}" for name, value in FINE_TUNING.items()),
         ]
     variants = CONTROLS if options.controls else {"": []}

@@ -103,6 +103,13 @@ def test_what_cannot_stand_in_a_compound(tagger: Tagger) -> None:
     assert not are_single_sentences(nothing).any()
 
 
+def test_a_phrase_is_no_statement(tagger: Tagger) -> None:
+    whole = ["Two dogs run in the park", "The man has gone", "She didn't see it", "Men are old"]
+    phrases = ["Two men carrying an axe.", "A dog in the park", "Hm.", "A house made of bricks"]
+    made = Statements.of(large(*whole, *phrases), tagger)
+    assert made.fit.tolist() == [True] * 4 + [False] * 4
+
+
 def test_no_sentence_at_all(tagger: Tagger) -> None:
     made = Statements.of(large(), tagger)
     assert len(made.bare) == len(made.inner) == len(made.fit) == 0

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.transform.noun_phrases import is_common
 from ietest_fast.transform.statements import are_single_sentences, are_statements
+from ietest_fast.transform.sure_quantities import has_finite_verb
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,6 +28,8 @@ NOT_TRUE = "It is not true that "
 _MARKS = r"[\s.!;:,]+$"
 _ABBREVIATED = r"(?:\pL\.){2,}\s*$"
 _CLOSED = r"[.!?][\"')\]]*$"
+# "didn't", "she's".
+_SHORTENED = r"(?i)n['’]t\b|\b(?:I|you|he|she|it|we|they|there|that|who)['’](?:m|s|re|ve|ll|d)\b"
 _FIRST_WORD = r"^(?P<word>[\pL'’-]+)"
 
 # Words of these classes have no capital of their own, but for "I".
@@ -47,8 +50,9 @@ class Statements:
         Large strings (n,): beginning with a small letter, unless the first word is a name, an
         acronym or *I*, and with the final mark.
     fit
-        bool (n,): which are single statements. Of questions and requests nothing follows, and of
-        several sentences *or* and *not* would take the one beside them only.
+        bool (n,): which are single statements. Of questions and requests nothing follows, of
+        several sentences *or* and *not* would take the one beside them only, and a phrase without a
+        finite verb, such as *two men carrying an axe*, is no part of a sentence.
     """
 
     bare: pa.Array
@@ -74,11 +78,10 @@ class Statements:
             trimmed,
             pc.replace_substring_regex(trimmed, _MARKS, ""),
         )
-        has_words = np.asarray(pc.match_substring_regex(bare, r"[\pL\pN]"), dtype=np.bool_)
         return cls(
             bare=bare,
             inner=_begin_small(trimmed, tagger, n_threads),
-            fit=are_statements(trimmed) & are_single_sentences(trimmed) & has_words,
+            fit=are_statements(trimmed) & are_single_sentences(trimmed) & _have_verbs(bare),
         )
 
     def join(
@@ -112,6 +115,14 @@ def follow(first: pa.Array, second: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(
         trimmed, between, pc.utf8_trim_whitespace(second), _large("")
     )
+
+
+def _have_verbs(texts: pa.Array) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = np.asarray(pc.match_substring_regex(texts, _SHORTENED)).copy()
+    unsure = np.flatnonzero(~found)
+    left = texts.take(pa.array(unsure)).to_pylist()
+    found[unsure] = [has_finite_verb(text, ()) for text in left]
+    return found
 
 
 def _begin_small(texts: pa.Array, tagger: Tagger, n_threads: int | None) -> pa.Array:

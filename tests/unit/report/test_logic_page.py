@@ -98,7 +98,14 @@ def test_what_the_labels_do_not_allow_is_blank_and_said() -> None:
         ],
         {
             "premise": ["A dog runs.", "A cat runs.", "A man runs."] * 2,
-            "hypothesis": ["It runs.", "No cat is here.", "A man sleeps.", "Hm.", "So.", "Yes."],
+            "hypothesis": [
+                "It runs.",
+                "No cat is here.",
+                "A man sleeps.",
+                "He is fat.",
+                "It is old.",
+                "Somebody runs.",
+            ],
             "label": ["non-contradiction", "contradiction"] * 3,
         },
         suite="logic",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.logic.items import Items
     from ietest_fast.evaluation.logic.options import LogicOptions
 
-NO_STATEMENT = "a text is a question, a request or several sentences"
+NO_STATEMENT = "a text is a question, a request, several sentences or a phrase without a verb"
 NO_OTHER = "no sentence of another source was found"
 
 # Streams of random numbers: of sentences, and of what is left out where there is too much.
