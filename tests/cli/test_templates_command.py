@@ -199,6 +199,8 @@ def test_templates_languages_and_names_of_ones_own(command: Command, tmp_path: P
         (("negation", "--split", "../x"), 2, "'../x' cannot be the name of a file"),
         (("negation", "--split", "train,Train"), 2, "a split stands there twice"),
         (("negation", "--wordings", "many", "--language", "es.toml"), 2, "has one wording"),
+        (("--file", "a.txt", "--rules", "released"), 2, "--rules is for the TASKs of the package"),
+        (("negation", "--format", "csv"), 2, "--format is for the files of --out"),
     ],
 )
 def test_what_is_wrong_is_said(command: Command, arguments, status, message) -> None:
@@ -220,15 +222,36 @@ def test_a_wrong_label_leaves_no_file(command: Command, tmp_path: Path) -> None:
 
 def test_a_folder_that_is_a_file(command: Command, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "cannot be made" in command.fail("negation", "--out", tmp_path / "file")
-    said = command.fail("negation", "--out", tmp_path / "file" / "folder")
-    assert "cannot be made: Not a directory" in said
+    for out in (tmp_path / "file", tmp_path / "file" / "folder"):
+        said = command.fail("negation", "--out", out)
+        assert f"{tmp_path / 'file'}: is a file, a folder expected" in said
+
+
+def test_what_a_killed_command_has_left_is_removed(command: Command, tmp_path: Path) -> None:
+    (tmp_path / ".train.parquet.0123.unfinished").write_bytes(b"PAR1")
+    said = command.run("negation", "--split", "train", "--n", 1, "--out", tmp_path)
+    assert f"{tmp_path / 'train.parquet'}: 1 pair\n" in said
+    assert {path.name for path in tmp_path.iterdir()} == {"train.parquet", "templates.json"}
+
+
+def test_a_formula_without_words_is_located(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text(MINE.replace("V(a, b)", "V(a, b) | (V(a, b) & a = a)", 1))
+    said = command.fail("--file", tmp_path / "mine.txt")
+    assert "mine.txt, line 2, column 1: template 'mine': here there are no words for" in said
+
+
+def test_one_label_is_said(command: Command, tmp_path: Path) -> None:
+    options = ("--split", "train", "--n", 5, "--out", tmp_path)
+    said = command.run("masked-counting", "--labels", "contradiction", *options)
+    assert "All pairs have the label 'non-contradiction'." in said
 
 
 def test_a_corpus_that_cannot_be_drawn_leaves_no_folder(command: Command, tmp_path: Path) -> None:
     (tmp_path / "names.toml").write_text('[train]\nwomen = ["Ada"]\nmen = []\nplaces = ["Rome"]\n')
     options = ("--names", tmp_path / "names.toml", "--split", "train", "--out", tmp_path / "out")
-    assert "there are only 1 names" in command.fail("conjunction", *options)
+    said = command.fail("conjunction", *options)
+    assert "split 'train': a shape has" in said
+    assert "there are only 1 names" in said
     assert not (tmp_path / "out").exists()
     # Nor does what stops the writing.
     long = "x" * 250

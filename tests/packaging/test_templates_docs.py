@@ -40,7 +40,7 @@ def test_the_template_of_the_page_is_proved() -> None:
         ("some x in Pe: V(x, juan)", "Alguien visitó a Juan"),
         ("all x in Pe: all y in Pl: V(x, y)", "Todo el mundo visitó todos los lugares"),
         ("ana > juan", "Ana es más alta que Juan"),
-        ("all x in Pe: x >= juan", "Todo el mundo es tan alto como Juan"),
+        ("all x in Pe: x >= juan", "Todo el mundo es al menos tan alto como Juan"),
         (
             "(exactly 2 y in Pl: V(ana, y)) & (exactly 1 y in Pe: V(ana, y))",
             "Ana visitó solo dos lugares y a solo una persona",

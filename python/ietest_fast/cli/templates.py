@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList
+from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, check_not_given
 from ietest_fast.cli.printing import print_json, show_bars
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -140,6 +141,10 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     if not names and not files:
         raise click.UsageError("name a TASK (--list shows all), or give a --file of templates")
 
+    if not names:
+        check_not_given("rules", because="is for the TASKs of the package; leave it out")
+    if out is None:
+        check_not_given("format", because="is for the files of --out; name a folder with --out")
     from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, THREE_WAY, prove_templates
     from ietest_fast.templates.writing import CorpusPlan, check_plan, write_corpus
 
@@ -315,9 +320,13 @@ def _print_record(
     if as_json:
         print_json({"folder": str(plan.folder), **record})
         return
-    click.echo(f"{len(proved.templates)} templates, {proved.n_shapes:,} shapes, all labels proved.")
+    said = [say_count(len(proved.templates), "template"), say_count(proved.n_shapes, "shape")]
+    click.echo(f"{', '.join(said)}, all labels proved.")
     for split in plan.splits:
-        click.echo(f"{plan.path_of(split)}: {split.n_rows:,} pairs")
+        click.echo(f"{plan.path_of(split)}: {say_count(split.n_rows, 'pair')}")
+    (label, *others) = {plan.label_names[each.label] for each in proved.templates}
+    if not others:
+        click.echo(f"All pairs have the label {label!r}.")
     if not plan.are_disjoint:
         click.echo("The splits have names in common.")
     click.echo(f"{plan.folder / RECORD}: how they were made")

@@ -183,6 +183,9 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
         if "model" in names
         else pa.array(["model"] * table.num_rows)
     )
+    if "model" in names and table["model"].null_count:
+        raise InputError("a row has no model; name one in each", path=path, column="model")
+    _check_answers(table, path)
     found = []
     for model in pc.unique(models).to_pylist():
         rows = np.flatnonzero(np.asarray(pc.equal(models, model)))
@@ -206,6 +209,25 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
             )
         )
     return tuple(found)
+
+
+def _check_answers(table: pa.Table, path: Path) -> None:
+    """Stop if an item has another answer for another model."""
+    items = _column(table, "item")
+    if items is None or pa.types.is_nested(items.type):
+        return
+    pairs = pa.table({"item": items, "answer": table["answer"]}).drop_null()
+    each = pairs.group_by("item").aggregate([("answer", "min"), ("answer", "max")])
+    differ = pc.not_equal(each["answer_min"], each["answer_max"])
+    wrong = each.filter(differ)
+    if wrong.num_rows:
+        first = wrong.slice(0, 1).to_pylist()[0]
+        raise InputError(
+            f"the item {first['item']!r} has the answers {first['answer_min']!r} and "
+            f"{first['answer_max']!r}; correct one of them",
+            path=path,
+            column="answer",
+        )
 
 
 def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:

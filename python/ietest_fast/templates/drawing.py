@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import load_core
-from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.skeletons import Skeleton, pack
 from ietest_fast.templates.solver import Label
+from ietest_fast.templates.template import say_sizes
 from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 
 if TYPE_CHECKING:
@@ -123,8 +123,11 @@ def prove_templates(
         words = tasks[own].words(language)
         for sizes, weight in template.weighted_sizes():
             shape = template.prove(sizes)
-            premise = word_premises(shape.premises, words)
-            hypothesis = word_hypothesis(shape.hypothesis, words)
+            try:
+                premise = word_premises(shape.premises, words)
+                hypothesis = word_hypothesis(shape.hypothesis, words)
+            except InputError as error:
+                raise template.error(f"{say_sizes(sizes)} {error}") from error
             skeletons.append(Skeleton(shape.constants, premise, hypothesis))
             hidden, answer = _masked(template, hypothesis, words)
             masked.append(Skeleton(shape.constants, premise, hidden))
@@ -154,12 +157,9 @@ def _masked(
         return hypothesis, None
     found = mask(hypothesis, template.mask.what)
     if found is None:
-        raise TemplateError(
-            f"template {template.name!r}: the hypothesis has no word of its own for "
-            f"{template.mask.what!r} in {language.name}",
-            line=template.mask.at.line,
-            column=template.mask.at.column,
-            path=template.path,
+        raise template.error(
+            f"the hypothesis has no word of its own for {template.mask.what!r} in {language.name}",
+            template.mask.at,
         )
     return found
 

@@ -193,7 +193,7 @@ class Parser:
         """Read a number in digits."""
         token = self.expect("number", "a number")
         if len(token.text) > 4:
-            raise self.error("the number is too large", token)
+            raise self.error("the number is too large; 9999 is the largest", token)
         return int(token.text)
 
     def _joined(self, mark: str) -> Schema:

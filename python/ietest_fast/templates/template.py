@@ -192,13 +192,13 @@ class Template:
             weights.append(weight)
             n_shapes += 2 ** sum(len(sign.numbers(sizes)) for sign in self.signs)
             if n_shapes > MOST_SHAPES:
-                raise self._error(
+                raise self.error(
                     f"it has more than {MOST_SHAPES:,} shapes, and each has to be proved; make the "
                     "ranges of its sizes smaller, or take fewer signs",
                     self.at,
                 )
         if not n_shapes:
-            raise self._error("the ranges of its sizes leave no shape", self.at)
+            raise self.error("the ranges of its sizes leave no shape", self.at)
         return math.fsum(weights)
 
     def _extend(
@@ -224,9 +224,9 @@ class Template:
             premises = tuple(one for each in self.premises for one in self._formulas(each, sizes))
             hypothesis = instantiate(self.hypothesis, sizes, self._sorts)
         except ShapeError as error:
-            raise self._error(f"{say_sizes(sizes)} {error}", error.at) from error
+            raise self.error(f"{say_sizes(sizes)} {error}", error.at) from error
         if not premises:
-            raise self._error(f"{say_sizes(sizes)} there is no premise", self.at)
+            raise self.error(f"{say_sizes(sizes)} there is no premise", self.at)
         declared = self._declared(sizes)
         named = {each: None for one in (*premises, hypothesis) for each in constants_of(one)}
         unknown = [each.name for each in named if each.name not in declared]
@@ -280,7 +280,7 @@ class Template:
         return frozenset(declared)
 
     def _not_declared(self, name: str, sizes: Mapping[str, int], at: Token) -> TemplateError:
-        return self._error(f"{say_sizes(sizes)} there is {name}, which is not declared", at)
+        return self.error(f"{say_sizes(sizes)} there is {name}, which is not declared", at)
 
     def prove(self, sizes: Mapping[str, int]) -> Shape:
         """Return the shape with these sizes, whose label is proved.
@@ -294,19 +294,24 @@ class Template:
         try:
             found = label_of(shape.premises, shape.hypothesis)
         except InputError as error:
-            raise self._error(f"{say_sizes(sizes)} {error}", self.at) from error
+            raise self.error(f"{say_sizes(sizes)} {error}", self.at) from error
         if found is not self.label:
             why = refute(shape.premises, shape.hypothesis, self.label)
-            raise self._error(
+            raise self.error(
                 f"the label is {self.label.value}, but {say_sizes(sizes)} it is {found.value}: "
                 f"{why}",
                 self.label_at,
             )
         return shape
 
-    def _error(self, message: str, at: Token) -> TemplateError:
+    def error(self, message: str, at: Token | None = None) -> TemplateError:
+        """Return an error at a token, or where the template begins."""
+        place = self.at if at is None else at
         return TemplateError(
-            f"template {self.name!r}: {message}", line=at.line, column=at.column, path=self.path
+            f"template {self.name!r}: {message}",
+            line=place.line,
+            column=place.column,
+            path=self.path,
         )
 
 

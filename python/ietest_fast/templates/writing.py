@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from ietest_fast import __version__
-from ietest_fast.atomic import write_file
+from ietest_fast.atomic import UNFINISHED, write_file
 from ietest_fast.corpus.batch_writer import BatchWriter
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.templates.drawing import PairDrawer
@@ -103,8 +103,11 @@ def check_plan(plan: CorpusPlan) -> None:
     except FileNotFoundError:
         _check_writable(folder, next(each for each in folder.absolute().parents if each.exists()))
         return
+    except NotADirectoryError as error:
+        file = next(each for each in (folder, *folder.absolute().parents) if each.is_file())
+        raise ResourceError(f"{file}: is a file, a folder expected") from error
     except OSError as error:
-        raise ResourceError(f"{folder}: cannot be made: {error.strerror or error}") from error
+        raise ResourceError(f"{folder}: cannot be read: {error.strerror or error}") from error
     _check_writable(folder, folder)
     visible = [name for name in names if not name.startswith(".")]
     if visible:
@@ -118,6 +121,12 @@ def _check_writable(folder: Path, place: Path) -> None:
     """Stop if a folder cannot be made or filled at a place."""
     if not os.access(place, os.W_OK | os.X_OK):
         raise ResourceError(f"{folder}: nothing may be written in {str(place)!r}")
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what a command that was killed has left in an empty folder."""
+    for path in folder.glob(f".*{UNFINISHED}"):
+        path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -139,9 +148,15 @@ def _made(folder: Path) -> Iterator[None]:
 
 def draw_split(proved: ProvedTemplates, plan: CorpusPlan, split: SplitPlan) -> PairDrawer:
     """Return what draws the pairs of a split; each split has a seed of its own."""
-    return PairDrawer(
-        proved, split.names, label_names=plan.label_names, seed=(plan.seed, *split.name.encode())
-    )
+    try:
+        return PairDrawer(
+            proved,
+            split.names,
+            label_names=plan.label_names,
+            seed=(plan.seed, *split.name.encode()),
+        )
+    except InputError as error:
+        raise InputError(f"split {split.name!r}: {error}") from error
 
 
 def write_corpus(
@@ -180,6 +195,7 @@ def write_corpus(
     """
     drawers = [draw_split(proved, plan, split) for split in plan.splits]
     check_plan(plan)
+    _remove_leftovers(plan.folder)
     with _made(plan.folder), contextlib.ExitStack() as stack:
         writers: list[BatchWriter] = []
         for split, drawer in zip(plan.splits, drawers, strict=True):

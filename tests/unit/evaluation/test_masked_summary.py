@@ -184,6 +184,22 @@ def test_bad_logs_are_refused(
         read_masked_log(tmp_path / "a.parquet", ranks=ranks)
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            "tiny,1,and,1\nother,1,or,1\n",
+            "the item '1' has the answers 'and' and 'or'; correct one",
+        ),
+        ("tiny,1,and,1\n,2,and,1\n", "a row has no model"),
+    ],
+)
+def test_logs_of_several_models_are_checked(tmp_path: Path, rows: str, message: str) -> None:
+    (tmp_path / "a.csv").write_text(f"model,item,answer,reciprocal_rank\n{rows}")
+    with pytest.raises(InputError, match=message):
+        read_masked_log(tmp_path / "a.csv")
+
+
 def test_ranks_that_lack_are_computed(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("answer,reciprocal_rank,rank\nand,1,1\nand,0.5,\n")
     (found,) = read_masked_log(tmp_path / "a.csv")
