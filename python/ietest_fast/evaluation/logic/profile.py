@@ -201,7 +201,8 @@ class LogicProfile(Result):
             said.append(f"Rules that apply to no instance, and so have no rate: {', '.join(none)}.")
         if bare:
             said.append(
-                f"Without control questions, and so without informedness: {', '.join(bare)}."
+                "Without control questions, as there are no sentences of other sources, and so "
+                f"without informedness: {', '.join(bare)}."
             )
         return said + self._say_left_out()
 
