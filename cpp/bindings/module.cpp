@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, module) {
     ietest::python::register_buckets(module);
     ietest::python::register_churn(module);
     ietest::python::register_cochran(module);
+    ietest::python::register_templates(module);
     ietest::python::register_text(module);
     ietest::python::register_edit_distance(module);
     ietest::python::register_linear(module);

@@ -16,6 +16,7 @@ void register_runtime(pybind11::module_& module);
 void register_scores(pybind11::module_& module);
 void register_stats(pybind11::module_& module);
 void register_studentised(pybind11::module_& module);
+void register_templates(pybind11::module_& module);
 void register_text(pybind11::module_& module);
 
 }  // namespace ietest::python

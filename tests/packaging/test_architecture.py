@@ -23,8 +23,9 @@ ALLOWED = {
     "lexicon": {"corpus"},
     "transform": {"corpus", "lexicon", "models"},
     "stats": set(),
+    "templates": {"corpus"},
     "models": {"corpus", "lexicon", "stats"},
-    "evaluation": {"corpus", "lexicon", "transform", "models", "stats"},
+    "evaluation": {"corpus", "lexicon", "transform", "templates", "models", "stats"},
     "experiment": {"corpus", "lexicon", "transform", "models", "stats", "evaluation"},
     "report": {"corpus", "lexicon", "transform", "models", "stats", "evaluation", "experiment"},
     "api": {
@@ -43,6 +44,7 @@ ALLOWED = {
         "transform",
         "models",
         "stats",
+        "templates",
         "evaluation",
         "experiment",
         "report",

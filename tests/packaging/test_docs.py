@@ -48,7 +48,7 @@ def test_commands_and_options_exist(page: Path) -> None:
         if name not in COMMANDS:
             continue
         known = options_of(name, rest.split()[0] if rest.split() else "")
-        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest.split("#")[0]):
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", re.split("#|&&", rest)[0]):
             assert option in known, f"{name} has no {option}"
 
 

@@ -8,4 +8,5 @@ from . import runtime as runtime
 from . import scores as scores
 from . import stats as stats
 from . import studentised as studentised
+from . import templates as templates
 from . import text as text

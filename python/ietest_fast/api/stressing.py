@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ietest_fast.api.data import as_labelled, with_labels
 from ietest_fast.api.evaluating import learn_source, make_classifier
+from ietest_fast.api.logic_stressing import LOGIC, stress_logic
 from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import evaluate as answer_versions
@@ -19,11 +20,75 @@ from ietest_fast.evaluation.suite import StressTest, make_suite, paper_suite, re
 from ietest_fast.transform.files import check_distinct
 
 if TYPE_CHECKING:
+    from ietest_fast.evaluation.logic.profile import LogicProfile
     from ietest_fast.evaluation.stress_profile import StressProfile
     from ietest_fast.models.classifiers import Inputs
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
     from ietest_fast.stats.seeds import Rng
+
+
+@overload
+def stress(
+    classifier: Any,
+    data: Any,
+    *,
+    suite: Literal["logic"],
+    draws: int | None = None,
+    nearest: int | None = None,
+    instances: int | None = None,
+    weights: Any = None,
+    renormalise: bool | None = None,
+    clusters: str | None = None,
+    text_columns: str | Sequence[str] | None = None,
+    label_column: str | None = None,
+    label_names: Sequence[str] | None = None,
+    id_column: str | None = None,
+    labels: Sequence[str] | None = None,
+    label_map: Mapping[str, str] | None = None,
+    inputs: Inputs | None = None,
+    input_columns: str | Sequence[str] | None = None,
+    batch_size: int | None = None,
+    out: str | Path | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    n_threads: int | None = None,
+) -> LogicProfile: ...
+
+
+@overload
+def stress(
+    classifier: Any,
+    data: Any,
+    *,
+    suite: Any = None,
+    add: Any = (),
+    rules: str | None = None,
+    quantities: Any = None,
+    quantities_column: str | None = None,
+    train: Any = None,
+    group_by: str | None = None,
+    clusters: str | None = None,
+    text_columns: str | Sequence[str] | None = None,
+    label_column: str | None = None,
+    label_names: Sequence[str] | None = None,
+    id_column: str | None = None,
+    keep_columns: Sequence[str] = (),
+    learn_from: Any = None,
+    labels: Sequence[str] | None = None,
+    label_map: Mapping[str, str] | None = None,
+    inputs: Inputs | None = None,
+    input_columns: str | Sequence[str] | None = None,
+    batch_size: int | None = None,
+    out: str | Path | None = None,
+    alpha: float = 0.05,
+    margin: float | None = None,
+    method: Method | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    alternative: Alternative = "two-sided",
+    n_threads: int | None = None,
+) -> StressProfile: ...
 
 
 def stress(
@@ -57,12 +122,18 @@ def stress(
     rng: Rng = 0,
     alternative: Alternative = "two-sided",
     n_threads: int | None = None,
-) -> StressProfile:
+    draws: int | None = None,
+    nearest: int | None = None,
+    instances: int | None = None,
+    weights: Any = None,
+    renormalise: bool | None = None,
+) -> StressProfile | LogicProfile:
     """Run a finished classifier on stress tests, and compare it with itself on the originals.
 
     The tests of Naik et al. (2018) and any transformation: their texts are made of labelled ones,
     and the classifier answers each distinct input once. Tests that keep labels are compared with
-    the originals by the paired test, with Holm's correction over the suite.
+    the originals by the paired test, with Holm's correction over the suite. The suite ``"logic"``
+    is another one: it asks what follows from what among the sentences of the data.
 
     Parameters
     ----------
@@ -74,7 +145,8 @@ def stress(
     suite
         The tests: None for the paper's six; a TOML file
         (:func:`ietest_fast.evaluation.suite.read_suite`); or a mapping from names to
-        transformations, each as for ``ie.transform``.
+        transformations, each as for ``ie.transform``. ``"logic"``: properties of entailment and
+        rules of inference (:func:`ietest_fast.api.logic_stressing.stress_logic`).
     add
         More tests: one transformation by name, or a list of them; None for no more.
     rules
@@ -115,11 +187,13 @@ def stress(
         As for ``ie.paired_test``.
     n_threads
         Threads of transformations and tests; None for all cores. Makes no difference to the result.
+    draws, nearest, instances, weights, renormalise
+        Of the suite ``"logic"``.
 
     Returns
     -------
-    StressProfile
-        Prints itself; ``profile["negation"]`` is one test.
+    StressProfile or LogicProfile
+        Prints itself; ``profile["negation"]`` is one test. The latter of the suite ``"logic"``.
 
     Raises
     ------
@@ -132,6 +206,50 @@ def stress(
     ConfigError
         If the suite, or options of a transformation, are wrong; all mistakes are listed.
     """
+    if isinstance(suite, str) and suite == LOGIC:
+        _refuse(
+            "is not for suite='logic'",
+            add=add or None,
+            rules=rules,
+            quantities=quantities,
+            quantities_column=quantities_column,
+            train=train,
+            group_by=group_by,
+            keep_columns=keep_columns or None,
+            learn_from=learn_from,
+            margin=margin,
+            method=method,
+        )
+        chosen = {"draws": draws, "nearest": nearest, "instances": instances}
+        return stress_logic(
+            classifier,
+            data,
+            **{name: value for name, value in chosen.items() if value is not None},
+            weights=weights,
+            renormalise=bool(renormalise),
+            clusters=clusters,
+            text_columns=text_columns,
+            label_column=label_column,
+            label_names=label_names,
+            id_column=id_column,
+            labels=labels,
+            label_map=label_map,
+            inputs=inputs,
+            input_columns=input_columns,
+            batch_size=batch_size,
+            out=out,
+            n_resamples=n_resamples,
+            rng=rng,
+            n_threads=n_threads,
+        )
+    _refuse(
+        "is for suite='logic'",
+        draws=draws,
+        nearest=nearest,
+        instances=instances,
+        weights=weights,
+        renormalise=renormalise,
+    )
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, group_by, id_column) if x is not None)
     )
@@ -206,6 +324,13 @@ def stress(
         n_threads=n_threads,
     )
     return profile
+
+
+def _refuse(because: str, **given: Any) -> None:
+    """Refuse arguments that would be ignored."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} {because}")
 
 
 def _choose(

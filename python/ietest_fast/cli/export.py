@@ -91,7 +91,8 @@ def _choose_texts(
 @click.option(
     "--sense",
     is_flag=True,
-    help="Export an encoder or a masked language model for --sense-check, and no classifier.",
+    help="Export an encoder or a masked language model, for --sense-check and `masked`, and no "
+    "classifier.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(

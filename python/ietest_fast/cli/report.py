@@ -120,19 +120,20 @@ def command(
     from ietest_fast.report.consistency_runs import read_consistency
     from ietest_fast.report.contents import gather
     from ietest_fast.report.evaluations import read_evaluation
+    from ietest_fast.report.logic_runs import read_logic_source
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
     from ietest_fast.report.soundness import read_marked
     from ietest_fast.report.sources import read_runs
     from ietest_fast.report.stress_runs import read_stress
 
-    stressed, measured, predictions, others = _sort(runs)
+    stressed, logical, measured, predictions, others = _sort(runs)
     consistency = read_consistency(measured) if measured else None
     stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
     evaluations = [read_evaluation(path, alpha=alpha, margin=margin) for path in predictions]
     found = (
         []
-        if (predictions or stressed or measured) and not others
+        if (predictions or stressed or logical or measured) and not others
         else read_runs(others, names, where=chosen, alpha=alpha, margin=margin)
     )
     if names and not found:
@@ -159,12 +160,18 @@ def command(
         evaluations=evaluations,
         stress=stress,
         consistency=consistency,
+        logic=read_logic_source(logical) if logical else None,
         train=texts,
         hard_cases=hard_cases,
         marked=[read_marked(path) for path in samples],
     )
     write_text(target, build_page(contents, title=title))
-    files = {"stress tests": stressed, "paraphrases": measured, "predictions": predictions}
+    files = {
+        "stress tests": stressed,
+        "logic": logical,
+        "paraphrases": measured,
+        "predictions": predictions,
+    }
     click.echo(f"{target}: {_say_read(len(found), files)}")
     if paper is not None:
         written = write_for_paper(contents, paper)
@@ -186,18 +193,26 @@ def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
     return ", ".join(said)
 
 
-def _sort(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path], list[Path]]:
-    """Tell answers to stress tests, to paraphrases, other predictions and the rest apart."""
+def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
+    """Tell answers to stress tests, logic and paraphrases, other predictions and the rest apart."""
     from ietest_fast.report.consistency_runs import find_consistency
     from ietest_fast.report.evaluations import find_predictions
+    from ietest_fast.report.logic_runs import find_logic
     from ietest_fast.report.stress_runs import find_stress
 
     stressed = [path for path in paths if path.is_file() and find_stress(path)]
-    files = [path for path in paths if path.is_file() and path not in stressed]
+    logical = [path for path in paths if path.is_file() and find_logic(path)]
+    files = [path for path in paths if path.is_file() and path not in (*stressed, *logical)]
     measured = [path for path in files if find_consistency(path)]
-    left = [path for path in paths if path not in stressed and path not in measured]
+    left = [path for path in paths if path not in (*stressed, *logical, *measured)]
     predictions = [path for path in left if path.is_file() and find_predictions(path)]
-    return stressed, measured, predictions, [path for path in left if path not in predictions]
+    return (
+        stressed,
+        logical,
+        measured,
+        predictions,
+        [path for path in left if path not in predictions],
+    )
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -153,6 +153,11 @@ def _progress_bar() -> Iterator[Progress]:
     default=None,
     help="Whether double quotes enclose fields.  [default: in CSV yes, in TSV no]",
 )
+@click.option(
+    "--shuffle-labels",
+    is_flag=True,
+    help="Give the rows of each part each other's labels: a control, which has to end at a guess.",
+)
 @click.option("--data-name", help="What to call the data in signatures.")
 @click.option(
     "--phi",
@@ -452,6 +457,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "cluster": options["clusters"],
                 "missing_text": "drop" if options["drop_missing_texts"] else None,
                 "quoted": options["quoted"],
+                "shuffle_labels": options["shuffle_labels"] or None,
                 "name": options["data_name"],
             },
             "phi": _phi(options),

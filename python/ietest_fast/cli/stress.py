@@ -29,6 +29,7 @@ from ietest_fast.cli.options import (
     test_options,
 )
 from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.cli.stress_logic import OF_LOGIC, is_logic, logic_options, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,7 +83,8 @@ _OF_MODELS = (
 @click.option(
     "--suite",
     type=_FILE,
-    help="Run these tests instead of the paper's six: a TOML file with a table [tests].",
+    help="Run these tests instead of the paper's six: a TOML file with a table [tests]; or logic, "
+    "properties of entailment and rules of inference.",
 )
 @click.option(
     "--rules",
@@ -138,6 +140,7 @@ _OF_MODELS = (
     type=_FILE,
     help="Write the texts of each test to a Parquet file in this new folder.",
 )
+@logic_options
 @log_options
 @test_options
 def command(
@@ -156,8 +159,12 @@ def command(
 
     With --test and --onnx or --model, the texts of six tests are made and the model is run: once
     for each distinct input. Otherwise each LOG holds answers, such as those that --out has written,
-    with a version `original`.
+    with a version `original`. With --suite logic, the model is asked what follows from what among
+    the texts of the test file, and its answers are held against rules of logic.
     """
+    if is_logic(options["suite"], logs):
+        return run_command(logs, onnx, model, test, as_json=as_json, options=options)
+    check_not_given(*OF_LOGIC, because="is for --suite logic")
     check_margin(margin, alpha=alpha)
     told: dict[str, Any]
     if onnx is None and model is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ietest_fast.cli.options import MOST_THREADS, choose_phis, word_options
+from ietest_fast.cli.printing import show_bars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
 
     with (
         _told_when_interrupted(target),
-        _progress() as progress,
+        show_bars() as progress,
         choice.plan() as planned,
     ):
         count = progress("Learning from texts") if planned.learns else None
@@ -192,32 +192,6 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Any]:
-    """Give a function that starts a bar and gives what moves it; silent off a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _label: lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-
-    def start(label: str) -> Any:
-        task = bar.add_task(label, total=None)
-        return lambda done, total: bar.update(task, completed=done, total=total)
-
-    with bar:
-        yield start
 
 
 def _print_json(

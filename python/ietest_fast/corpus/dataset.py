@@ -22,6 +22,7 @@ from ietest_fast.corpus.labels import (
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.plurals import say_count
+from ietest_fast.random import philox_key, philox_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,6 +186,13 @@ class Corpus:
             for chunk in column.chunks:
                 digest.update(_text_bytes(chunk))
         return digest.hexdigest()
+
+    def with_shuffled_labels(self, seed: int | Sequence[int]) -> Corpus:
+        """Give the rows each other's labels, in a random order that follows from a seed."""
+        order = np.argsort(philox_words(philox_key(seed), len(self)), kind="stable")
+        place = self.table.column_names.index(LABEL)
+        labels = pa.chunked_array([self.labels[order]])
+        return replace(self, table=self.table.set_column(place, LABEL, labels))
 
     def take(self, indices: ArrayLike) -> Corpus:
         """Choose the rows with these indices, in this order.

@@ -25,6 +25,14 @@ NLI_LABELS = ("entailment", "neutral", "contradiction")
 NOT_ENTAILED = frozenset({"not_entailment", "non-entailment", "not-entailment", "non_entailment"})
 """Names of the other label where there are two, as in HANS, RTE and their kin."""
 
+NOT_CONTRADICTED = frozenset(
+    {"non-contradiction", "not_contradiction", "not-contradiction", "non_contradiction"}
+)
+"""Names of the other label where contradictions are to be detected."""
+
+TWO_LABELS = NOT_ENTAILED | NOT_CONTRADICTED
+"""One of these stands for two of NLI's labels."""
+
 MAX_LABELS = 127
 """Labels are int8."""
 
@@ -252,7 +260,7 @@ def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
     if is_pair:
         if all(value.isdecimal() for value in folded):
             return NLI_LABELS
-        if folded & set(NLI_LABELS) and not folded & NOT_ENTAILED:
+        if folded & set(NLI_LABELS) and not folded & TWO_LABELS:
             return NLI_LABELS
     if all(_is_integer(value) for value in present):
         return tuple(str(number) for number in sorted({int(value) for value in present}))

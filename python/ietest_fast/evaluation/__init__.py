@@ -15,6 +15,17 @@ if TYPE_CHECKING:
         ConsistencyProfile as ConsistencyProfile,
     )
     from ietest_fast.evaluation.making_buckets import make_buckets as make_buckets
+    from ietest_fast.evaluation.masked_answers import MaskedAnswers as MaskedAnswers
+    from ietest_fast.evaluation.masked_answers import read_masked_log as read_masked_log
+    from ietest_fast.evaluation.masked_items import MaskedItems as MaskedItems
+    from ietest_fast.evaluation.masked_items import (
+        masked_items_from_table as masked_items_from_table,
+    )
+    from ietest_fast.evaluation.masked_items import read_masked_items as read_masked_items
+    from ietest_fast.evaluation.masked_run import train_and_score as train_and_score
+    from ietest_fast.evaluation.masked_scoring import score_masked as score_masked
+    from ietest_fast.evaluation.masked_summary import MaskedSummary as MaskedSummary
+    from ietest_fast.evaluation.masked_summary import summarise_masked as summarise_masked
     from ietest_fast.evaluation.paranlu import read_paranlu as read_paranlu
     from ietest_fast.evaluation.paranlu import read_paranlu_texts as read_paranlu_texts
     from ietest_fast.evaluation.predictions import ORIGINAL as ORIGINAL
@@ -35,6 +46,9 @@ __all__ = [
     "Comparison",
     "ConsistencyProfile",
     "Evaluation",
+    "MaskedAnswers",
+    "MaskedItems",
+    "MaskedSummary",
     "Pairs",
     "Predictions",
     "Wordings",
@@ -45,10 +59,16 @@ __all__ = [
     "find_confidence",
     "find_wordings",
     "make_buckets",
+    "masked_items_from_table",
     "read_buckets",
+    "read_masked_items",
+    "read_masked_log",
     "read_paranlu",
     "read_paranlu_texts",
     "read_predictions",
+    "score_masked",
+    "summarise_masked",
+    "train_and_score",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -63,6 +83,15 @@ __getattr__, __dir__ = lazy_names(
         "Evaluation": "running",
         "filter_adversarially": "aflite",
         "make_buckets": "making_buckets",
+        "MaskedAnswers": "masked_answers",
+        "MaskedItems": "masked_items",
+        "MaskedSummary": "masked_summary",
+        "masked_items_from_table": "masked_items",
+        "read_masked_items": "masked_items",
+        "read_masked_log": "masked_answers",
+        "score_masked": "masked_scoring",
+        "summarise_masked": "masked_summary",
+        "train_and_score": "masked_run",
         "ORIGINAL": "predictions",
         "Pairs": "predictions",
         "Predictions": "predictions",

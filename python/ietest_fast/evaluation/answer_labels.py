@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.labels import (
     NLI_LABELS,
-    NOT_ENTAILED,
+    TWO_LABELS,
     EncodedLabels,
     UnknownLabelError,
     encode_labels,
@@ -99,7 +99,7 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
     seen = known | predicted
     numbers = {name for name in seen if _are_numbers({name})}
     if not known <= numbers:
-        return NLI_LABELS if known & set(NLI_LABELS) and not known & NOT_ENTAILED else names
+        return NLI_LABELS if known & set(NLI_LABELS) and not known & TWO_LABELS else names
     if seen == {"0", "1", "2"} or numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
         return NLI_LABELS
     highest = max(map(int, known), default=0)

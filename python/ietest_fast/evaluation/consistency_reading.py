@@ -19,6 +19,7 @@ from ietest_fast.evaluation.consistency_file import (
     read_consistency_run,
 )
 from ietest_fast.evaluation.consistency_profile import name_group
+from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.paranlu import read_paranlu
 from ietest_fast.evaluation.paranlu_files import paranlu_kind
 from ietest_fast.evaluation.predictions import Predictions
@@ -54,6 +55,7 @@ def read_wordings(path: str | Path) -> ConsistencyAnswers | None:
 
     path = Path(path)
     check_readable(path)
+    refuse_logic(path)
     if paranlu_kind(path) is not None:
         return ConsistencyAnswers(predictions=read_paranlu(path), run=ConsistencyRun())
     run = read_consistency_run(path)

@@ -11,6 +11,7 @@ from ietest_fast.evaluation.answer_labels import check_names
 from ietest_fast.evaluation.assembly import assemble
 from ietest_fast.evaluation.log_alignment import align, align_pair
 from ietest_fast.evaluation.log_roles import name_parts
+from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, read_log
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ def read_logs(
         If a log cannot be read, logs differ in length or items, they may be versions or
         classifiers, or an answer is no label.
     """
+    for path in paths:
+        refuse_logic(path)
     if label_names is not None:
         check_names(label_names)
     fields = Fields(

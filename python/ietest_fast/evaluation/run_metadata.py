@@ -63,15 +63,8 @@ def read_run_of(path: Path, key: bytes, restore: Callable[[dict[str, Any]], T]) 
     InputError
         If what it says is damaged.
     """
-    import pyarrow.parquet as pq
-
-    try:
-        with path.open("rb") as file:
-            if file.read(4) != b"PAR1":
-                return None
-        metadata = pq.read_schema(path).metadata or {}
-    except (OSError, pa.ArrowException):
-        return None  # who reads it says what is wrong
+    schema = _read_schema(path)
+    metadata = {} if schema is None else schema.metadata or {}
     if key not in metadata:
         return None
     try:
@@ -80,6 +73,24 @@ def read_run_of(path: Path, key: bytes, restore: Callable[[dict[str, Any]], T]) 
         raise InputError(str(error), path=path) from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError(f"its metadata are damaged: {shorten_error(error)}", path=path) from error
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file; none if it is no such file."""
+    schema = _read_schema(path)
+    return [] if schema is None else list(schema.names)
+
+
+def _read_schema(path: Path) -> pa.Schema | None:
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != b"PAR1":
+                return None
+        return pq.read_schema(path)
+    except (OSError, pa.ArrowException):
+        return None  # who reads it says what is wrong
 
 
 def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Predictions]:

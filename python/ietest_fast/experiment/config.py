@@ -209,6 +209,9 @@ class DataConfig(Section):
     missing_text, quoted
         As for ``ietest_fast.corpus.read_corpus``: what becomes of rows without a text, and whether
         double quotes enclose the fields of CSV and TSV.
+    shuffle_labels
+        Whether the rows of each split get each other's labels: a control, for which accuracy has to
+        be that of a guess.
     name
         What signatures and figures call the data; from the folder's name where absent.
     """
@@ -224,6 +227,7 @@ class DataConfig(Section):
     cluster: str | None = None
     missing_text: Literal["error", "drop"] = "error"
     quoted: bool | None = None
+    shuffle_labels: bool = False
     name: str | None = None
 
     _is_in_memory: bool = PrivateAttr(default=False)

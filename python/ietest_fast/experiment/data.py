@@ -104,6 +104,17 @@ def read_splits(config: DataConfig, *, keep: Sequence[str] = ()) -> Splits:
     InputError
         If a file is not what it should be, or the splits do not fit together.
     """
+    splits = _read_splits(config, keep)
+    if not config.shuffle_labels:
+        return splits
+    shuffled = {
+        name: corpus.with_shuffled_labels(number)
+        for number, (name, corpus) in enumerate(splits.items())
+    }
+    return Splits(**shuffled)
+
+
+def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
     from ietest_fast.corpus import read_corpora, split
 
     if config.demo is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,8 +62,8 @@ _FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})
 TORCH_PRECISIONS = ("auto", "fp32", "bf16")
 """In which products of matrices are computed; ``auto`` is bf16 where that is faster."""
 
-# Padded tokens of a batch that is only predicted.
-_TOKEN_BUDGET = {"cuda": 16_384, "cpu": 2048}
+TOKEN_BUDGET = {"cuda": 16_384, "cpu": 2048}
+"""Padded tokens of a batch that is only predicted."""
 
 
 def chooses_bf16(precision: str, device: str) -> bool:
@@ -176,6 +177,11 @@ def read_padding(folder: Path) -> Padding:
     return find_padding(*_read_settings(folder), load_tokenizer(folder))
 
 
+def read_tokenizer_config(folder: Path) -> dict[str, Any]:
+    """Read what a checkpoint says of its tokenizer; nothing if it says nothing."""
+    return _read_settings(folder)[1]
+
+
 def _read_settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     settings = []
     for name in ("config.json", "tokenizer_config.json"):
@@ -232,7 +238,7 @@ def run_model(
     model.eval()
     waiting: list[tuple[NDArray[np.int64], Any]] = []
     with torch.inference_mode(), autocast(device, use_bf16=use_bf16):
-        for rows in plan_batches(store.lengths, token_budget=_TOKEN_BUDGET[device]):
+        for rows in plan_batches(store.lengths, token_budget=TOKEN_BUDGET[device]):
             inputs = model_inputs(model, pad(store, rows, padding), device)
             logits = model(**inputs).logits
             # A GPU works on while the next batch is put together; scores are fetched afterwards.
@@ -369,8 +375,7 @@ def load_classifier(folder: str | Path) -> Any:
         If it cannot be loaded, or has no trained head.
     """
     folder = Path(folder)
-    if not (folder / "config.json").is_file():
-        raise InputError("there is no config.json: this is no checkpoint", path=folder)
+    _check_config(folder)
     model, report = load_weights(folder, ignore_mismatched_sizes=True)
     if report["mismatched_keys"]:
         name, found, expected = min(report["mismatched_keys"])
@@ -409,22 +414,76 @@ def load_sense_model(folder: str | Path) -> tuple[Any, str]:
         If it cannot be loaded, or weights are missing.
     """
     folder = Path(folder)
-    if not (folder / "config.json").is_file():
-        raise InputError("there is no config.json: this is no checkpoint", path=folder)
+    _check_config(folder)
     config, _ = _read_settings(folder)
     architectures = config.get("architectures") or [""]
     is_masked = str(architectures[0]).endswith("ForMaskedLM")
-    model, report = load_weights(
-        folder, architecture="AutoModelForMaskedLM" if is_masked else "AutoModel"
-    )
-    # A pooler is above what is used, and often untrained.
-    missing = [
+    if is_masked:
+        return load_masked_model(folder), "logits"
+    model, report = load_weights(folder, architecture="AutoModel")
+    missing = _find_missing(report)
+    if missing:
+        raise InputError(f"the checkpoint has no weights for {', '.join(missing)}", path=folder)
+    return model.eval(), "last_hidden_state"
+
+
+def load_masked_model(folder: Path) -> Any:
+    """Load a masked language model, ready to predict.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded, or weights are missing, such as those of the head that an encoder
+        does not have.
+    """
+    _check_config(folder)
+    model, report = load_weights(folder, architecture="AutoModelForMaskedLM")
+    missing = _find_missing(report)
+    if missing:
+        shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if missing[3:] else "")
+        raise InputError(
+            f"this is no masked language model: the checkpoint has no weights for {shown}",
+            path=folder,
+        )
+    return model.eval()
+
+
+def check_new_folder(target: Path) -> None:
+    """Stop unless a folder can be made: it is not there, and the folder above it is.
+
+    Raises
+    ------
+    InputError
+        Saying which.
+    """
+    if target.exists():
+        raise InputError("is there already; name a folder that is not", path=target)
+    if not target.parent.is_dir():
+        raise InputError("there is no such folder", path=target.parent)
+
+
+def save_checkpoint(model: Any, source: Path, folder: Path) -> None:
+    """Write a model and the tokenizer of the checkpoint that it comes from, into an empty folder.
+
+    Anything built on transformers loads it.
+    """
+    model.save_pretrained(folder)
+    for name in TOKENIZER_FILES:
+        if (source / name).is_file():
+            shutil.copyfile(source / name, folder / name)
+    if not (folder / "tokenizer.json").is_file():  # converted from an older format
+        load_tokenizer(source).save(folder / "tokenizer.json")
+
+
+def _check_config(folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise InputError("there is no config.json: this is no checkpoint", path=folder)
+
+
+def _find_missing(report: dict[str, Any]) -> list[str]:
+    """Return the weights that a checkpoint lacks; a pooler is above what is used."""
+    return sorted(
         name
         for name in report["missing_keys"]
         if "position_ids" not in name and not name.startswith("pooler.")
-    ]
-    if missing:
-        raise InputError(
-            f"the checkpoint has no weights for {', '.join(sorted(missing))}", path=folder
-        )
-    return model.eval(), "logits" if is_masked else "last_hidden_state"
+    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.sense import SenseModel
+from ietest_fast.models.token_networks import find_shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,15 +59,8 @@ def embed_texts(
 
     def reduce(places: NDArray[np.int64], output: NDArray[np.float32]) -> NDArray[np.float32]:
         lengths = store.lengths[places]
-        width = int(lengths.max())
-        if output.ndim != 3 or output.shape[:2] != (len(places), width):
-            raise InputError(
-                f"the model returned an array of shape {output.shape} for {len(places)} inputs of "
-                f"{width} tokens; expected {(len(places), width)} and the numbers of each token",
-                path=network.files.model,
-            )
-        column = np.arange(width)
-        start = width - lengths if network.padding.left else np.zeros_like(lengths)
+        start = find_shift(network, lengths, output)
+        column = np.arange(output.shape[1])
         inside = (column >= start[:, None]) & (column < (start + lengths)[:, None])
         total = np.where(inside[:, :, None], output, 0).sum(axis=1, dtype=np.float64)
         return np.asarray(total / lengths[:, None], dtype=np.float32)

@@ -15,6 +15,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
     TOKENIZER_FILES,
+    check_new_folder,
     load_classifier,
     load_sense_model,
     load_tokenizer,
@@ -142,7 +143,7 @@ def export_onnx(
             )
     if calibration is not None:
         import_nncf()
-    _check_target(target)
+    check_new_folder(target)
     model = load_classifier(checkpoint)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
         folder = Path(room) / "whole"
@@ -179,7 +180,7 @@ def export_sense_model(checkpoint: str | Path, target: str | Path) -> Path:
         If the checkpoint cannot be loaded or exported, or the target exists.
     """
     checkpoint, target = Path(checkpoint), Path(target)
-    _check_target(target)
+    check_new_folder(target)
     model, output = load_sense_model(checkpoint)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
         folder = Path(room) / "whole"
@@ -188,13 +189,6 @@ def export_sense_model(checkpoint: str | Path, target: str | Path) -> Path:
         _write_companions(model, checkpoint, folder)
         folder.rename(target)
     return target
-
-
-def _check_target(target: Path) -> None:
-    if target.exists():
-        raise InputError("is there already; name a folder that is not", path=target)
-    if not target.parent.is_dir():
-        raise InputError("there is no such folder", path=target.parent)
 
 
 def _check_columns(texts: Sequence[Sequence[str]], what_for: str) -> None:

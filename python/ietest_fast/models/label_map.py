@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ietest_fast.corpus.labels import NOT_ENTAILED
+from ietest_fast.corpus.labels import NOT_CONTRADICTED, NOT_ENTAILED
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,16 +23,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NOT_ENTAILMENT = "not_entailment"
+_NOT_CONTRADICTION = "not_contradiction"
+
+# What one of two labels stands for where the other side has three.
+_MERGED = {
+    _NOT_ENTAILMENT: frozenset({"neutral", "contradiction"}),
+    _NOT_CONTRADICTION: frozenset({"entailment", "neutral"}),
+}
 
 # Other names of NLI's labels, case-folded.
-_ALIASES = {
-    "entail": "entailment",
-    "entails": "entailment",
-    "entailed": "entailment",
-    "contradict": "contradiction",
-    "contradicts": "contradiction",
-    "contradictory": "contradiction",
-} | dict.fromkeys(NOT_ENTAILED, _NOT_ENTAILMENT)
+_ALIASES = (
+    {
+        "entail": "entailment",
+        "entails": "entailment",
+        "entailed": "entailment",
+        "contradict": "contradiction",
+        "contradicts": "contradiction",
+        "contradictory": "contradiction",
+    }
+    | dict.fromkeys(NOT_ENTAILED, _NOT_ENTAILMENT)
+    | dict.fromkeys(NOT_CONTRADICTED, _NOT_CONTRADICTION)
+)
 
 # What a model without names of its own calls its labels.
 _NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
@@ -74,7 +85,7 @@ def match_labels(
     """Match labels by name, case-folded and with NLI's aliases.
 
     Where one side has ``not_entailment`` and the other ``neutral`` and ``contradiction``, both are
-    taken for ``not_entailment``.
+    taken for ``not_entailment``; likewise ``entailment`` and ``neutral`` for ``not_contradiction``.
 
     Parameters
     ----------
@@ -101,14 +112,16 @@ def match_labels(
                 f"the model's labels are {', '.join(model_labels)}: nobody can tell which is "
                 f"which; say so (in Python label_map={{...}}), such as --label-map {example}"
             )
-        given = [_canonical(name) for name in model_labels]
-    data = [_canonical(name) for name in data_labels]
+        given = [canonical_label(name) for name in model_labels]
+    data = [canonical_label(name) for name in data_labels]
     if len(set(given)) < len(given) and label_map is None:
         raise InputError(f"two of the model's labels mean the same: {', '.join(model_labels)}")
     names = data
-    if _NOT_ENTAILMENT in set(given) ^ set(data):
+    merged = _MERGED.keys() & (set(given) ^ set(data))
+    if len(merged) == 1:
         # Two classes on one side.
-        given, data = ([_without_neutral(name) for name in side] for side in (given, data))
+        (whole,) = merged
+        given, data = ([_merge(name, whole) for name in side] for side in (given, data))
         names = list(dict.fromkeys(data))
     missing = [name for name in given if name not in names]
     unreachable = [name for name in names if name not in given]
@@ -138,12 +151,17 @@ def _fold(name: str) -> str:
     return name.strip().casefold()
 
 
-def _canonical(name: str) -> str:
+def canonical_label(name: str) -> str:
+    """Return the name of a label, case-folded; of NLI's labels always the same one.
+
+    These are ``entailment``, ``neutral`` and ``contradiction``, or one of the two and
+    ``not_entailment`` or ``not_contradiction``.
+    """
     return _ALIASES.get(_fold(name), _fold(name))
 
 
-def _without_neutral(name: str) -> str:
-    return _NOT_ENTAILMENT if name in {"neutral", "contradiction"} else name
+def _merge(name: str, whole: str) -> str:
+    return whole if name in _MERGED[whole] else name
 
 
 def _apply_map(
@@ -152,7 +170,7 @@ def _apply_map(
     """Give the data's name, canonical, of each of the model's outputs."""
     by_name = {_fold(name): i for i, name in enumerate(model_labels)}
     targets: list[str | None] = [None] * len(model_labels)
-    known = {_canonical(name) for name in data_labels}
+    known = {canonical_label(name) for name in data_labels}
     for source, target in label_map.items():
         place = by_name.get(_fold(source))
         if place is None and source.strip().isdecimal() and int(source) < len(model_labels):
@@ -163,8 +181,8 @@ def _apply_map(
             )
         if targets[place] is not None:
             raise InputError(f"--label-map names the model's label {model_labels[place]!r} twice")
-        name = _canonical(target)
-        if name not in known and not {name, *known} & {_NOT_ENTAILMENT}:
+        name = canonical_label(target)
+        if name not in known and not {name, *known} & _MERGED.keys():
             raise InputError(
                 f"--label-map: the data have no label {target!r}; they have "
                 f"{', '.join(data_labels)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import tempfile
 from dataclasses import dataclass
@@ -12,16 +11,21 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.onnx import OnnxFiles, OnnxNetwork
-from ietest_fast.models.ports import ChosenPorts
+from ietest_fast.models.onnx import OnnxFiles
 from ietest_fast.models.ragged import Ragged, find_offsets
-from ietest_fast.models.settings import read_json, read_n_known
+from ietest_fast.models.token_networks import (
+    find_shift,
+    is_checkpoint,
+    open_token_network,
+    refuse_narrow,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from ietest_fast.models.onnx import OnnxNetwork
     from ietest_fast.models.tokens import TokenStore
 
     _Reduction = Callable[[NDArray[np.int64], NDArray[np.float32]], NDArray[np.float32]]
@@ -33,8 +37,6 @@ _CONTEXTS_AT_ONCE = 16_384
 _CHARACTERS_AT_ONCE = 1 << 22
 # Characters of a token, at most on the average; what is farther from the word is not read.
 _CHARACTERS_OF_TOKEN = 16
-# Bytes of a batch's log-probabilities: a language model gives one for each token it knows.
-_BYTES_OF_OUTPUT = 1 << 28
 
 
 class Context(NamedTuple):
@@ -114,8 +116,8 @@ class SenseModel:
                 "checkpoint",
                 path=path,
             )
-        if not _is_checkpoint(path):
-            return cls(*_open(path), path=path)
+        if not is_checkpoint(path):
+            return cls(*open_token_network(OnnxFiles.find(path)), path=path)
         from ietest_fast.models.checkpoint import fingerprint_checkpoint
         from ietest_fast.models.export import export_sense_model
 
@@ -124,7 +126,8 @@ class SenseModel:
         with tempfile.TemporaryDirectory(prefix="ietest-sense-") as room:
             # Loaded while it is there: ONNX Runtime keeps what it has read.
             exported = export_sense_model(path, Path(room) / "model")
-            return cls(*_open(exported), path=path, fingerprint=fingerprint)
+            network, mask = open_token_network(OnnxFiles.find(exported))
+            return cls(network, mask, path=path, fingerprint=fingerprint)
 
     def __reduce__(self) -> tuple[Any, tuple[Path]]:
         # What runs it cannot be copied to another process.
@@ -253,13 +256,7 @@ class SenseModel:
 
         def reduce(places: NDArray[np.int64], output: NDArray[np.float32]) -> NDArray[np.float32]:
             begin, end = self._places(inputs, places, output)
-            if output.shape[2] <= largest:
-                raise InputError(
-                    f"the model returned {output.shape[2]:,} numbers for each token, but the "
-                    f"tokenizer has a token {largest:,}; give a masked language model, or the "
-                    "tokenizer that belongs to it",
-                    path=self.network.files.model,
-                )
+            refuse_narrow(self.network, output, largest)
             found = np.empty((len(places), 1), np.float32)
             for i, (place, first, last) in enumerate(zip(places, begin, end, strict=True)):
                 hidden = output[i, first:last].astype(np.float64)
@@ -274,14 +271,7 @@ class SenseModel:
         self, inputs: _Inputs, places: NDArray[np.int64], output: NDArray[np.float32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where words begin and end in a batch; some models are padded on the left."""
-        width = int(inputs.store.lengths[places].max())
-        if output.ndim != 3 or output.shape[:2] != (len(places), width):
-            raise InputError(
-                f"the model returned an array of shape {output.shape} for {len(places)} inputs of "
-                f"{width} tokens; expected {(len(places), width)} and the numbers of each token",
-                path=self.network.files.model,
-            )
-        shift = width - inputs.store.lengths[places] if self.network.padding.left else 0
+        shift = find_shift(self.network, inputs.store.lengths[places], output)
         return inputs.begin[places] + shift, inputs.end[places] + shift
 
     def _read(self, contexts: Sequence[Context]) -> _Inputs:
@@ -314,47 +304,6 @@ class SenseModel:
         )
 
 
-def _open(path: Path) -> tuple[OnnxNetwork, int | None]:
-    """Load an ONNX file, and find the token that hides others if it is of a language model."""
-    files = OnnxFiles.find(path)
-    network = OnnxNetwork.open(
-        files,
-        # One runtime, whatever is installed: another one rounds in another way.
-        runtime="onnxruntime",
-        chosen=ChosenPorts(inputs={}, each_token=True),
-    )
-    ports, n_known = network.runner.ports, read_n_known(read_json(files.config))
-    if ports.output != "logits" and (n_known is None or ports.n_labels != n_known):
-        return network, None
-    if ports.n_labels is not None and n_known is not None and ports.n_labels < n_known:
-        raise InputError(
-            f"its output {ports.output!r} has {ports.n_labels:,} numbers for each token, and its "
-            f"vocabulary {n_known:,} tokens, so this is neither an encoder nor a masked language "
-            "model (is it one that labels tokens?)",
-            path=files.model,
-        )
-    token = _mask_token(files)
-    mask = None if token is None else network.tokenizer.token_id(token)
-    if mask is None:
-        raise InputError(
-            "the tokenizer has no mask token, so this is no masked language model; give a "
-            "sentence encoder or a masked language model",
-            path=files.tokenizer,
-        )
-    n_numbers = ports.n_labels or n_known
-    if n_numbers is not None:
-        budget = min(network.token_budget, max(1, _BYTES_OF_OUTPUT // (4 * n_numbers)))
-        network = dataclasses.replace(network, token_budget=budget)
-    return network, mask
-
-
-def _is_checkpoint(path: Path) -> bool:
-    """Tell a checkpoint of transformers, which has weights and no .onnx file."""
-    if not path.is_dir() or any(path.glob("*.onnx")) or any((path / "onnx").glob("*.onnx")):
-        return False
-    return any(path.glob("*.safetensors")) or any(path.glob("pytorch_model*.bin"))
-
-
 def _cut(contexts: Sequence[Context]) -> Iterator[Sequence[Context]]:
     begin = size = 0
     for end, context in enumerate(contexts, start=1):
@@ -362,11 +311,3 @@ def _cut(contexts: Sequence[Context]) -> Iterator[Sequence[Context]]:
         if end - begin == _CONTEXTS_AT_ONCE or size >= _CHARACTERS_AT_ONCE or end == len(contexts):
             yield contexts[begin:end]
             begin, size = end, 0
-
-
-def _mask_token(files: OnnxFiles) -> str | None:
-    """Return how a tokenizer writes the token that hides another."""
-    named: Any = read_json(files.tokenizer_config).get("mask_token")
-    if isinstance(named, dict):
-        named = named.get("content")
-    return named if isinstance(named, str) else None

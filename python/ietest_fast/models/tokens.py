@@ -7,6 +7,7 @@ shared by several pairs, and a rephrased pair often keeps one of its texts.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -133,12 +134,16 @@ class Spans:
     tokens
         int32, n rows.
     begin, end
-        int64 (n,): the span's tokens are ``begin:end`` of the row; at least one.
+        int64 (n,): the span's tokens are ``begin:end`` of the row; at least one, unless spans
+        without a token are allowed.
+    alone
+        bool (n,): whether these tokens hold nothing but the span and white space before it.
     """
 
     tokens: Ragged
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
+    alone: NDArray[np.bool_]
 
 
 class TextTokenizer:
@@ -207,6 +212,32 @@ class TextTokenizer:
         number: int | None = self._tokenizer.token_to_id(token)
         return number
 
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens that there are, added ones included."""
+        return int(self._tokenizer.get_vocab_size(with_added_tokens=True))
+
+    @property
+    def unknown(self) -> int | None:
+        """Number of the token that stands for what the vocabulary lacks; None if all is known."""
+        model = self._tokenizer.model
+        if hasattr(model, "unk_token"):
+            return None if model.unk_token is None else self.token_id(model.unk_token)
+        # One kind of vocabulary (Unigram) says it in its file alone.
+        number = json.loads(self._tokenizer.to_str())["model"].get("unk_id")
+        return number if isinstance(number, int) else None
+
+    def name_token(self, number: int) -> str:
+        """Give a token as the vocabulary spells it; for a number without a token, the number."""
+        token = self._tokenizer.id_to_token(number)
+        return f"#{number}" if token is None else str(token)
+
+    def show_token(self, number: int) -> str:
+        """Give a token as it looks in a text, without a blank before it."""
+        shown: str = self._tokenizer.decode([number], skip_special_tokens=False).strip()
+        # What cannot be shown by itself: part of a character, or nothing but blanks.
+        return self.name_token(number) if not shown or "\ufffd" in shown else shown
+
     def tokenise(self, texts: Sequence[str]) -> Ragged:
         """Tokenise texts, without special tokens.
 
@@ -236,7 +267,13 @@ class TextTokenizer:
         self._check_known(values)
         return Ragged(values=values, offsets=find_offsets(lengths))
 
-    def tokenise_with_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> Spans:
+    def tokenise_with_spans(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]],
+        *,
+        allow_none: bool = False,
+    ) -> Spans:
         """Tokenise texts without special tokens, and find a span of each among the tokens.
 
         Parameters
@@ -245,14 +282,17 @@ class TextTokenizer:
             n texts.
         spans
             For each, where the span begins and ends, in characters.
+        allow_none
+            Whether a span may have no token.
 
         Raises
         ------
         InputError
-            If it cannot, or a span has no token.
+            If it cannot, or a span has no token and must have one.
         """
         ids: list[NDArray[np.int32]] = []
         found: list[tuple[int, int]] = []
+        alone: list[bool] = []
         for begin in range(0, len(texts), _TEXTS_AT_ONCE):
             some = list(texts[begin : begin + _TEXTS_AT_ONCE])
             for text, (first, last), encoding in zip(
@@ -266,18 +306,24 @@ class TextTokenizer:
                     for place, (start, end) in enumerate(encoding.offsets)
                     if start < last and end > first and end > start
                 ]
-                if not inside:
+                if not inside and not allow_none:
                     raise InputError(
                         f"the tokenizer makes no token of {text[first:last]!r}", path=self._path
                     )
                 ids.append(self._as_ids(encoding.ids))
-                found.append((inside[0], inside[-1] + 1))
+                found.append((inside[0], inside[-1] + 1) if inside else (0, 0))
+                start = encoding.offsets[found[-1][0]][0] if inside else last
+                end = encoding.offsets[found[-1][1] - 1][1] if inside else last
+                alone.append(end <= last and not text[start:first].strip())
         lengths = np.array([len(row) for row in ids], dtype=np.int64)
         values = np.concatenate(ids) if ids else np.zeros(0, np.int32)
         self._check_known(values)
         begins, ends = np.array(found, dtype=np.int64).reshape(-1, 2).T
         return Spans(
-            tokens=Ragged(values=values, offsets=find_offsets(lengths)), begin=begins, end=ends
+            tokens=Ragged(values=values, offsets=find_offsets(lengths)),
+            begin=begins,
+            end=ends,
+            alone=np.array(alone, dtype=bool),
         )
 
     def _as_ids(self, ids: Sequence[int]) -> NDArray[np.int32]:
@@ -318,6 +364,13 @@ class TextTokenizer:
     def join(self, texts: Sequence[Ragged], rows: Sequence[NDArray[np.int64]]) -> TokenStore:
         """Put inputs together from the tokens of their texts; see :func:`join`."""
         return join(texts, rows, self.template(len(texts)), max_length=self.max_length)
+
+    def count_kept(
+        self, texts: Sequence[Ragged], rows: Sequence[NDArray[np.int64]]
+    ) -> list[NDArray[np.int64]]:
+        """Count the tokens of each text that :meth:`join` keeps of each input, int64 (n,) each."""
+        lengths = [column.lengths[take] for column, take in zip(texts, rows, strict=True)]
+        return _cut(lengths, self.max_length - self.template(len(texts)).n_special)
 
 
 def join(

@@ -131,6 +131,19 @@ def plan_epochs(
     ]
 
 
+def make_adamw(
+    module: Any, *, learning_rate: float, weight_decay: float, epsilon: float = 1e-8
+) -> Any:
+    """Make AdamW over what is trained; neither biases nor the scales of normalisations decay."""
+    torch = import_torch()
+    weights = [p for p in module.parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for p in weights if p.ndim > 1], "weight_decay": weight_decay},
+        {"params": [p for p in weights if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=learning_rate, eps=epsilon, fused=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """How large the steps of a training are.

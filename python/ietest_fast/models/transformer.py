@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import weakref
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,6 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.adapters import AdapterSettings, SharedEncoder, draw_weight
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
-    TOKENIZER_FILES,
     TORCH_PRECISIONS,
     chooses_bf16,
     count_weight_bytes,
@@ -33,6 +31,7 @@ from ietest_fast.models.checkpoint import (
     read_max_length,
     read_padding,
     run_model,
+    save_checkpoint,
 )
 from ietest_fast.models.logits import ScoringClassifier
 from ietest_fast.models.protocol import (
@@ -59,6 +58,7 @@ from ietest_fast.models.training import (
     check_minutes,
     choose_device,
     import_torch,
+    make_adamw,
     never,
     plan_epochs,
 )
@@ -215,12 +215,7 @@ class TransformerClassifier(ScoringClassifier):
         whole = self._model if self._shared is None else self._shared.merge(self._adapter)
         whole.config.id2label = dict(enumerate(label_names))
         whole.config.label2id = {name: i for i, name in enumerate(label_names)}
-        whole.save_pretrained(folder)
-        for name in TOKENIZER_FILES:
-            if (self._checkpoint / name).is_file():
-                shutil.copyfile(self._checkpoint / name, folder / name)
-        if not (folder / "tokenizer.json").is_file():  # converted from an older format
-            load_tokenizer(self._checkpoint).save(folder / "tokenizer.json")
+        save_checkpoint(whole, self._checkpoint, folder)
         # Whatever runs it later is to cut texts where this does.
         settings = folder / "tokenizer_config.json"
         values = read_json(settings if settings.is_file() else None)
@@ -479,7 +474,12 @@ class Transformer:
             Training(
                 module=model,
                 loss=loss,
-                optimizer=_make_optimizer(model, params),
+                optimizer=make_adamw(
+                    model,
+                    learning_rate=float(params["learning_rate"]),
+                    weight_decay=float(params["weight_decay"]),
+                    epsilon=float(params["adam_epsilon"]),
+                ),
                 schedule=Schedule(
                     learning_rate=float(params["learning_rate"]), warmup=self._settings.warmup
                 ),
@@ -538,23 +538,6 @@ class Transformer:
                 settings = cast("AdapterSettings", self._settings.adapters)
                 self._shared[n_classes] = SharedEncoder(model.to(device), fresh, settings)
         return self._shared[n_classes]
-
-
-def _make_optimizer(model: Any, params: Params) -> Any:
-    """Make AdamW; neither biases nor the scales of normalisations decay."""
-    torch = import_torch()
-    weights = [p for p in model.parameters() if p.requires_grad]
-    decay = float(params["weight_decay"])
-    groups = [
-        {"params": [p for p in weights if p.ndim > 1], "weight_decay": decay},
-        {"params": [p for p in weights if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(
-        groups,
-        lr=float(params["learning_rate"]),
-        eps=float(params["adam_epsilon"]),
-        fused=True,
-    )
 
 
 def _load_model(folder: Path, n_classes: int, attention: str) -> tuple[Any, list[str]]:

@@ -11,6 +11,7 @@ from ietest_fast.report.examples import gather_answers
 from ietest_fast.report.hard_cases import (
     DEFAULT_QUANTIFIER,
 )
+from ietest_fast.report.logic_sections import logic_sections
 from ietest_fast.report.model_sections import stress_sections, version_section
 from ietest_fast.report.parts import Figures, Numbers, Section
 from ietest_fast.report.run_sections import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.report.consistency_runs import ConsistencySource
     from ietest_fast.report.evaluations import Evaluation
+    from ietest_fast.report.logic_runs import LogicSource
     from ietest_fast.report.runs import FinishedRun
     from ietest_fast.report.soundness import MarkedSample
     from ietest_fast.report.stress_runs import StressSource
@@ -41,7 +43,7 @@ class Contents:
 
     Attributes
     ----------
-    runs, evaluations, stress, consistency
+    runs, evaluations, stress, logic, consistency
         What it is about.
     sections
         In order.
@@ -52,6 +54,7 @@ class Contents:
     evaluations: tuple[Evaluation, ...] = ()
     stress: StressSource | None = None
     consistency: ConsistencySource | None = None
+    logic: LogicSource | None = None
 
     @property
     def charts(self) -> list[Chart]:
@@ -81,6 +84,7 @@ def gather(
     evaluations: Sequence[Evaluation] = (),
     stress: StressSource | None = None,
     consistency: ConsistencySource | None = None,
+    logic: LogicSource | None = None,
     train: Corpus | None = None,
     hard_cases: str = DEFAULT_QUANTIFIER,
     marked: Sequence[MarkedSample] = (),
@@ -97,6 +101,8 @@ def gather(
         Finished models on stress tests, which come before these.
     consistency
         Finished models on paraphrases, which come behind the stress tests.
+    logic
+        Finished models on the suite logic, which come between these.
     train
         A training set, from which the words that go with each label are taken. If None, only runs
         on the demonstration corpus, which can be made again, have such a table.
@@ -115,11 +121,11 @@ def gather(
     StoreError
         If what a run left is damaged or gone.
     """
-    if not (runs or evaluations or stress or consistency) or len({run.name for run in runs}) < len(
-        runs
-    ):
+    there = (runs, evaluations, stress, logic, consistency)
+    if not any(there) or len({run.name for run in runs}) < len(runs):
         raise InputError("a report is on one run or several, with different names")
     sections = [] if stress is None else stress_sections(stress)
+    sections += [] if logic is None else logic_sections(logic)
     sections += [] if consistency is None else consistency_sections(consistency)
     sections += [version_section(evaluations)] if evaluations else []
     if not runs:
@@ -128,6 +134,7 @@ def gather(
             sections=tuple(sections),
             evaluations=tuple(evaluations),
             stress=stress,
+            logic=logic,
             consistency=consistency,
         )
     test_sets = gather_answers(runs)
@@ -145,5 +152,6 @@ def gather(
         sections=tuple(sections),
         evaluations=tuple(evaluations),
         stress=stress,
+        logic=logic,
         consistency=consistency,
     )

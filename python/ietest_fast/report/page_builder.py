@@ -12,6 +12,7 @@ import ietest_fast
 from ietest_fast.report.consistency_runs import say_consistency
 from ietest_fast.report.evaluations import say_evaluation
 from ietest_fast.report.examples import pack
+from ietest_fast.report.logic_runs import say_logic
 from ietest_fast.report.parts import Examples, Figures, Heading, Note, Numbers, Wordings, Words
 from ietest_fast.report.signs import show_controls
 from ietest_fast.report.stress_runs import say_stress
@@ -47,8 +48,9 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
     contents
         What :func:`~ietest_fast.report.contents.gather` has found.
     title
-        Of the page. The default is "Stress tests" or "Paraphrastic consistency" for a page about
-        one of them alone, and "Invariance under equivalence" for all others.
+        Of the page. The default is "Stress tests", "The logic of answers" or "Paraphrastic
+        consistency" for a page about one of them alone, and "Invariance under equivalence" for all
+        others.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -89,6 +91,7 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
                 "runs": [run.to_dict() for run in contents.runs],
                 "evaluations": [each.to_dict() for each in contents.evaluations],
                 "stress": None if contents.stress is None else contents.stress.to_dict(),
+                "logic": None if contents.logic is None else contents.logic.to_dict(),
                 "consistency": None
                 if contents.consistency is None
                 else contents.consistency.to_dict(),
@@ -98,18 +101,22 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
 
 
 def _name_page(contents: Contents) -> str:
-    other = contents.runs or contents.evaluations
-    if contents.stress is not None and contents.consistency is None and not other:
-        return "Stress tests"
-    if contents.consistency is not None and contents.stress is None and not other:
-        return "Paraphrastic consistency"
-    return "Invariance under equivalence"
+    alone = {
+        "Stress tests": contents.stress,
+        "The logic of answers": contents.logic,
+        "Paraphrastic consistency": contents.consistency,
+    }
+    found = [title for title, part in alone.items() if part is not None]
+    is_one = len(found) == 1 and not contents.runs and not contents.evaluations
+    return found[0] if is_one else "Invariance under equivalence"
 
 
 def _say_finished(contents: Contents) -> list[tuple[Verdict, str]]:
     stress = () if contents.stress is None else contents.stress.profiles
+    logic = () if contents.logic is None else contents.logic.profiles
     measured = () if contents.consistency is None else contents.consistency.profiles
     said = [say_stress(profile) for profile in stress]
+    said += [say_logic(profile) for profile in logic]
     said += [say_consistency(profile) for profile in measured]
     return said + [each for found in contents.evaluations for each in say_evaluation(found)]
 

@@ -38,6 +38,10 @@ _TEX = {
     "∞": r"$\infty$",
     "·": r"$\cdot$",
     "×": r"$\times$",
+    "⊨": r"$\models$",
+    "⊥": r"$\bot$",
+    "⇒": r"$\Rightarrow$",
+    "¬": r"$\neg$",
 }
 _MOST_ON_A_PAGE = 40
 _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])

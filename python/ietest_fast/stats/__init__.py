@@ -33,6 +33,12 @@ from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
 from ietest_fast.stats.heterogeneity import HeterogeneityResult
+from ietest_fast.stats.informedness import (
+    Informedness,
+    Rate,
+    measure_informedness,
+    measure_rate,
+)
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.invariance import (
     DEFAULT_MARGIN,
@@ -125,6 +131,7 @@ __all__ = [
     "FlipResult",
     "FlipVerdict",
     "HeterogeneityResult",
+    "Informedness",
     "Interval",
     "InvarianceTestResult",
     "JointTestResult",
@@ -138,6 +145,7 @@ __all__ = [
     "PairwiseComparison",
     "PowerCurve",
     "PowerPlan",
+    "Rate",
     "RobustnessResult",
     "ScoreTestResult",
     "SignalToNoise",
@@ -187,6 +195,8 @@ __all__ = [
     "judge_pairs",
     "mcnemar_test",
     "measure_consistency",
+    "measure_informedness",
+    "measure_rate",
     "null_law_of",
     "paired_test",
     "pairs_to_decide",

@@ -215,7 +215,7 @@ def uncapitalise(sentence: Sentence, text: str, wordnet: WordNet) -> str:
     )
     if is_before_name and sentence.tags[0] not in _FUNCTION_TAGS:
         raise Doubt("a capital that may be that of a name")
-    is_known = sentence.tags[0] in _FUNCTION_TAGS or _is_common(first.lower(), wordnet)
+    is_known = sentence.tags[0] in _FUNCTION_TAGS or is_common(first.lower(), wordnet)
     return text[0].lower() + text[1:] if is_known else text
 
 
@@ -226,7 +226,7 @@ def _is_usual(word: str, wordnet: WordNet) -> bool:
     return not is_name and sum(sense.count for sense in senses) >= _FREQUENT
 
 
-def _is_common(word: str, wordnet: WordNet) -> bool:
+def is_common(word: str, wordnet: WordNet) -> bool:
     """Tell whether a word, or a base form of it, is written with a small letter in WordNet."""
     parts: tuple[PartOfSpeech, ...] = ("n", "a", "v", "r")
     for part in parts:

@@ -23,6 +23,7 @@ from ietest_fast.transform.kinds import (
 )
 from ietest_fast.transform.label_choice import ALL_LABELS, LabelChoice, Labels
 from ietest_fast.transform.new_pairs import check_pair_columns
+from ietest_fast.transform.statements import NO_STATEMENT, are_statements
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -126,14 +127,6 @@ _TEMPLATES = {
     "implies": ('"', '" implies that "', '"'),
     "and": ('"', '" and "', '" are both true descriptions of the same situation.'),
 }
-# Neither true nor false: questions, also without their mark, and requests.
-_FILLERS = "well|so|and|but|or|oh|yeah|yes|no|um|uh|huh|now|okay|ok|right|then"
-_OPENERS = (
-    "who|whom|whose|what|which|when|where|why|how|am|is|are|was|were|do|does|did|have|has|had|"
-    "can|could|will|would|shall|should|may|might|must|let|lets|let's|suppose|imagine|please|try|"
-    "do(?:n't| not)|isn't|aren't|wasn't|weren't|doesn't|didn't|haven't|hasn't|can't|won't"
-)
-_NO_STATEMENT = rf"[?]|(?i:^[^\pL]*(?:(?:{_FILLERS})(?:[\s,.!;:-]+))*(?:{_OPENERS})(?:\s|$))"
 _KEPT: dict[str, tuple[str, ...]] = {
     "implies": ("entailment",),
     "and": ("contradiction", "neutral"),
@@ -173,7 +166,7 @@ class Internalisation(BaseTransformation):
     @property
     def fingerprint(self) -> str:
         """Sha256 of the options and of what is made with them, 64 hexadecimal digits."""
-        made = {"templates": _TEMPLATES[self.connective], "left": _NO_STATEMENT}
+        made = {"templates": _TEMPLATES[self.connective], "left": NO_STATEMENT}
         return fingerprint_of({**self.describe(), **made})
 
     def describe(self) -> dict[str, Any]:
@@ -198,8 +191,7 @@ class Internalisation(BaseTransformation):
         rows = self.labels.find_rows(table, self.name)
         first, second, rows = _read_pair(table, columns, rows)
         for texts in (first, second):
-            odd = pc.match_substring_regex(texts, _NO_STATEMENT)
-            rows &= ~pc.fill_null(odd, fill_value=False).to_numpy()
+            rows &= are_statements(texts)  # a text that is missing is left alone before
         chosen = pa.array(rows)
         before, between, behind = (
             pa.scalar(piece, pa.large_string()) for piece in _TEMPLATES[self.connective]

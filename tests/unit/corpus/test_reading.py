@@ -187,10 +187,13 @@ def test_finds_the_labels_of_other_tasks(
     assert corpus.labels.tolist() == codes
 
 
-def test_pairs_with_two_way_labels_keep_them() -> None:
-    table = pa.table({"a": ["x", "y"], "b": ["x", "y"], "label": ["not_entailment", "entailment"]})
+@pytest.mark.parametrize(
+    "labels", [("entailment", "not_entailment"), ("contradiction", "non-contradiction")]
+)
+def test_pairs_with_two_way_labels_keep_them(labels: tuple[str, str]) -> None:
+    table = pa.table({"a": ["x", "y"], "b": ["x", "y"], "label": labels[::-1]})
     corpus = corpus_from_table(table, text_columns=["a", "b"])
-    assert corpus.label_names == ("entailment", "not_entailment")
+    assert corpus.label_names == labels
 
 
 def test_a_name_is_looked_up_before_an_index() -> None:

@@ -36,6 +36,20 @@ NLI = ("entailment", "neutral", "contradiction")
             ("entailment", "non-entailment"),
         ),
         (
+            NLI,
+            ("contradiction", "non-contradiction"),
+            [1, 1, 0],
+            [0, 1],
+            ("contradiction", "non-contradiction"),
+        ),
+        (
+            ("non_contradiction", "contradiction"),
+            NLI,
+            [0, 1],
+            [0, 0, 1],
+            ("not_contradiction", "contradiction"),
+        ),
+        (
             ("NEGATIVE", "POSITIVE"),
             ("positive", "negative"),
             [1, 0],
@@ -54,6 +68,11 @@ def test_labels_are_matched_by_name(model, data, of_model, of_data, names):
     assert matched.of_model.tolist() == of_model
     assert matched.of_data.tolist() == of_data
     assert matched.names == names
+
+
+def test_two_labels_of_different_kinds_do_not_match():
+    with pytest.raises(InputError, match="none of the"):
+        match_labels(("entailment", "not_entailment"), ("contradiction", "non-contradiction"))
 
 
 def test_nameless_labels_need_a_map():

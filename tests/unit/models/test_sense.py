@@ -156,10 +156,15 @@ def test_a_classifier_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_language_model_needs_a_mask_token(tmp_path: Path) -> None:
-    make_model(tmp_path, masked=True)
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
+    make_model(tmp_path, masked=True, style="roberta")
     with pytest.raises(InputError, match="no mask token"):
         SenseModel.load(tmp_path)
+
+
+def test_a_mask_token_of_the_usual_name_need_not_be_named(tmp_path: Path) -> None:
+    make_model(tmp_path, masked=True)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"pad_token": "[PAD]"}))
+    assert SenseModel.load(tmp_path).kind == "masked"
 
 
 def test_a_model_that_labels_tokens_is_refused(tmp_path: Path) -> None:
@@ -189,7 +194,7 @@ def test_batches_of_a_language_model_are_of_bounded_size(
     make_model(tmp_path, masked=True)
     old, new = make_contexts(60, seed=10)
     expected = SenseModel.load(tmp_path).score(old, new)
-    monkeypatch.setattr("ietest_fast.models.sense._BYTES_OF_OUTPUT", 4 * N_WORDS * 40)
+    monkeypatch.setattr("ietest_fast.models.token_networks.BYTES_OF_OUTPUT", 4 * N_WORDS * 40)
     model = SenseModel.load(tmp_path)
     assert model.network.token_budget == 40
     np.testing.assert_allclose(model.score(old, new, n_threads=1), expected, atol=1e-5)

@@ -1,0 +1,147 @@
+"""A finished classifier on the suite logic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.api.data import as_labelled, with_labels
+from ietest_fast.api.evaluating import make_classifier
+from ietest_fast.corpus.batch_writer import check_target
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.logic.measuring import measure_logic
+from ietest_fast.evaluation.logic.options import LogicOptions
+from ietest_fast.evaluation.logic.run_file import write_logic
+from ietest_fast.evaluation.logic.running import run_logic
+from ietest_fast.evaluation.logic.weights import read_weights
+from ietest_fast.stats.seeds import seed_of
+from ietest_fast.transform.files import check_distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ietest_fast.evaluation.logic.profile import LogicProfile
+    from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.stats.seeds import Rng
+
+LOGIC = "logic"
+"""The value of ``suite`` that is no file."""
+
+
+def stress_logic(
+    classifier: Any,
+    data: Any,
+    *,
+    draws: int = 1,
+    nearest: int = 3,
+    instances: int = 10_000,
+    weights: str | Path | Mapping[str, float] | None = None,
+    renormalise: bool = False,
+    clusters: str | None = None,
+    text_columns: str | Sequence[str] | None = None,
+    label_column: str | None = None,
+    label_names: Sequence[str] | None = None,
+    id_column: str | None = None,
+    labels: Sequence[str] | None = None,
+    label_map: Mapping[str, str] | None = None,
+    inputs: Inputs | None = None,
+    input_columns: str | Sequence[str] | None = None,
+    batch_size: int | None = None,
+    out: str | Path | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    n_threads: int | None = None,
+) -> LogicProfile:
+    """Hold the answers of a finished classifier against properties of entailment and rules.
+
+    The classifier is asked what follows from what among the sentences of labelled pairs (thesis of
+    Salvatore 2020, sections 1.2.3 and 5.1); each distinct input once. ``ie.stress`` with
+    ``suite="logic"`` is the same.
+
+    Parameters
+    ----------
+    classifier, data
+        As for ``ie.stress``; rows have a premise and a hypothesis, and NLI's labels.
+    draws
+        Sentences of other items that are drawn for each item.
+    nearest
+        Sentences with the same words that are looked for, for each item.
+    instances
+        Most candidates of a rule; of more, so many are drawn.
+    weights
+        Of the structural inference score: a mapping, a string such as ``"acc=0.5,and-intro=0.5"``,
+        or a TOML file with a table ``weights``. None: the accuracy and all rules alike.
+    renormalise
+        Whether to leave parts of the score out that are not defined.
+    clusters
+        A column whose equal values are one source; None: rows with one premise are.
+    text_columns, label_column, label_names, id_column, labels, label_map, inputs, input_columns
+        As for ``ie.stress``.
+    batch_size
+        As for ``ie.stress``.
+    out
+        Write all answers to this Parquet file.
+    n_resamples
+        Of the bootstrap; 10,000 where None.
+    rng
+        Of what is drawn, and of the bootstrap.
+    n_threads
+        Processes that tag, and threads of the bootstrap; None for all cores. Makes no difference
+        to the result.
+
+    Returns
+    -------
+    LogicProfile
+        Prints itself; ``profile["transitivity"]`` is one rule.
+
+    Raises
+    ------
+    InputError
+        If something does not fit: columns, labels, numbers of candidates; and if `out` is a file
+        that is read.
+    ConfigError
+        If weights are wrong; all mistakes are listed.
+    ResourceError
+        If `out` cannot be written.
+    """
+    chosen = None if weights is None else read_weights(weights)
+    seed = seed_of(rng)
+    options = LogicOptions(draws=draws, nearest=nearest, instances=instances, seed=seed)
+    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
+    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
+    if out is not None:
+        check_target(Path(out))
+        if Path(out).suffix != ".parquet":
+            raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
+        if isinstance(data, str | Path):
+            check_distinct(Path(data), Path(out))
+    found = as_labelled(
+        data,
+        text_columns=texts,
+        label_column=label_column,
+        label_names=label_names,
+        keep_columns=list(dict.fromkeys(x for x in (clusters, id_column) if x is not None)),
+        source="data",
+    )
+    model = make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
+    answers, _ = run_logic(
+        model,
+        found.corpus if label_map is not None else with_labels(found.corpus, model.labels),
+        options=options,
+        label_map=label_map,
+        text_columns=seen,
+        clusters=clusters,
+        id_column=id_column,
+        n_threads=n_threads,
+    )
+    if out is not None:
+        write_logic(answers, Path(out))
+    (profile,) = measure_logic(
+        [answers],
+        weights=chosen,
+        leave_out_undefined=renormalise,
+        n_resamples=n_resamples,
+        seed=seed,
+        n_threads=n_threads,
+    )
+    return profile

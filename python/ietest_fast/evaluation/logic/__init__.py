@@ -1,0 +1,1 @@
+"""The logic of a classifier's answers: properties of its relation, and rules of inference."""

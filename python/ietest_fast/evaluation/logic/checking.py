@@ -1,0 +1,106 @@
+"""Whether a file of answers to the suite logic still says what was written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.logic.columns import ANTECEDENT, COLUMNS, CONSEQUENT, CONTROL
+from ietest_fast.evaluation.predictions import ORIGINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation.predictions import Predictions
+
+
+def check_answers(
+    predictions: Predictions, *, rules: Collection[str], text_columns: Sequence[str], n_rows: int
+) -> None:
+    """Stop if rows, columns or values are not those of answers to the suite.
+
+    Parameters
+    ----------
+    predictions
+        The long table.
+    rules
+        Their names.
+    text_columns
+        Columns of premises and of hypotheses.
+    n_rows
+        How many rows were written.
+
+    Raises
+    ------
+    InputError
+        With the first thing that is wrong.
+    """
+    table, path = predictions.table, predictions.source
+    lacking = [name for name in (*COLUMNS, *text_columns) if name not in table.column_names]
+    if lacking:
+        raise InputError(
+            "there is no such column; ask the model again", path=path, column=lacking[0]
+        )
+    if table.num_rows != n_rows:
+        raise InputError(
+            f"has {table.num_rows:,} rows, and {n_rows:,} were written; ask the model again",
+            path=path,
+        )
+    names = ("version", "part", "expected", "gold", "predicted")
+    texts = {name: pc.fill_null(_cast(table, name, "string", path), "") for name in names}
+    is_original = _mask(pc.equal(texts["version"], ORIGINAL))
+    versions = pa.array([ORIGINAL, *rules])
+    _check(_mask(pc.is_in(texts["version"], versions)), table, "version", path, "is no rule")
+    is_part = _mask(pc.is_in(texts["part"], pa.array([ANTECEDENT, CONSEQUENT, CONTROL])))
+    _check(is_part | is_original, table, "part", path, "is no part of an instance")
+    for name, may_lack in (("instance", is_original), ("unit", np.zeros_like(is_original))):
+        numbers = np.asarray(pc.fill_null(_cast(table, name, "int64", path), -1))
+        _check((numbers >= 0) | may_lack, table, name, path, "is no number from 0 on")
+    is_gold = _mask(pc.equal(texts["gold"], texts["predicted"]))
+    is_right = np.where(is_original, is_gold, _are_expected(texts))
+    _check(predictions.correct == is_right, table, "correct", path, "is not what the answer is")
+
+
+def _are_expected(texts: Mapping[str, pa.ChunkedArray]) -> NDArray[np.bool_]:
+    """Return whether each answer is the expected one; of a control question, whether it is not."""
+    expected, predicted = texts["expected"], texts["predicted"]
+    denied = pc.binary_join_element_wise("not", predicted, " ")
+    is_met = pc.if_else(
+        pc.starts_with(expected, "not "),
+        pc.not_equal(expected, denied),
+        pc.equal(expected, predicted),
+    )
+    met: NDArray[np.bool_] = _mask(is_met) ^ _mask(pc.equal(texts["part"], CONTROL))
+    return met
+
+
+def _cast(table: pa.Table, name: str, kind: str, path: str | None) -> pa.ChunkedArray:
+    try:
+        return table[name].cast(kind)
+    except pa.ArrowException as error:
+        held = table[name].type
+        raise InputError(
+            f"holds {held}, {kind} expected; ask the model again", path=path, column=name
+        ) from error
+
+
+def _mask(values: pa.ChunkedArray) -> NDArray[np.bool_]:
+    return np.asarray(values, dtype=np.bool_)
+
+
+def _check(
+    fits: NDArray[np.bool_], table: pa.Table, name: str, path: str | None, complaint: str
+) -> None:
+    wrong = np.flatnonzero(~fits)
+    if wrong.size:
+        row = int(wrong[0])
+        value = table[name][row].as_py()
+        raise InputError(
+            f"{value!r} {complaint}; ask the model again", path=path, row=f"row {row}", column=name
+        )

@@ -1,0 +1,55 @@
+"""Which of NLI's labels a classifier has, and so which rules it can be asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.logic.rules import CONTRADICTION, ENTAILMENT, NEUTRAL
+from ietest_fast.models.label_map import canonical_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ietest_fast.evaluation.logic.rules import Rule
+
+_OTHERS = ("not_entailment", "not_contradiction")
+
+
+def find_classes(names: Sequence[str], *, source: str | Path | None = None) -> dict[str, int]:
+    """Return the places of entailment, neutral and contradiction among labels, where they are.
+
+    Parameters
+    ----------
+    names
+        Names of labels that a classifier and its data have in common.
+    source
+        The file of the data, for the message.
+
+    Raises
+    ------
+    InputError
+        If a label is none of NLI's, or neither entailment nor contradiction is among them.
+    """
+    found = [canonical_label(name) for name in names]
+    known = (ENTAILMENT, NEUTRAL, CONTRADICTION)
+    strange = [name for name, own in zip(names, found, strict=True) if own not in known + _OTHERS]
+    if strange or not {ENTAILMENT, CONTRADICTION} & set(found):
+        which = f"{strange[0]!r} is none of these" if strange else "these are others"
+        raise InputError(
+            f"the suite logic needs the labels {', '.join(known)}, or one of entailment and "
+            f"contradiction and its contrary; the labels here are {', '.join(names)}, and {which}",
+            path=source,
+            column="label",
+        )
+    return {name: found.index(name) for name in known if name in found}
+
+
+def say_unsaid(rule: Rule, names: Sequence[str]) -> str | None:
+    """Say why labels do not allow to ask for a rule; None if they do."""
+    classes = find_classes(names)
+    missing = [name for name in rule.labels if name not in classes]
+    if not missing:
+        return None
+    return f"it speaks of {' and '.join(missing)}, and the labels are {' and '.join(names)}"

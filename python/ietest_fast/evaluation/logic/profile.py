@@ -1,0 +1,311 @@
+"""How logical a classifier's answers are: a result for each rule, and the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.evaluation.logic.rules import RULES
+from ietest_fast.plurals import say_count
+from ietest_fast.stats.result import Result, fit_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ietest_fast.evaluation.logic.rules import Rule
+    from ietest_fast.evaluation.logic.run_file import LogicRun, RuleOrigin
+    from ietest_fast.evaluation.logic.score import StructuralScore
+    from ietest_fast.evaluation.predictions import Predictions
+    from ietest_fast.evaluation.shares import Share
+    from ietest_fast.stats.informedness import Informedness, Rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleResult:
+    """What a classifier makes of a rule.
+
+    Attributes
+    ----------
+    rule
+        Which.
+    origin
+        What its instances were found among, and why it was not asked.
+    measured
+        The rate of the instances to which it applies in which the consequents hold (eq. 5.2), that
+        of control questions, and their difference; None if it was not asked.
+    """
+
+    rule: Rule
+    origin: RuleOrigin
+    measured: Informedness | None
+
+    @property
+    def name(self) -> str:
+        """The rule's name."""
+        return self.rule.name
+
+    @property
+    def n_instances(self) -> int:
+        """Instances to which it applies."""
+        return 0 if self.measured is None else self.measured.rate.n
+
+    @property
+    def is_kept(self) -> bool | None:
+        """Of a rule of which not all instances should hold, whether one does not; else None.
+
+        None as well where it applies to no instance.
+        """
+        if self.rule.should_hold or self.measured is None or not self.n_instances:
+            return None
+        return self.measured.rate.k < self.measured.rate.n
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        found = self.measured
+        return {
+            "rule": self.name,
+            "formula": self.rule.formula,
+            "group": self.rule.group,
+            "not_asked": self.origin.reason,
+            "items": self.origin.n_items,
+            "candidates": self.origin.n_candidates,
+            "instances": self.n_instances,
+            **_rate("rate", None if found is None else found.rate),
+            **_rate("control", None if found is None else found.control),
+            "informedness": None if found is None else found.value,
+            "informedness_interval": None
+            if found is None or found.interval is None
+            else [found.interval.low, found.interval.high],
+            "is_kept": self.is_kept,
+            "left_out": dict(self.origin.left_out),
+        }
+
+
+def _rate(name: str, rate: Rate | None) -> dict[str, Any]:
+    interval = None if rate is None else rate.interval
+    return {
+        name: None if rate is None else rate.value,
+        f"{name}_n": 0 if rate is None else rate.n,
+        f"{name}_interval": None if interval is None else [interval.low, interval.high],
+    }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LogicProfile(Result):
+    """A classifier on all properties and rules.
+
+    Attributes
+    ----------
+    group
+        Which classifier: its ``model``, ``m`` and ``rho``, where there are several.
+    label_names
+        Names of the labels.
+    accuracy
+        On the labelled pairs.
+    accuracy_informedness
+        The mean accuracy over labels, so that guessing gives 0; None where it is not defined.
+    results
+        One for each property and rule, in their order.
+    weights
+        Of the score as they were chosen.
+    used_weights
+        As they were used: without undefined parts, if it was asked to leave these out.
+    score
+        Equation 5.3: of accuracy and rates.
+    informed_score
+        Of informedness in their place.
+    predictions
+        The long table of the classifier's answers.
+    run
+        How they came about.
+    unlike
+        Whole sentences about what makes it hard to compare with the first of several classifiers.
+    """
+
+    group: dict[str, Any]
+    label_names: tuple[str, ...]
+    accuracy: Share
+    accuracy_informedness: float | None
+    results: tuple[RuleResult, ...]
+    weights: Mapping[str, float]
+    used_weights: Mapping[str, float]
+    score: StructuralScore
+    informed_score: StructuralScore
+    predictions: Predictions
+    run: LogicRun
+    unlike: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Which classifier, in one line."""
+        return ", ".join(str(value) for value in self.group.values()) or "the classifier"
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Heads the table."""
+        return f"The logic of {self.name}"
+
+    @property
+    def is_renormalised(self) -> bool:
+        """Whether undefined parts were left out of the score."""
+        return dict(self.used_weights) != dict(self.weights)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return {
+            **self.group,
+            "labels": list(self.label_names),
+            **self.accuracy.to_dict("accuracy"),
+            "accuracy_informedness": self.accuracy_informedness,
+            "rules": [each.to_dict() for each in self.results],
+            "weights": dict(self.weights),
+            "used_weights": dict(self.used_weights),
+            "score": self.score.to_dict(),
+            "informed_score": self.informed_score.to_dict(),
+            "options": dict(self.run.options),
+            "clusters": self.run.clusters,
+            "dropped": dict(self.predictions.dropped),
+            "warnings": list(self.run.warnings),
+            "unlike": list(self.unlike),
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        rows = [("accuracy", _percent(self.accuracy.share, self.accuracy.n))]
+        rows += [(each.name, _say(each)) for each in self.results]
+        rows += [
+            ("score", say_score(self.score)),
+            ("informed score", say_score(self.informed_score)),
+        ]
+        return rows
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each property and rule."""
+        return [fit_cells(each.to_dict()) for each in self.results]
+
+    def remarks(self) -> list[str]:
+        """Return the weights, what the score lacks, and what was not asked or left out."""
+        said = [f"{n:,} rows left out: {why}." for why, n in self.predictions.dropped.items()]
+        said += self.run.warnings
+        said += [self._say_weights(), *self._say_undefined()]
+        said += [_say_both_ways(each) for each in self.results if each.is_kept is not None]
+        none, bare = [], []
+        for each in self.results:
+            if each.measured is None:
+                said.append(f"{each.name}: not asked: {each.origin.reason}.")
+            elif not each.n_instances:
+                none.append(f"{each.name} ({say_count(each.origin.n_candidates, 'candidate')})")
+            elif each.rule.control is not None and each.measured.control.n == 0:
+                bare.append(each.name)
+        if none:
+            said.append(f"Rules that apply to no instance, and so have no rate: {', '.join(none)}.")
+        if bare:
+            said.append(
+                "Without control questions, as there are no sentences of other sources, and so "
+                f"without informedness: {', '.join(bare)}."
+            )
+        return said + self._say_left_out()
+
+    def _say_left_out(self) -> list[str]:
+        by_reason: dict[str, list[str]] = {}
+        for each in self.results:
+            for reason, n in each.origin.left_out.items():
+                by_reason.setdefault(reason, []).append(f"{each.name} {n:,}")
+        return [
+            f"Candidates left out because {reason}: {', '.join(names)}."
+            for reason, names in by_reason.items()
+        ]
+
+    def _say_weights(self) -> str:
+        used = self.used_weights if self.is_renormalised else self.weights
+        said = ", ".join(f"{name} {weight:.4g}" for name, weight in used.items())
+        if not self.is_renormalised:
+            return f"Weights of the score: {said or 'none'}."
+        left = ", ".join(name for name in self.weights if name not in used)
+        return f"Weights of the score, {left} left out: {said or 'none'}."
+
+    def _say_undefined(self) -> list[str]:
+        said = []
+        for what, lacks, score in (
+            ("score", "rate", self.score),
+            ("informed score", "informedness", self.informed_score),
+        ):
+            if score.undefined:
+                have = "has" if len(score.undefined) == 1 else "have"
+                said.append(
+                    f"The {what} is not defined, as {', '.join(score.undefined)} {have} no {lacks}."
+                )
+        remedy = "Choose other weights, or leave such parts out (renormalise, --renormalise)."
+        return [*said, remedy] if said else []
+
+    def __getitem__(self, rule: str) -> RuleResult:
+        found = {each.name: each for each in self.results}
+        if rule not in found:
+            raise KeyError(f"there is no rule {rule!r}; there are {', '.join(RULES)}")
+        return found[rule]
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the informedness of every property and rule, with 95% intervals.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        drawn = [
+            (each.name, each.measured.value, each.measured.interval)
+            for each in self.results
+            if each.measured is not None and each.measured.interval is not None
+        ]
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots(figsize=(6.4, 1.4 + 0.3 * len(drawn)), layout="constrained")[1]
+        for place, (_, value, interval) in enumerate(drawn):
+            ax.plot([interval.low, interval.high], [place, place], color="tab:blue")
+            ax.plot([value], [place], "o", color="tab:blue")
+        ax.axvline(0, color="black", linewidth=0.7)
+        ax.set_yticks(range(len(drawn)), [name for name, *_ in drawn])
+        ax.set_ylim(len(drawn) - 0.5, -0.5)
+        ax.set_xlabel("informedness")
+        return ax
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _say_both_ways(result: RuleResult) -> str:
+    rate = result.measured.rate if result.measured is not None else None
+    assert rate is not None  # noqa: S101 - it applies to an instance
+    said = f"{result.name}: {rate.k:,} of {say_count(rate.n, 'entailment')} hold in both directions"
+    return f"{said}; {'not all do, as it should be' if result.is_kept else 'not all should'}."
+
+
+def _say(result: RuleResult) -> str:
+    found = result.measured
+    if found is None:
+        return "not asked"
+    if found.rate.value is None:
+        return "no instance"
+    said = _percent(found.rate.value, found.rate.n)
+    if found.value is not None and found.interval is not None:
+        ends = f"{found.interval.low:+.3f} to {found.interval.high:+.3f}"
+        said += f", control {found.control.value:.2%}, informedness {found.value:+.3f} ({ends})"
+    return said
+
+
+def _percent(share: float | None, n: int) -> str:
+    return "no rows" if share is None else f"{share:.2%} of {n:,}"
+
+
+def say_score(score: StructuralScore) -> str:
+    """Write a score with its interval."""
+    if score.value is None:
+        return "not defined"
+    if score.interval is None:
+        return f"{score.value:.4f}"
+    return f"{score.value:.4f} ({score.interval.low:.4f} to {score.interval.high:.4f})"

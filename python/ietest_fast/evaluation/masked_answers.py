@@ -1,0 +1,379 @@
+"""What a masked language model says of hidden words, and files of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.columns import check_columns, list_names
+from ietest_fast.corpus.formats import format_of, locate_row
+from ietest_fast.corpus.streams import open_batches
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+RankedIn = Literal["vocabulary", "candidates"]
+
+SCHEMA = pa.schema(
+    [
+        ("model", pa.string()),
+        ("item", pa.string()),
+        ("answer", pa.string()),
+        ("predicted", pa.string()),
+        ("rank", pa.int32()),
+        ("reciprocal_rank", pa.float64()),
+        ("log_probability", pa.float64()),
+        ("n_tokens", pa.int32()),
+        ("ranked_in", pa.string()),
+        ("truncated", pa.bool_()),
+        ("problem", pa.string()),
+    ]
+)
+"""The columns of a log, apart from those by which accuracies are parted.
+
+A row that could not be scored has a ``problem`` and no rank. ``item`` may be int64.
+"""
+
+MOST_RANK = 2**31 - 1
+"""The largest rank that can be kept."""
+
+# What else the thesis's files have, beside reciprocal ranks.
+_RELEASED_OTHERS = {"", "sentence2", "subjects", "objects", "ids", "people", "places"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MaskedAnswers:
+    """A model's answers to items of masked inference.
+
+    Attributes
+    ----------
+    table
+        n rows with the columns of :data:`SCHEMA` and of `groups`.
+    groups
+        Columns by which accuracies are parted.
+    candidates
+        The words that answers were compared with; empty where all were ranked in the vocabulary, or
+        if it is not known.
+    backend, fingerprint
+        Of the model; empty if it is not known.
+    """
+
+    table: pa.Table
+    groups: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    backend: str = ""
+    fingerprint: str = ""
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return str(self.table["model"][0].as_py())
+
+    @property
+    def reciprocal_ranks(self) -> NDArray[np.float64]:
+        """Shape (n,), NaN for rows that could not be scored; 0 for ranks that are not known."""
+        column = self.table["reciprocal_rank"].cast(pa.float64())
+        return np.asarray(pc.fill_null(column, float("nan")))
+
+    @property
+    def problems(self) -> list[str | None]:
+        """Shape (n,): why a row could not be scored."""
+        return list(self.table["problem"].to_pylist())
+
+    @property
+    def n_truncated(self) -> int:
+        """Rows that were scored and lost tokens because they were too long."""
+        lost = pc.and_(
+            pc.fill_null(self.table["truncated"], False), pc.is_null(self.table["problem"])
+        )
+        return int(pc.sum(lost).as_py() or 0)
+
+
+def write_masked_log(answers: Sequence[MaskedAnswers], path: str | Path) -> None:
+    """Write the answers of some models to one file, whole or not at all.
+
+    Parameters
+    ----------
+    answers
+        To the same items.
+    path
+        Parquet, CSV, TSV or JSON lines, by its name.
+    """
+    from ietest_fast.corpus.batch_writer import BatchWriter
+
+    table = pa.concat_tables([each.table for each in answers])
+    with BatchWriter(path, table.schema) as writer:
+        writer.write(table)
+
+
+def read_masked_log(
+    path: str | Path, *, groups: Sequence[str] | None = None, ranks: Sequence[str] | None = None
+) -> tuple[MaskedAnswers, ...]:
+    """Read ranks of hidden words, one :class:`MaskedAnswers` for each model.
+
+    Parameters
+    ----------
+    path
+        What :func:`write_masked_log` has written; or a file of the thesis's results, with the
+        columns ``sentence1``, ``sentence2_masked``, ``label`` and one column of reciprocal ranks
+        for each model (0: not among the first).
+    groups
+        Columns by which accuracies are parted; None: ``module`` and ``template`` if there.
+    ranks
+        Of a file of results, the columns of reciprocal ranks; None: all columns that the thesis's
+        files of texts do not have.
+
+    Raises
+    ------
+    InputError
+        If the file is neither, or a value is no reciprocal rank.
+    """
+    path = Path(path)
+    with open_batches(path, types_of="file") as batches:
+        table = pa.Table.from_batches(list(batches), schema=batches.schema)
+    names, source = table.column_names, str(path)
+    if table.num_rows == 0:
+        raise InputError("there is no row", path=path)
+    chosen = tuple(each for each in GROUPS if each in names) if groups is None else tuple(groups)
+    check_columns(path, names, chosen)
+    if {"answer", "reciprocal_rank"} <= set(names) and ranks is None:
+        return _split_log(table, chosen, path)
+    if ranks is None:
+        known = {*RELEASED, *_RELEASED_OTHERS, *chosen}
+        ranks = [name for name in names if name not in known]
+        if not ranks or not set(RELEASED) <= set(names):
+            raise InputError(
+                "there are no ranks in it: neither the columns answer and reciprocal_rank, nor, as "
+                "in the thesis's results, columns of reciprocal ranks beside "
+                f"{', '.join(RELEASED)}; a model computes them (--model CHECKPOINT, --onnx PATH); "
+                f"the columns are {list_names(names)}",
+                path=path,
+            )
+    answer = "label" if "label" in names else "answer"
+    check_columns(path, names, [answer, *ranks])
+    return tuple(
+        _from_columns(
+            model=name,
+            items=_column(table, "item"),
+            answers=read_group(table, answer, source),
+            reciprocal=_read_reciprocal(table, name, path),
+            others={},
+            groups={each: read_group(table, each, source) for each in chosen},
+        )
+        for name in ranks
+    )
+
+
+def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[MaskedAnswers, ...]:
+    names = table.column_names
+    models = (
+        read_group(table, "model", str(path))
+        if "model" in names
+        else pa.array(["model"] * table.num_rows)
+    )
+    if "model" in names and table["model"].null_count:
+        raise InputError("a row has no model; name one in each", path=path, column="model")
+    _check_answers(table, path)
+    found = []
+    for model in pc.unique(models).to_pylist():
+        rows = np.flatnonzero(np.asarray(pc.equal(models, model)))
+        own = table.take(pa.array(rows))
+        _check_items(own, rows, path)
+        others = {
+            name: _cast(own[name], name, path)
+            for name in SCHEMA.names
+            if name in names and name not in {"model", "item", "answer", "reciprocal_rank"}
+        }
+        reciprocal = _read_reciprocal(own, "reciprocal_rank", path, rows=rows)
+        _check_ranks(own, reciprocal, others, rows, path)
+        found.append(
+            _from_columns(
+                model=str(model),
+                items=_column(own, "item"),
+                answers=read_group(own, "answer", str(path)),
+                reciprocal=reciprocal,
+                others=others,
+                groups={each: read_group(own, each, str(path)) for each in groups},
+            )
+        )
+    return tuple(found)
+
+
+def _check_answers(table: pa.Table, path: Path) -> None:
+    """Stop if an item has another answer for another model."""
+    items = _column(table, "item")
+    if items is None or pa.types.is_nested(items.type):
+        return
+    pairs = pa.table({"item": items, "answer": table["answer"]}).drop_null()
+    each = pairs.group_by("item").aggregate([("answer", "min"), ("answer", "max")])
+    differ = pc.not_equal(each["answer_min"], each["answer_max"])
+    wrong = each.filter(differ)
+    if wrong.num_rows:
+        first = wrong.slice(0, 1).to_pylist()[0]
+        raise InputError(
+            f"the item {first['item']!r} has the answers {first['answer_min']!r} and "
+            f"{first['answer_max']!r}; correct one of them",
+            path=path,
+            column="answer",
+        )
+
+
+def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
+    """Stop if a model has answered an item twice."""
+    items = _column(own, "item")
+    if items is None:
+        return
+    if pa.types.is_nested(items.type):
+        raise InputError(f"holds {items.type}, numbers or texts expected", path=path, column="item")
+    known = items.drop_null()
+    if pc.count_distinct(known).as_py() == len(known):
+        return
+    seen: set[object] = set()
+    for row, item in zip(rows.tolist(), items.to_pylist(), strict=True):
+        if item is not None and item in seen:
+            raise _error(
+                f"the item {item!r} stands there twice for one model; remove one, or tell models "
+                "apart by a column model",
+                path,
+                row,
+                "item",
+            )
+        seen.add(item)
+
+
+def _check_ranks(
+    own: pa.Table,
+    reciprocal: NDArray[np.float64],
+    others: dict[str, Any],
+    rows: NDArray[np.int64],
+    path: Path,
+) -> None:
+    """Stop where what is said of a rank cannot be true."""
+
+    def refuse(wrong: NDArray[np.bool_], column: str, complaint: str) -> None:
+        if wrong.any():
+            place = int(np.flatnonzero(wrong)[0])
+            value = own[column][place].as_py()
+            raise _error(f"{value!r} {complaint}", path, int(rows[place]), column)
+
+    is_scored = np.isfinite(reciprocal)
+    answers = own["answer"].cast(pa.string())
+    is_blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(pc.fill_null(answers, "")), ""))
+    refuse(is_scored & is_blank, "answer", "is no answer, but has a rank; give both or neither")
+    if "problem" in others:
+        is_odd = is_scored & np.asarray(pc.is_valid(others["problem"]))
+        refuse(is_odd, "problem", "is a problem, but there is a rank; give one of them")
+    if "rank" in others:
+        rank = np.asarray(pc.fill_null(others["rank"], 0))
+        is_given = np.asarray(pc.is_valid(others["rank"]))
+        is_same = (reciprocal > 0) & (np.abs(rank * reciprocal - 1) < 1e-6)
+        wanted = "is not one over the reciprocal rank; correct one, or leave the column out"
+        refuse(is_given & ~is_same, "rank", wanted)
+    if "ranked_in" in others:
+        ways = get_args(RankedIn)
+        is_known = np.asarray(pc.is_in(others["ranked_in"], value_set=pa.array(ways)))
+        refuse(
+            is_scored & ~is_known, "ranked_in", f"is none of {', '.join(ways)}; take one of them"
+        )
+
+
+def _error(complaint: str, path: Path, row: int, column: str) -> InputError:
+    where = locate_row(path, format_of(path), row)
+    return InputError(complaint, path=path, row=where, column=column)
+
+
+def _column(table: pa.Table, name: str) -> Any:
+    return table[name] if name in table.column_names else None
+
+
+def _cast(column: pa.ChunkedArray, name: str, path: Path) -> pa.ChunkedArray:
+    kind = SCHEMA.field(name).type
+    try:
+        return column.cast(kind)
+    except pa.ArrowException as error:
+        raise InputError(f"holds {column.type}, {kind} expected", path=path, column=name) from error
+
+
+def _read_reciprocal(
+    table: pa.Table, name: str, path: Path, *, rows: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return reciprocal ranks, NaN where there is none."""
+    column = table[name]
+    try:
+        values = np.asarray(pc.fill_null(column.cast(pa.float64()), float("nan")))
+    except pa.ArrowException:
+        values = np.array([_as_number(each) for each in column.to_pylist()])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ranks = np.round(1 / values)
+        near = (np.abs(values * ranks - 1) < 1e-6) & (ranks <= MOST_RANK)
+    wrong = np.flatnonzero(
+        ~(np.isnan(values) & np.asarray(pc.is_null(column)))
+        & ~((values == 0) | (near & (values > 0) & (values <= 1)))
+    )
+    if wrong.size:
+        row = int(wrong[0] if rows is None else rows[wrong[0]])
+        raise _error(
+            f"{column[int(wrong[0])].as_py()!r} is no reciprocal rank, which is 0 or 1 over a "
+            "whole number",
+            path,
+            row,
+            name,
+        )
+    return values
+
+
+def _as_number(value: object) -> float:
+    try:
+        return float("nan") if value is None else float(str(value))
+    except ValueError:
+        return -1.0
+
+
+def _from_columns(
+    *,
+    model: str,
+    items: Any,
+    answers: Any,
+    reciprocal: NDArray[np.float64],
+    others: dict[str, Any],
+    groups: dict[str, Any],
+) -> MaskedAnswers:
+    """Put a table together of what is known."""
+    n = len(reciprocal)
+    is_known = np.isfinite(reciprocal) & (reciprocal > 0)
+    ranks = np.zeros(n, np.int32)
+    ranks[is_known] = np.round(1 / reciprocal[is_known]).astype(np.int32)
+    lacking = pa.array(
+        [None if each else "no rank in the log" for each in np.isfinite(reciprocal)], pa.string()
+    )
+    if "problem" in others:
+        lacking = pc.coalesce(others["problem"], lacking)
+    own_ranks = pa.array(ranks, mask=~is_known)
+    if "rank" in others:
+        own_ranks = pc.coalesce(others["rank"], own_ranks)
+    columns = {
+        "model": pa.array([model] * n),
+        "item": pa.array(range(n), pa.int64()) if items is None else items,
+        "answer": answers,
+        "reciprocal_rank": pa.array(reciprocal, from_pandas=True),
+        "ranked_in": pa.array(["vocabulary"] * n),
+        **others,
+        "rank": own_ranks,
+        "problem": lacking,
+    }
+    made = {
+        field.name: columns.get(field.name, pa.nulls(n, field.type)) for field in SCHEMA
+    } | groups
+    return MaskedAnswers(table=pa.table(made), groups=tuple(groups))

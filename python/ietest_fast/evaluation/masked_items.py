@@ -1,0 +1,258 @@
+"""Items of masked inference: a premise, a hypothesis in which a word is hidden, and the word.
+
+Salvatore 2020, section 3.5.3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.columns import check_columns, list_names
+from ietest_fast.corpus.dataset import are_categories, is_text
+from ietest_fast.corpus.formats import format_of, locate_row
+from ietest_fast.corpus.streams import open_batches
+from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.frames import to_arrow
+from ietest_fast.plurals import say_count
+from ietest_fast.templates.wording import MASK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+GROUPS = ("module", "task", "template")
+"""Columns by which accuracies are parted unless others are named."""
+
+COLUMNS = ("premise", "hypothesis", "answer")
+FROM_TEMPLATES = ("premise", "masked", "answer")
+"""What ``ietest-fast templates`` calls them: its ``hypothesis`` is whole."""
+RELEASED = ("sentence1", "sentence2_masked", "label")
+"""What the thesis's files call them."""
+LAYOUTS = (FROM_TEMPLATES, COLUMNS, RELEASED)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MaskedItems:
+    """Items of masked inference.
+
+    Attributes
+    ----------
+    table
+        n rows with ``item`` (int64 or string), ``premise``, ``hypothesis`` and ``answer`` (string,
+        null where one is missing), and the columns of `groups` (string).
+    problems
+        Shape (n,): why a row cannot be scored; None where it can.
+    groups
+        Columns by which accuracies are parted.
+    source
+        The file.
+    locate
+        Words for a row of the file.
+    """
+
+    table: pa.Table
+    problems: tuple[str | None, ...]
+    groups: tuple[str, ...]
+    source: str
+    locate: Callable[[int], str]
+
+    def __len__(self) -> int:
+        return len(self.problems)
+
+    @property
+    def usable(self) -> list[int]:
+        """Rows that can be scored."""
+        return [row for row, problem in enumerate(self.problems) if problem is None]
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The distinct answers of these rows, sorted."""
+        column = self.table["answer"].take(pa.array(self.usable, pa.int64()))
+        return tuple(sorted(pc.unique(column).to_pylist()))
+
+    def fill(self, row: int, word: str) -> tuple[str, tuple[int, int]]:
+        """Return a row's hypothesis with a word for the mask, and where the word is in it."""
+        before, after = self.table["hypothesis"][row].as_py().split(MASK)
+        return f"{before}{word}{after}", (len(before), len(before) + len(word))
+
+    def say_problems(
+        self, problems: Sequence[str | None], *, what: str = "scored", more: str = ""
+    ) -> str | None:
+        """Say how many rows are left out and why, as a sentence; None if there is none.
+
+        Parameters
+        ----------
+        problems
+            Shape (n,).
+        what
+            What is not done with them.
+        more
+            What else to say of them.
+        """
+        counts = Counter(problem for problem in problems if problem is not None)
+        if not counts:
+            return None
+        n = sum(counts.values())
+        reasons = "; ".join(
+            f"{reason}: {count:,} (the first is {self.locate(list(problems).index(reason))})"
+            for reason, count in counts.most_common()
+        )
+        return f"{say_count(n, 'row is', 'rows are')} not {what}{more}: {reasons}."
+
+    def refuse_if_none(self, problems: Sequence[str | None], *, what: str = "scored") -> None:
+        """Stop if no row is left.
+
+        Raises
+        ------
+        InputError
+            Saying why.
+        """
+        if all(problem is not None for problem in problems):
+            said = self.say_problems(problems, what=what)
+            raise InputError(f"no row can be {what}. {said}", path=self.source)
+
+
+def read_masked_items(path: str | Path, *, groups: Sequence[str] | None = None) -> MaskedItems:
+    """Read a file of masked inference.
+
+    Parameters
+    ----------
+    path
+        Parquet, CSV, TSV or JSON lines with the columns ``premise``, ``hypothesis`` (with one
+        ``[MASK]``) and ``answer``; or ``premise``, ``masked`` and ``answer``, as corpora from
+        templates; or, as in the thesis's files, ``sentence1``, ``sentence2_masked`` and ``label``.
+        And ``item`` if there is one.
+    groups
+        Columns by which accuracies are parted; None: those of :data:`GROUPS` that there are.
+
+    Returns
+    -------
+    MaskedItems
+        All rows; those that cannot be scored say why.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column, has no row, or no row that can be scored.
+    """
+    path = Path(path)
+    with open_batches(path) as batches:
+        names = list(batches.schema.names)
+    texts, chosen = _find_columns(names, str(path), groups)
+    wanted = list(dict.fromkeys([*texts, *chosen, *(["item"] if "item" in names else [])]))
+    with open_batches(path, columns=wanted, texts=texts, types_of="file") as batches:
+        table = pa.Table.from_batches(list(batches), schema=batches.schema)
+    return _take(table, texts, chosen, str(path), partial(locate_row, path, format_of(path)))
+
+
+def masked_items_from_table(
+    data: Any, *, groups: Sequence[str] | None = None, source: str = "<memory>"
+) -> MaskedItems:
+    """Take items from a table of any kind; see :func:`read_masked_items`."""
+    table = to_arrow(data, source=source)
+    texts, chosen = _find_columns(table.column_names, source, groups)
+    return _take(table, texts, chosen, source, lambda row: f"row {row}")
+
+
+def _find_columns(
+    names: Sequence[str], source: str, groups: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    texts = next((each for each in LAYOUTS if set(each) <= set(names)), None)
+    if texts is None:
+        expected = [each for each in (COLUMNS, RELEASED) if set(each[:2]) & set(names)]
+        if expected:
+            check_columns(source, names, expected[0])
+        raise InputError(
+            f"there are no columns {', '.join(COLUMNS)}, nor {', '.join(RELEASED)}; the columns "
+            f"are {list_names(names)}",
+            path=source,
+        )
+    chosen = tuple(each for each in GROUPS if each in names) if groups is None else tuple(groups)
+    check_columns(source, names, (*texts, *chosen))
+    taken = [name for name in chosen if name in {*texts, "item"}]
+    if taken:
+        raise InputError(
+            "accuracies are parted by answer anyway, and not by texts or items",
+            path=source,
+            column=taken[0],
+        )
+    return texts, chosen
+
+
+def _take(
+    table: pa.Table,
+    texts: Sequence[str],
+    groups: tuple[str, ...],
+    source: str,
+    locate: Callable[[int], str],
+) -> MaskedItems:
+    if table.num_rows == 0:
+        raise InputError("there is no row", path=source)
+    columns = {"item": _read_items(table, source)}
+    for name, canonical in zip(texts, COLUMNS, strict=True):
+        kind = table.schema.field(name).type
+        if not (is_text(kind) or are_categories(kind) or pa.types.is_null(kind)):
+            raise InputError(f"holds {kind}, texts expected", path=source, column=name)
+        columns[canonical] = table[name].cast(pa.string()).combine_chunks()
+    columns["answer"] = pc.utf8_trim_whitespace(columns["answer"])
+    for name in groups:
+        columns[name] = read_group(table, name, source)
+    problems = tuple(map(_find_problem, *(columns[canonical].to_pylist() for canonical in COLUMNS)))
+    found = MaskedItems(
+        table=pa.table(columns), problems=problems, groups=groups, source=source, locate=locate
+    )
+    found.refuse_if_none(problems)
+    return found
+
+
+def read_group(table: pa.Table, name: str, source: str) -> pa.Array:
+    """Return a column as strings, by whose values rows are parted.
+
+    Raises
+    ------
+    InputError
+        If its values have no names.
+    """
+    try:
+        return pc.fill_null(
+            table[name].cast(plain_type(table[name].type)).cast(pa.string()), "none"
+        ).combine_chunks()
+    except pa.ArrowException as error:
+        raise InputError(
+            f"rows cannot be parted by it: {shorten_error(error)}", path=source, column=name
+        ) from error
+
+
+def _read_items(table: pa.Table, source: str) -> pa.Array:
+    if "item" not in table.column_names:
+        return pa.array(range(table.num_rows), pa.int64())
+    column = table["item"]
+    if column.null_count:
+        raise InputError(
+            f"{column.null_count:,} rows have none; give every row its item, or leave the column "
+            "out",
+            path=source,
+            column="item",
+        )
+    kind = pa.int64() if pa.types.is_integer(column.type) else pa.string()
+    return read_group(table, "item", source).cast(kind)
+
+
+def _find_problem(premise: str | None, hypothesis: str | None, answer: str | None) -> str | None:
+    """Say why a row cannot be scored, whatever the model is."""
+    if premise is None or hypothesis is None or not answer:
+        what = "premise" if premise is None else "hypothesis" if hypothesis is None else "answer"
+        return f"no {what}"
+    n = hypothesis.count(MASK)
+    if n == 0:
+        return f"no {MASK} in the hypothesis"
+    if n > 1:
+        return f"more than one {MASK} in the hypothesis"
+    return f"a {MASK} in the premise or the answer" if MASK in premise + answer else None

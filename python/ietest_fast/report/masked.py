@@ -1,0 +1,157 @@
+"""Tables of masked inference: models, answers, modules and templates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ietest_fast.report.tables import Column, Range, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.evaluation.masked_summary import MaskedGroup, MaskedSummary
+    from ietest_fast.report.tables import Cell
+    from ietest_fast.stats import Interval
+
+_RANKED = {"vocabulary": "the vocabulary", "candidates": "candidates"}
+
+
+def model_table(summaries: Sequence[MaskedSummary]) -> Table:
+    """Return a row for each model and way of ranking, as Table 3.3 of the thesis has them."""
+    rows = [(each.model, group) for each in summaries for group in each.whole]
+    note = (
+        "accuracy: share of items whose answer is ranked first. MRR: mean of 1 / rank. majority: "
+        "accuracy of always giving the most frequent answer."
+    )
+    if any(group.ranked_in == "candidates" for _, group in rows):
+        note += (
+            " Among candidates, answers are compared by the sum of the log-probabilities of their "
+            "tokens, each hidden by itself."
+        )
+    return Table(
+        name="masked",
+        title="Masked inference",
+        columns=(
+            Column("model"),
+            Column("ranked in"),
+            Column("items", "count"),
+            Column("accuracy %", "percent"),
+            Column("95% interval", "percent"),
+            Column("MRR", "number", 3),
+            Column("95% interval", "number", 3),
+            Column("majority"),
+            Column("majority %", "percent"),
+        ),
+        rows=tuple(
+            (
+                model,
+                _RANKED[group.ranked_in],
+                group.accuracy.n,
+                group.accuracy.share,
+                _range(group.accuracy.interval),
+                group.mean_reciprocal_rank,
+                _range(group.interval),
+                group.majority,
+                group.majority_share,
+            )
+            for model, group in rows
+        ),
+        note=note,
+    )
+
+
+def answer_table(summaries: Sequence[MaskedSummary]) -> Table:
+    """Return a row for each answer, the models beside each other: Figures 3.6 to 3.8."""
+    return _side_by_side(
+        "masked-answers",
+        "answer",
+        [(each.model, each.by_answer) for each in summaries],
+        has_majority=False,
+    )
+
+
+def group_table(summaries: Sequence[MaskedSummary], name: str) -> Table:
+    """Return a row for each value of a column, the models beside each other."""
+    return _side_by_side(
+        f"masked-{name}",
+        name,
+        [(each.model, each.by_group[name]) for each in summaries],
+        has_majority=True,
+    )
+
+
+def _side_by_side(
+    name: str,
+    heading: str,
+    models: Sequence[tuple[str, Sequence[MaskedGroup]]],
+    *,
+    has_majority: bool,
+) -> Table:
+    found = [{(group.value, group.ranked_in): group for group in groups} for _, groups in models]
+    keys = list(dict.fromkeys(key for groups in found for key in groups))
+    names = ["accuracy"] if len(models) == 1 else [model for model, _ in models]
+    columns = [Column(heading), Column("ranked in"), Column("items", "count")]
+    if has_majority:
+        columns.append(Column("majority %", "percent"))
+    for model in names:
+        columns += [
+            Column(f"{model} %", "percent"),
+            Column("95% interval", "percent"),
+            Column("MRR", "number", 3),
+        ]
+    rows: list[tuple[Cell, ...]] = []
+    for key in keys:
+        first = next(groups[key] for groups in found if key in groups)
+        row: list[Cell] = [key[0], _RANKED[key[1]], first.accuracy.n]
+        if has_majority:
+            row.append(first.majority_share)
+        for groups in found:
+            group = groups.get(key)
+            row += (
+                [None, None, None]
+                if group is None
+                else [
+                    group.accuracy.share,
+                    _range(group.accuracy.interval),
+                    group.mean_reciprocal_rank,
+                ]
+            )
+        rows.append(tuple(row))
+    return Table(
+        name=name,
+        title=f"Masked inference by {heading}",
+        columns=tuple(columns),
+        rows=tuple(rows),
+    )
+
+
+def wrong_table(summaries: Sequence[MaskedSummary]) -> Table | None:
+    """Return the most frequent wrong answers; None where none is known."""
+    rows = [
+        (
+            each.model,
+            group.value,
+            group.accuracy.n - group.accuracy.k,
+            ", ".join(f"{word} ({n:,})" for word, n in group.wrong),
+        )
+        for each in summaries
+        for group in each.by_answer
+        if group.wrong
+    ]
+    if not rows:
+        return None
+    return Table(
+        name="masked-wrong",
+        title="Most frequent wrong answers",
+        columns=(
+            Column("model"),
+            Column("answer"),
+            Column("wrong items", "count"),
+            Column("given instead"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _range(interval: Interval | None) -> Range | None:
+    return None if interval is None else Range(interval.low, interval.high)

@@ -1,0 +1,220 @@
+"""How much more often something is said where it must hold than where it must not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import InputError
+from ietest_fast.stats.bucket_intervals import estimate_measures
+from ietest_fast.stats.bucket_measures import OTHER, UnitTable, find_unit_types
+from ietest_fast.stats.inputs import as_outcomes
+from ietest_fast.stats.intervals import Interval, check_level
+from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
+from ietest_fast.stats.proportions import proportion_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+# The measure of buckets that is a share of all that the units hold.
+_SHARE = "accuracy_micro"
+_COLUMNS = ("right", "paraphrases")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """A share of instances.
+
+    Attributes
+    ----------
+    n, k
+        Instances, and those that count.
+    interval
+        By the bootstrap over units; None without instances.
+    """
+
+    n: int
+    k: int
+    interval: Interval | None
+
+    @property
+    def value(self) -> float | None:
+        """The share, k over n; None without instances."""
+        return self.k / self.n if self.n else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Informedness:
+    """Two shares and their difference, Youden's (1950) index J.
+
+    Of a classifier that says a thing as often where it must hold as where it must not, J is 0; of
+    one that says it exactly where it must hold, 1.
+
+    Attributes
+    ----------
+    rate
+        How often it is said where it must hold.
+    control
+        How often it is said where it must not.
+    interval
+        Of the difference; None where a share is not known.
+    """
+
+    rate: Rate
+    control: Rate
+    interval: Interval | None
+
+    @property
+    def value(self) -> float | None:
+        """The rate less that of the control, in [-1, 1]; None where one is not known."""
+        rate, control = self.rate.value, self.control.value
+        return None if rate is None or control is None else rate - control
+
+
+def measure_rate(
+    holds: Sequence[bool] | NDArray[Any],
+    units: Any,
+    *,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    n_threads: int | None = None,
+) -> Rate:
+    """Count instances of which some belong together.
+
+    The interval is the BCa bootstrap interval over units. Where all instances hold, or none, a
+    bootstrap has nothing to draw from, and it is that of :func:`proportion_interval`.
+
+    Parameters
+    ----------
+    holds
+        bool (n,).
+    units
+        (n,): labels; instances with equal ones belong together.
+    confidence_level
+        In (0, 1).
+    n_resamples, seed, n_threads
+        Of the bootstrap; 10,000 replicates where None.
+
+    Raises
+    ------
+    InputError
+        If a value is neither 0 nor 1, or there is not a unit for each.
+    """
+    check_level(confidence_level)
+    values, codes = _check(holds, units)
+    n, k = len(values), int(values.sum())
+    if n == 0:
+        return Rate(n=0, k=0, interval=None)
+    found = None
+    if 0 < k < n:
+        found = estimate_measures(
+            _tabulate([(values, codes)]),
+            [_SHARE],
+            method="resample",
+            confidence_level=confidence_level,
+            n_resamples=DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
+            seed=seed,
+            n_threads=n_threads,
+        )[_SHARE].interval
+    if found is None:
+        found = proportion_interval(values, codes, confidence_level=confidence_level)
+    return Rate(n=n, k=k, interval=found)
+
+
+def measure_informedness(
+    holds: Sequence[bool] | NDArray[Any],
+    units: Any,
+    control_holds: Sequence[bool] | NDArray[Any],
+    control_units: Any,
+    *,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    n_threads: int | None = None,
+) -> Informedness:
+    """Compare how often something is said where it must hold and where it must not.
+
+    The interval of the difference is the BCa bootstrap interval over units, which are drawn with
+    all that they have of both. Where all or none of one side hold, it is Newcombe's (1998, method
+    10), made of the intervals of the two shares.
+
+    Parameters
+    ----------
+    holds, units
+        (n,): whether it is said where it must hold, and labels of what belongs together.
+    control_holds, control_units
+        (m,): the same where it must not; equal labels are the same unit as there.
+    confidence_level
+        In (0, 1).
+    n_resamples, seed, n_threads
+        Of the bootstrap; 10,000 replicates where None.
+
+    Raises
+    ------
+    InputError
+        As for :func:`measure_rate`.
+    """
+    values, labels = _check(holds, units)
+    others, other_labels = _check(control_holds, control_units)
+    told: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "n_threads": n_threads,
+    }
+    rate, control = measure_rate(values, labels, **told), measure_rate(others, other_labels, **told)
+    interval = None
+    if rate.value is not None and control.value is not None:
+        if 0 < rate.k < rate.n and 0 < control.k < control.n:
+            interval = estimate_measures(
+                _tabulate([(values, labels), (others, other_labels)]),
+                [_SHARE],
+                are_differences=True,
+                confidence_level=confidence_level,
+                n_resamples=DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
+                seed=seed,
+                n_threads=n_threads,
+            )[_SHARE].interval
+        if interval is None:
+            interval = _square_and_add(rate, control)
+    return Informedness(rate=rate, control=control, interval=interval)
+
+
+def _check(holds: Any, units: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    labels = np.asarray(units)
+    if len(holds) != len(labels):
+        raise InputError(f"there are {len(holds)} instances and {len(labels)} units")
+    if len(holds) == 0:
+        return np.empty(0, np.bool_), labels
+    return as_outcomes(holds, "holds").astype(np.bool_), labels
+
+
+def _tabulate(sides: Sequence[tuple[NDArray[np.bool_], NDArray[Any]]]) -> UnitTable:
+    """Count instances of each unit, and those that hold, on one side or two."""
+    _, codes = np.unique(np.concatenate([units for _, units in sides]), return_inverse=True)
+    n_units, start = int(codes.max()) + 1, 0
+    columns: dict[str, NDArray[np.float64]] = {}
+    for (values, units), suffix in zip(sides, ("", OTHER), strict=False):
+        own = codes[start : start + len(units)]
+        start += len(units)
+        for name, weights in zip(_COLUMNS, (values, np.ones(len(own))), strict=True):
+            columns[name + suffix] = np.bincount(own, weights, n_units).astype(np.float64)
+    return find_unit_types(columns, None, None)
+
+
+def _square_and_add(one: Rate, other: Rate) -> Interval | None:
+    """Return the interval of a difference of two shares from theirs."""
+    if one.interval is None or other.interval is None:
+        return None
+    first, second = one.k / one.n, other.k / other.n
+    difference = first - second
+    return Interval(
+        difference - math.hypot(first - one.interval.low, other.interval.high - second),
+        difference + math.hypot(one.interval.high - first, second - other.interval.low),
+    )

@@ -1,0 +1,1 @@
+"""Corpora whose labels are true by proof: formulas, a solver, and their wording."""

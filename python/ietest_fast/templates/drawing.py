@@ -1,0 +1,280 @@
+"""Pairs drawn from templates: a shape whose label is proved, and names for its entities."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.random import philox_key
+from ietest_fast.runtime import load_core
+from ietest_fast.templates.skeletons import Skeleton, pack
+from ietest_fast.templates.solver import Label
+from ietest_fast.templates.template import say_sizes
+from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.templates.language import Language, Verbs
+    from ietest_fast.templates.naming import Names
+    from ietest_fast.templates.skeletons import PackedSkeletons
+    from ietest_fast.templates.tasks import Task
+    from ietest_fast.templates.template import Template
+    from ietest_fast.templates.wording import Piece
+
+CONTRADICTION_OR_NOT = {
+    Label.CONTRADICTION: "contradiction",
+    Label.NEUTRAL: "non-contradiction",
+    Label.ENTAILMENT: "non-contradiction",
+}
+"""The two labels of the thesis."""
+
+THREE_WAY = {label: label.value for label in Label}
+"""The labels of natural language inference."""
+
+ROWS_AT_ONCE = 1 << 16
+"""Rows of a batch: a few tens of megabytes of text at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProvedTemplates:
+    """Templates with the texts of all their shapes, whose labels are proved.
+
+    Attributes
+    ----------
+    tasks
+        As they were given.
+    templates
+        Of all tasks.
+    task_of
+        int32, shape (templates,): the place of each template's task.
+    skeletons
+        Of all shapes; what follows has a place for each of them.
+    masked
+        The same, with a word of each hypothesis masked; None if no template has a mask.
+    answers
+        The word that is masked in each shape, None where there is none.
+    template_of
+        int32, shape (shapes,): the place of each shape's template.
+    weights
+        float64, shape (shapes,): the probability of each shape within its template.
+    """
+
+    tasks: tuple[Task, ...]
+    templates: tuple[Template, ...]
+    task_of: NDArray[np.int32]
+    skeletons: PackedSkeletons
+    masked: PackedSkeletons | None
+    answers: tuple[str | None, ...]
+    template_of: NDArray[np.int32]
+    weights: NDArray[np.float64]
+
+    @property
+    def n_shapes(self) -> int:
+        """How many shapes were proved."""
+        return len(self.answers)
+
+
+def prove_templates(
+    tasks: Sequence[Task],
+    language: Language,
+    *,
+    wordings: Sequence[Verbs] = (),
+    on_shape: Callable[[int], None] | None = None,
+) -> ProvedTemplates:
+    """Prove the label of every shape, and put it into words.
+
+    Parameters
+    ----------
+    tasks
+        One or more, with different names.
+    language
+        Its words.
+    wordings
+        Verbs in the place of those of the language, from
+        :func:`~ietest_fast.templates.language.load_wordings`. Each pair has one wording; all are as
+        likely, whatever its shape.
+    on_shape
+        Called after each shape with their number so far.
+
+    Raises
+    ------
+    TemplateError
+        If a label cannot be proved, or a hypothesis lacks the word to be masked.
+    InputError
+        If there are no words for a formula.
+    """
+    skeletons: list[Skeleton] = []
+    masked: list[Skeleton] = []
+    answers: list[str | None] = []
+    template_of: list[int] = []
+    weights: list[float] = []
+    templates = [(place, each) for place, task in enumerate(tasks) for each in task.templates]
+    for place, (own, template) in enumerate(templates):
+        words = tasks[own].words(language)
+        for sizes, weight in template.weighted_sizes():
+            shape = template.prove(sizes)
+            try:
+                premise = word_premises(shape.premises, words)
+                hypothesis = word_hypothesis(shape.hypothesis, words)
+            except InputError as error:
+                raise template.error(f"{say_sizes(sizes)} {error}") from error
+            skeletons.append(Skeleton(shape.constants, premise, hypothesis))
+            hidden, answer = _masked(template, hypothesis, words)
+            masked.append(Skeleton(shape.constants, premise, hidden))
+            answers.append(answer)
+            template_of.append(place)
+            weights.append(weight)
+            if on_shape is not None:
+                on_shape(len(skeletons))
+    has_masks = any(answer is not None for answer in answers)
+    verbs = tuple(wordings) or (language.verbs,)
+    return ProvedTemplates(
+        tasks=tuple(tasks),
+        templates=tuple(each for _, each in templates),
+        task_of=np.array([own for own, _ in templates], dtype=np.int32),
+        skeletons=pack(skeletons, verbs),
+        masked=pack(masked, verbs) if has_masks else None,
+        answers=tuple(answers),
+        template_of=np.array(template_of, dtype=np.int32),
+        weights=np.array(weights),
+    )
+
+
+def _masked(
+    template: Template, hypothesis: tuple[Piece, ...], language: Language
+) -> tuple[tuple[Piece, ...], str | None]:
+    if template.mask is None:
+        return hypothesis, None
+    found = mask(hypothesis, template.mask.what)
+    if found is None:
+        raise template.error(
+            f"the hypothesis has no word of its own for {template.mask.what!r} in {language.name}",
+            template.mask.at,
+        )
+    return found
+
+
+class PairDrawer:
+    """Draw pairs of texts.
+
+    All labels have the same share of the rows, all tasks that have a label the same share of those,
+    and the templates of a task the shares that they give. The sizes of a shape are drawn in their
+    order, and its wording independently of it. Row r is a function of the seed and r.
+
+    Parameters
+    ----------
+    proved
+        From :func:`prove_templates`.
+    names
+        For their entities.
+    label_names
+        What rows say for each label. Labels with the same name are one label.
+    seed
+        Of the draws, one number or several.
+
+    Raises
+    ------
+    InputError
+        If there are fewer names than a shape has entities.
+    """
+
+    def __init__(
+        self,
+        proved: ProvedTemplates,
+        names: Names,
+        *,
+        label_names: Mapping[Label, str] = THREE_WAY,
+        seed: int | Sequence[int] = 0,
+    ) -> None:
+        label_of = [label_names[each.label] for each in proved.templates]
+        self.labels = tuple(dict.fromkeys(label_of))
+        n_people = len(names.women) + len(names.men)
+        _check_enough(proved.skeletons.n_people, n_people, "people")
+        _check_enough(proved.skeletons.n_places, len(names.places), "places")
+        codes = np.array([self.labels.index(name) for name in label_of], dtype=np.int32)
+        common = {
+            "people": names.people,
+            "is_woman": (np.arange(n_people) < len(names.women)).astype(np.uint8),
+            "places": pa.array(names.places, pa.large_string()),
+            "weights": proved.weights * _template_weights(proved, codes)[proved.template_of],
+            "labels": codes[proved.template_of],
+            "n_labels": len(self.labels),
+        }
+        self._key = philox_key(seed)
+        filler: Any = load_core().templates.PairFiller
+        self._filler: Any = filler(**vars(proved.skeletons), **common)
+        self._masked: Any = None
+        if proved.masked is not None:
+            self._masked = filler(**vars(proved.masked), **common)
+        self._answers = pa.array(proved.answers, pa.string())
+        self._columns = {
+            "label": pa.array(label_of),
+            "task": pa.array([proved.tasks[own].name for own in proved.task_of]),
+            "template": pa.array([each.name for each in proved.templates]),
+        }
+        self._template_of = proved.template_of
+
+    def draw(self, first: int, n_rows: int, *, n_threads: int | None = None) -> pa.Table:
+        """Return rows from `first` on.
+
+        Returns
+        -------
+        pyarrow.Table
+            ``premise``, ``hypothesis``, ``label`` (as words), ``task`` and ``template`` (their
+            names); with templates that have masks also ``masked``, the hypothesis with ``[MASK]``
+            in it, and ``answer``, the word in its place.
+        """
+        premises, hypotheses, shapes = self._filler.fill(
+            self._key, first=first, n_rows=n_rows, n_threads=n_threads
+        )
+        codes = pa.array(self._template_of[shapes])
+        columns = {"premise": pa.array(premises), "hypothesis": pa.array(hypotheses)}
+        if self._masked is not None:
+            _, masked, _ = self._masked.fill(
+                self._key, first=first, n_rows=n_rows, n_threads=n_threads
+            )
+            answers = self._answers.take(pa.array(shapes))
+            nothing = pa.scalar(None, pa.large_string())
+            columns["masked"] = pc.if_else(answers.is_valid(), pa.array(masked), nothing)
+            columns["answer"] = answers
+        for name, words in self._columns.items():
+            columns[name] = pa.DictionaryArray.from_arrays(codes, words).dictionary_decode()
+        return pa.table(columns)
+
+    def batches(self, n_rows: int, *, n_threads: int | None = None) -> Iterator[pa.Table]:
+        """Yield the first `n_rows` rows, some at a time."""
+        for first in range(0, n_rows, ROWS_AT_ONCE):
+            yield self.draw(first, min(ROWS_AT_ONCE, n_rows - first), n_threads=n_threads)
+
+
+def _template_weights(proved: ProvedTemplates, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the probability of each template among those of its label."""
+    totals: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    keys = list(zip(codes.tolist(), proved.task_of.tolist(), strict=True))
+    for key, template in zip(keys, proved.templates, strict=True):
+        totals[key] += template.share
+    n_tasks = {label: sum(own == label for own, _ in totals) for label, _ in totals}
+    return np.array(
+        [
+            float(template.share / totals[key] / n_tasks[key[0]])
+            for key, template in zip(keys, proved.templates, strict=True)
+        ]
+    )
+
+
+def _check_enough(needed: NDArray[np.int32], n_names: int, what: str) -> None:
+    if needed.size and needed.max() > n_names:
+        raise InputError(
+            f"a shape has {needed.max()} {what}, but there are only {n_names} names of {what}; "
+            "add names, or make the ranges of the templates smaller"
+        )

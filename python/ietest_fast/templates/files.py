@@ -1,0 +1,265 @@
+"""Template files.
+
+A file has any number of templates::
+
+    # Somebody who is named did not go there.
+    template one-of-them
+        where       n in 2..12, i in 1..n
+        people      x[1..n]
+        places      y[1..n]
+        premise     V(x[k], y[k]) for k in 1..n
+        hypothesis  ~V(x[i], y[i])
+        label       contradiction
+
+``where`` gives the range of sizes and indices, from which a shape is drawn, each number as likely
+as the others. Different names are different entities. There may be several lines of ``premise``;
+each gives a sentence, or with ``for`` one for each number. Lines may be broken anywhere.
+
+Further statements::
+
+    signs  s[1..n], t          each of "+-s[k] A" is A or ~A, as likely
+    same   y[2] as x           y[2] is x; the name y[2] is not used
+    share  1/2                 drawn half as often as other templates of the label
+    mask   and                 the word that a masked language model has to find: that for and, or,
+                               some, every, or the number of a quantity
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from ietest_fast.errors import InputError
+from ietest_fast.templates.checking import Names, check_index, check_schema, check_term
+from ietest_fast.templates.formulas import Sort
+from ietest_fast.templates.lexing import split_tokens
+from ietest_fast.templates.parsing import Parser
+from ietest_fast.templates.solver import Label
+from ietest_fast.templates.template import MASKS, Declaration, Mask, Premise, Range, Sign, Template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ietest_fast.templates.lexing import Token
+    from ietest_fast.templates.schemas import Index, NamedTerm, Schema
+
+T = TypeVar("T")
+
+_SORTS = {"people": Sort.PERSON, "places": Sort.PLACE}
+_STATEMENTS = (
+    "template",
+    "where",
+    *_SORTS,
+    "same",
+    "signs",
+    "share",
+    "premise",
+    "hypothesis",
+    "mask",
+    "label",
+)
+
+
+def read_templates(path: str | Path) -> tuple[Template, ...]:
+    """Read the templates of a file, UTF-8.
+
+    Raises
+    ------
+    TemplateError
+        If a template is not what it has to be; it names line and column. Labels are not proved
+        here; see :meth:`Template.prove`.
+    InputError
+        If the file cannot be read.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot be read as UTF-8: {error}", path=path) from error
+    return parse_templates(text, path=path)
+
+
+def parse_templates(text: str, *, path: str | Path | None = None) -> tuple[Template, ...]:
+    """Read templates from a text; see :func:`read_templates`."""
+    parser = Parser(split_tokens(text, path=path), path=path)
+    found: dict[str, Template] = {}
+    while not parser.is_next("end"):
+        template = _Reader(parser).read()
+        if template.name in found:
+            raise parser.error(f"there are two templates {template.name!r}", template.at)
+        found[template.name] = template
+    if not found:
+        raise InputError("there is no template", path=path)
+    return tuple(found.values())
+
+
+class _Reader:
+    """Read one template."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+        self.ranges: list[Range] = []
+        self.declarations: list[Declaration] = []
+        self.premises: list[Premise] = []
+        self.hypothesis: Schema | None = None
+        self.label: tuple[Label, Token] | None = None
+        self.same: list[tuple[NamedTerm, NamedTerm]] = []
+        self.signs: list[Sign] = []
+        self.share: Fraction | None = None
+        self.mask: Mask | None = None
+
+    def read(self) -> Template:
+        parser = self.parser
+        at = parser.expect("template", "'template'")
+        name = parser.expect("name", "the name of the template").text
+        while not (parser.is_next("end") or parser.is_next("template")):
+            self._statement()
+        if not self.premises or self.hypothesis is None or self.label is None:
+            present = (self.premises, self.hypothesis, self.label)
+            names = ("premise", "hypothesis", "label")
+            lacking = next(name for name, own in zip(names, present, strict=True) if not own)
+            raise parser.error(f"template {name!r} has no {lacking}", at)
+        template = Template(
+            name=name,
+            ranges=tuple(self.ranges),
+            declarations=tuple(self.declarations),
+            premises=tuple(self.premises),
+            hypothesis=self.hypothesis,
+            label=self.label[0],
+            at=at,
+            label_at=self.label[1],
+            same=tuple(self.same),
+            signs=tuple(self.signs),
+            share=Fraction(1) if self.share is None else self.share,
+            mask=self.mask,
+            path=parser.path,
+        )
+        self._check(template)
+        return template
+
+    def _statement(self) -> None:
+        parser = self.parser
+        at = parser.token
+        if at.kind != "name" or at.text not in _STATEMENTS:
+            said = "the end" if at.kind == "end" else repr(at.text)
+            raise parser.error(f"one of {', '.join(_STATEMENTS)} is expected here, not {said}")
+        parser.take()
+        match at.text:
+            case "where":
+                self._list(self.ranges, self._range)
+            case "people" | "places":
+                self._list(self.declarations, lambda: self._declaration(_SORTS[at.text]))
+            case "same":
+                self._list(self.same, self._same)
+            case "signs":
+                self._list(self.signs, self._sign)
+            case "premise":
+                schema = parser.schema()
+                each = self._range() if parser.accept("for") else None
+                self.premises.append(Premise(schema, each, at))
+            case "hypothesis":
+                self._check_first(at, self.hypothesis, "; join them by '&'")
+                self.hypothesis = parser.schema()
+            case "share":
+                self._check_first(at, self.share)
+                self.share = self._share()
+            case "mask":
+                self._check_first(at, self.mask)
+                self.mask = Mask(self._one_of(MASKS), at)
+            case _:
+                self._check_first(at, self.label)
+                self.label = (Label(self._one_of([each.value for each in Label])), at)
+
+    def _list(self, found: list[T], read: Callable[[], T]) -> None:
+        found.append(read())
+        while self.parser.accept(","):
+            found.append(read())
+
+    def _check_first(self, at: Token, already: object, remedy: str = "") -> None:
+        if already is not None:
+            raise self.parser.error(f"the template has a {at.text} already{remedy}", at)
+
+    def _one_of(self, names: Sequence[str]) -> str:
+        token = self.parser.token
+        if token.text not in names:
+            raise self.parser.error(
+                f"one of {', '.join(names)} is expected here, not {token.text!r}"
+            )
+        return self.parser.take().text
+
+    def _share(self) -> Fraction:
+        at = self.parser.token
+        top = self.parser.number()
+        bottom = self.parser.number() if self.parser.accept("/") else 1
+        if top == 0 or bottom == 0:
+            raise self.parser.error("a share is a number above 0, such as 2 or 1/3", at)
+        return Fraction(top, bottom)
+
+    def _same(self) -> tuple[NamedTerm, NamedTerm]:
+        """Read ``y[j] as x``: it is y[j] that loses its name."""
+        one = self.parser.named_term()
+        self.parser.expect("as")
+        return one, self.parser.named_term()
+
+    def _sign(self) -> Sign:
+        return Sign(*self._family("the name of a sign"))
+
+    def _range(self) -> Range:
+        at = self.parser.name("the name of a number")
+        self.parser.expect("in")
+        low, high = self.parser.bounds()
+        return Range(at.text, low, high, at)
+
+    def _declaration(self, sort: Sort) -> Declaration:
+        name, low, high, at = self._family("a name")
+        return Declaration(name, sort, low, high, at)
+
+    def _family(self, wanted: str) -> tuple[str, Index | None, Index | None, Token]:
+        """Read a name, or one with a range: ``x[1..n]``."""
+        at = self.parser.name(wanted)
+        if not self.parser.accept("["):
+            return at.text, None, None, at
+        low, high = self.parser.bounds()
+        self.parser.expect("]")
+        return at.text, low, high, at
+
+    def _check(self, template: Template) -> None:
+        numbers: set[str] = set()
+        for own in template.ranges:
+            names = Names(numbers=frozenset(numbers), path=template.path)
+            check_index(own.low, names)
+            check_index(own.high, names)
+            self._check_new(own.name, numbers, own.at)
+            numbers.add(own.name)
+        names = Names(numbers=frozenset(numbers), path=template.path)
+        used = set(numbers)
+        families: list[Declaration | Sign] = [*template.declarations, *template.signs]
+        for each in families:
+            self._check_new(each.name, used, each.at)
+            used.add(each.name)
+            if each.low is not None and each.high is not None:
+                check_index(each.low, names)
+                check_index(each.high, names)
+        alone = {each.name: each.sort for each in template.declarations if each.low is None}
+        many = {each.name: each.sort for each in template.declarations if each.low is not None}
+        signs = {each.name: each.low is not None for each in template.signs}
+        names = Names(alone, many, frozenset(numbers), signs=signs, path=template.path)
+        for one, two in template.same:
+            if check_term(one, names) is not check_term(two, names):
+                raise self.parser.error("a person is no place; take entities of one sort", two.at)
+        for premise in template.premises:
+            inner = names
+            if premise.each is not None:
+                check_index(premise.each.low, names)
+                check_index(premise.each.high, names)
+                self._check_new(premise.each.name, used, premise.each.at)
+                inner = names.with_number(premise.each.name)
+            check_schema(premise.schema, inner)
+        check_schema(template.hypothesis, names)
+
+    def _check_new(self, name: str, used: set[str], at: Token) -> None:
+        if name in used:
+            raise self.parser.error(f"{name!r} has a meaning already; take another name", at)

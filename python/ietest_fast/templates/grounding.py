@@ -1,0 +1,273 @@
+"""Forms about worlds of a given size, as clauses for a SAT solver (Plaisted and Greenbaum 1986)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from ietest_fast.errors import InputError
+from ietest_fast.templates.formulas import (
+    AsTall,
+    Constant,
+    Domain,
+    Equal,
+    SameHeight,
+    Sort,
+    Taller,
+    Variable,
+    Visited,
+    terms_of,
+)
+from ietest_fast.templates.interpretation import Interpretation
+from ietest_fast.templates.normal_form import AllBut, Conjunction, Disjunction, Literal, Some
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ietest_fast.templates.formulas import Atom, Term
+    from ietest_fast.templates.normal_form import Form
+
+MOST_CLAUSES = 1_000_000
+MOST_INSTANCES = 5_000_000
+"""Parts of a form for entities, at most: of those that are always true there is no clause."""
+
+
+class TooLargeError(InputError):
+    """A formula needs too many clauses."""
+
+
+class Grounding:
+    """A form, its axioms and a world's entities as clauses of numbered variables.
+
+    Parameters
+    ----------
+    named
+        The entities with names; all of them exist.
+    sizes
+        How many entities there may be of each sort. Those without a name need not exist, but at
+        least one of each sort does.
+
+    Attributes
+    ----------
+    clauses : list of list of int
+        As in DIMACS: a negative number is a negated variable.
+    """
+
+    def __init__(self, named: Sequence[Constant], sizes: Mapping[Sort, int]) -> None:
+        self.clauses: list[list[int]] = []
+        self._n_variables = 0
+        self._n_instances = 0
+        self._numbers: dict[tuple[str, Constant, Constant], int] = {}
+        self._exists: dict[Constant, int] = {}
+        self._implying: dict[tuple[int, tuple[Constant, ...]], int] = {}
+        self._free: dict[int, tuple[str, ...]] = {}
+        self._forms: list[Form] = []  # kept, as they are told apart by where they are
+        self._entities: dict[Sort, tuple[Constant, ...]] = {}
+        for sort in Sort:
+            own = [each for each in named if each.sort is sort]
+            # A name that no constant can have.
+            more = [Constant(f"#{number}", sort) for number in range(len(own), sizes[sort])]
+            self._entities[sort] = (*own, *more)
+            before: int | None = None
+            for entity in more:
+                number = self._exists[entity] = self._new()
+                if before is not None:
+                    self.clauses.append([-number, before])  # they come into being in order
+                elif not own:
+                    self.clauses.append([number])
+                before = number
+
+    def require(self, form: Form) -> None:
+        """Add the clauses of a form that has to be true.
+
+        Raises
+        ------
+        TooLargeError
+            If they are too many.
+        """
+        self._forms.append(form)
+        self._require(form, {}, [])
+
+    def add_heights(self) -> None:
+        """Add the axioms of heights, if they are spoken of: a total order with ties."""
+        if not any(relation == "tall" for relation, _, _ in self._numbers):
+            return
+        people = self._entities[Sort.PERSON]
+        for first in people:
+            for second in people:
+                one = self._atom("tall", first, second)
+                self._add([one, self._atom("tall", second, first)])
+                for third in people:
+                    self._add(
+                        [-one, -self._atom("tall", second, third), self._atom("tall", first, third)]
+                    )
+
+    def read(self, true: set[int]) -> Interpretation:
+        """Return the world that a solution describes: the variables that are true."""
+        there = {
+            sort: tuple(
+                each for each in entities if each not in self._exists or self._exists[each] in true
+            )
+            for sort, entities in self._entities.items()
+        }
+        people = there[Sort.PERSON]
+        held = {key for key, number in self._numbers.items() if number in true}
+        heights = {each: sum(("tall", each, other) in held for other in people) for each in people}
+        everyone = {*people, *there[Sort.PLACE]}
+        visits = frozenset(
+            (first, second)
+            for relation, first, second in held
+            if relation == "visited" and first in everyone and second in everyone
+        )
+        return Interpretation(people, there[Sort.PLACE], visits, heights)
+
+    def _new(self) -> int:
+        self._n_variables += 1
+        return self._n_variables
+
+    def _atom(self, relation: str, first: Constant, second: Constant) -> int:
+        key = (relation, first, second)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = self._new()
+        return number
+
+    def _add(self, clause: list[int]) -> None:
+        if len(self.clauses) >= MOST_CLAUSES:
+            raise _too_large()
+        self.clauses.append(clause)
+
+    def _require(self, form: Form, bound: Mapping[str, Constant], unless: list[int]) -> None:
+        """Add clauses: the form holds, unless one of these literals is true."""
+        self._n_instances += 1
+        if self._n_instances > MOST_INSTANCES:
+            raise _too_large()
+        match form:
+            case Literal(atom, positive):
+                truth = self._literal(atom, bound)
+                if isinstance(truth, bool):
+                    if truth != positive:
+                        self._add(list(unless))
+                else:
+                    self._add([*unless, truth if positive else -truth])
+            case Conjunction(parts):
+                for part in parts:
+                    self._require(part, bound, unless)
+            case Disjunction(parts):
+                self._add([*unless, *(self._imply(part, bound) for part in parts)])
+            case Some(number, variable, domain, body):
+                held = [
+                    self._exists_and(entity, body, {**bound, variable: entity})
+                    for entity in self._range(domain)
+                ]
+                self._at_least(number, held, unless)
+            case AllBut():
+                self._require_all_but(form, bound, unless)
+            case _:
+                assert_never(form)
+
+    def _require_all_but(
+        self, form: AllBut, bound: Mapping[str, Constant], unless: list[int]
+    ) -> None:
+        regular = []
+        for entity in self._range(form.domain):
+            excuses = [-self._exists[entity]] if entity in self._exists else []
+            if form.number:
+                exception = self._new()
+                regular.append(-exception)
+                excuses.append(exception)
+            self._require(form.body, {**bound, form.variable: entity}, [*unless, *excuses])
+        self._at_least(len(regular) - form.number, regular, unless)
+
+    def _imply(self, form: Form, bound: Mapping[str, Constant]) -> int:
+        """Return a literal that implies a form."""
+        if isinstance(form, Literal):
+            truth = self._literal(form.atom, bound)
+            if not isinstance(truth, bool):
+                return truth if form.positive else -truth
+        key = (id(form), tuple(bound[name] for name in self._free_in(form)))
+        number = self._implying.get(key)
+        if number is None:
+            number = self._implying[key] = self._new()
+            self._require(form, bound, [-number])
+        return number
+
+    def _free_in(self, form: Form) -> tuple[str, ...]:
+        """Return the variables that are free in a form, sorted."""
+        found = self._free.get(id(form))
+        if found is None:
+            match form:
+                case Literal(atom):
+                    names = {each.name for each in terms_of(atom) if isinstance(each, Variable)}
+                case Conjunction(parts) | Disjunction(parts):
+                    names = {name for part in parts for name in self._free_in(part)}
+                case Some(_, variable, _, body) | AllBut(_, variable, _, body):
+                    names = {name for name in self._free_in(body) if name != variable}
+                case _:
+                    assert_never(form)
+            found = self._free[id(form)] = tuple(sorted(names))
+        return found
+
+    def _exists_and(self, entity: Constant, body: Form, bound: Mapping[str, Constant]) -> int:
+        held = self._imply(body, bound)
+        if entity in self._exists:
+            both = self._new()
+            self._add([-both, self._exists[entity]])
+            self._add([-both, held])
+            return both
+        return held
+
+    def _at_least(self, number: int, literals: list[int], unless: list[int]) -> None:
+        """Add clauses: so many of the literals are true, unless one of others is."""
+        if number <= 0:
+            return
+        if number > len(literals):
+            self._add(list(unless))
+        elif number == 1:
+            self._add([*unless, *literals])
+        elif number == len(literals):
+            for literal in literals:
+                self._add([*unless, literal])
+        else:
+            from pysat.card import CardEnc, EncType
+
+            made = CardEnc.atleast(
+                lits=literals, bound=number, top_id=self._n_variables, encoding=EncType.seqcounter
+            )
+            self._n_variables = max(self._n_variables, made.nv)
+            for clause in made.clauses:
+                self._add([*unless, *clause])
+
+    def _range(self, domain: Domain) -> tuple[Constant, ...]:
+        return tuple(entity for sort in domain.sorts for entity in self._entities[sort])
+
+    def _literal(self, atom: Atom, bound: Mapping[str, Constant]) -> int | bool:
+        """Return the literal of an atom, or its truth if that is known."""
+        first, second = (_denote(term, bound) for term in terms_of(atom))
+        match atom:
+            case Equal():
+                return first == second
+            case Visited():
+                return self._atom("visited", first, second)
+            case AsTall():
+                return self._atom("tall", first, second)
+            case Taller():
+                return -self._atom("tall", second, first)
+            case SameHeight():
+                raise TypeError(f"a form says heights are equal by two atoms, but here is {atom}")
+            case _:
+                assert_never(atom)
+
+
+def _denote(term: Term, bound: Mapping[str, Constant]) -> Constant:
+    if isinstance(term, Constant):
+        return term
+    if isinstance(term, Variable):
+        return bound[term.name]
+    raise TypeError(f"a form has no descriptions, but here is {term}")
+
+
+def _too_large() -> TooLargeError:
+    return TooLargeError(
+        "the formula speaks of too many entities at once to be decided; use smaller numbers, or "
+        "fewer quantifiers that stand in each other"
+    )

@@ -1,0 +1,368 @@
+"""Languages: the words of clauses, as data.
+
+A language is a TOML file; those of the package lie in ``languages``. Where a word agrees with the
+gender of a subject, a table with ``masculine`` and ``feminine`` stands in the place of a text.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.templates.formulas import Domain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LANGUAGES = Path(__file__).parent / "languages"
+
+Gender = Literal["masculine", "feminine"]
+T = TypeVar("T")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _agree(value: object) -> object:
+    return {"masculine": value, "feminine": value} if isinstance(value, str) else value
+
+
+def _with_text(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+def _with_slots(*slots: str) -> AfterValidator:
+    """Make what checks that each of these stands once in a text, in this order, and no other."""
+
+    def check(text: str) -> str:
+        found = re.findall(r"\{[^{}]*\}|[{}]", text)
+        if found != list(slots):
+            order = ", in this order" if len(slots) > 1 else ""
+            said = f"{' and '.join(slots)} should stand in it, each once{order}"
+            raise ValueError(said if slots else "braces mean nothing here")
+        if len(text.splitlines()) > 1 or "\n" in text:
+            raise ValueError("has a line break; remove it")
+        return text
+
+    return AfterValidator(check)
+
+
+Text = Annotated[str, Field(min_length=1), _with_slots()]
+
+
+class Agreeing(_Strict):
+    """A text for each gender."""
+
+    masculine: Text
+    feminine: Text
+
+    def of(self, gender: Gender) -> str:
+        """Return the text for a gender."""
+        return self.masculine if gender == "masculine" else self.feminine
+
+
+Words = Annotated[Agreeing, BeforeValidator(_agree)]
+"""A text, or one for each gender."""
+
+
+class Verb(_Strict):
+    """The words of a verb, by the number of its subject and whether they are negated."""
+
+    singular: Words
+    plural: Words
+    not_singular: Words = Field(alias="not-singular")
+    not_plural: Words = Field(alias="not-plural")
+    person: Annotated[str, _with_slots("{0}")] = Field(
+        "{0}", description="a person as its object, as the Spanish 'a {0}' in 'visitó a Juan'"
+    )
+
+    def words(self, *, plural: bool, positive: bool) -> Agreeing:
+        """Return the words of one form."""
+        if positive:
+            return self.plural if plural else self.singular
+        return self.not_plural if plural else self.not_singular
+
+
+class QuantityWords(_Strict):
+    """A quantity without a number, as subject and as object."""
+
+    subject: Text
+    object: Text
+    number: Literal["singular", "plural"] = "singular"
+    gender: Gender = "masculine"
+    described: Text | None = Field(
+        None, description="as object in a description, where that is another text"
+    )
+    negates: bool = Field(
+        False, description="whether the verb before it is negated, as in 'não visitou ninguém'"
+    )
+
+
+class CountWords(_Strict):
+    """A quantity with a number; ``{number}`` stands for the numeral."""
+
+    one: Text
+    many: Annotated[str, _with_slots("{number}")]
+    gender: Gender = "masculine"
+
+
+class DescribedWords(_Strict):
+    """A definite description; ``{predicate}`` stands for what is said."""
+
+    text: Annotated[str, _with_slots("{predicate}")]
+    gender: Gender = "masculine"
+
+
+class ByDomain(_Strict, Generic[T]):
+    """Words for people, places and both."""
+
+    people: T
+    places: T
+    both: T
+
+    def of(self, domain: Domain) -> T:
+        """Return those for a domain."""
+        return {
+            Domain.PEOPLE: self.people,
+            Domain.PLACES: self.places,
+            Domain.BOTH: self.both,
+        }[domain]
+
+
+VERBS = ("visited", "taller", "as-tall", "same-height", "is")
+
+
+class Verbs(_Strict):
+    """The verbs of the template language."""
+
+    visited: Verb
+    taller: Verb
+    as_tall: Verb = Field(alias="as-tall")
+    same_height: Verb = Field(alias="same-height")
+    is_: Verb = Field(alias="is")
+
+    def of(self, name: str) -> Verb:
+        """Return a verb by the name that clauses have for it."""
+        verb: Verb = getattr(self, {"is": "is_"}.get(name, name.replace("-", "_")))
+        return verb
+
+
+class Quantities(_Strict):
+    """The words of quantities."""
+
+    every: ByDomain[QuantityWords]
+    some: ByDomain[QuantityWords]
+    no: ByDomain[QuantityWords]
+    exactly: ByDomain[CountWords]
+    at_least: ByDomain[CountWords] = Field(alias="at-least")
+
+
+class Connectives(_Strict):
+    """What joins sentences; ``{0}`` and ``{1}`` stand for them."""
+
+    and_: Annotated[str, _with_slots("{0}", "{1}")] = Field(alias="and")
+    or_: Annotated[str, _with_slots("{0}", "{1}")] = Field(alias="or")
+    if_: Annotated[str, _with_slots("{0}", "{1}")] = Field(alias="if")
+    not_: Annotated[str, _with_slots("{0}")] = Field(alias="not")
+
+    def of(self, name: str) -> str:
+        """Return the pattern of a connective."""
+        pattern: str = getattr(self, f"{name}_")
+        return pattern
+
+
+class Lists(_Strict):
+    """What stands between the parts of a list, and between the sentences of a premise."""
+
+    between: Text
+    last: Text
+    sentences: Text
+
+
+class Numerals(_Strict):
+    """The numerals from one on."""
+
+    words: tuple[Words, ...]
+
+
+class Language(_Strict):
+    """The words of a language."""
+
+    name: Text
+    verbs: Verbs
+    quantities: Quantities
+    described: ByDomain[Annotated[DescribedWords, BeforeValidator(_with_text)]]
+    connectives: Connectives
+    lists: Lists
+    numerals: Numerals
+
+    @model_validator(mode="after")
+    def _check_differences(self) -> Self:
+        """Check that what means something else has other words."""
+        verbs = [self.verbs.of(name) for name in VERBS]
+        forms = [[each.singular, each.not_singular, each.plural, each.not_plural] for each in verbs]
+        for name, (one, not_one, several, not_several) in zip(VERBS, forms, strict=True):
+            if one == not_one or several == not_several:
+                raise ValueError(f"verbs.{name} has the same words where it is negated")
+        shown = [each.singular.masculine for each in verbs]
+        groups = {"verbs": shown, "connectives": [self.connectives.and_, self.connectives.or_]}
+        for domain in ("people", "places", "both"):
+            for role in ("subject", "object"):
+                own = (self.quantities.every, self.quantities.some, self.quantities.no)
+                groups[f"quantities ({domain}, {role})"] = [
+                    getattr(getattr(each, domain), role) for each in own
+                ]
+        for gender in ("masculine", "feminine"):
+            groups[f"numerals ({gender})"] = [getattr(each, gender) for each in self.numerals.words]
+        for name, texts in groups.items():
+            twice = next((each for each in texts if texts.count(each) > 1), None)
+            if twice is not None:
+                raise ValueError(f"{name} have {twice!r} for two meanings")
+        if self.connectives.not_.strip() == "{0}":
+            raise ValueError("connectives.not denies nothing")
+        return self
+
+    def numeral(self, number: int, gender: Gender) -> str:
+        """Return the numeral of a number; in digits beyond those that the language has."""
+        if 1 <= number <= len(self.numerals.words):
+            return self.numerals.words[number - 1].of(gender)
+        return str(number)
+
+
+def read_language(path: str | Path, *, changes: str | Path | None = None) -> Language:
+    """Read the file of a language.
+
+    Parameters
+    ----------
+    path
+        The file.
+    changes
+        A file with keys that have other values.
+
+    Raises
+    ------
+    InputError
+        If it is no TOML file in UTF-8.
+    ConfigError
+        If keys are missing, unknown or of the wrong type; all are listed.
+    """
+    content = _read_toml(Path(path))
+    if changes is not None:
+        content = _changed(content, _read_toml(Path(changes)))
+    return _validated(content, path)
+
+
+def _validated(content: dict[str, object], path: str | Path) -> Language:
+    try:
+        return Language.model_validate(content)
+    except ValidationError as error:
+        problems = [_say_problem(path, each["loc"], each) for each in error.errors()]
+        raise ConfigError(problems) from error
+
+
+def _say_problem(path: str | Path, keys: Sequence[int | str], problem: Mapping[str, Any]) -> str:
+    known = {
+        "missing": "is missing",
+        "extra_forbidden": "is unknown; remove it",
+        "string_too_short": "is empty",
+        "string_type": "has to be a text",
+    }
+    said = known.get(problem["type"], problem["msg"].removeprefix("Value error, "))
+    if problem["type"] in {"model_type", "model_attributes_type", "dict_type"}:
+        said = "has to be a table"
+    return ": ".join([", ".join(filter(None, [str(path), ".".join(map(str, keys))])), said])
+
+
+def _read_toml(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
+
+
+def _changed(content: dict[str, object], changes: dict[str, object]) -> dict[str, object]:
+    """Return tables with the changes of others, deep down."""
+    changed = dict(content)
+    for key, value in changes.items():
+        old = changed.get(key)
+        is_table = isinstance(old, dict) and isinstance(value, dict)
+        changed[key] = _changed(old, value) if is_table else value  # type: ignore[arg-type]
+    return changed
+
+
+def language_codes() -> tuple[str, ...]:
+    """Return the codes of the languages of the package."""
+    return tuple(sorted(path.stem for path in LANGUAGES.glob("*.toml")))
+
+
+@functools.cache
+def load_language(code: str, rules: str = "careful") -> Language:
+    """Return a language of the package.
+
+    Parameters
+    ----------
+    code
+        ``en`` or ``pt``.
+    rules
+        The rule set, one of :data:`ietest_fast.templates.tasks.RULE_SETS`. Those of the thesis and
+        of its published corpora have some words of their own.
+
+    Raises
+    ------
+    InputError
+        If there is none of this code.
+    """
+    if code not in language_codes():
+        raise InputError(f"there is no language {code!r}; there are {', '.join(language_codes())}")
+    changes = LANGUAGES / rules / f"{code}.toml"
+    return read_language(LANGUAGES / f"{code}.toml", changes=changes if changes.exists() else None)
+
+
+@functools.cache
+def load_wordings(code: str, rules: str = "careful") -> tuple[Verbs, ...]:
+    """Return the verbs of a language of the package in several wordings, the usual one first.
+
+    They have other verbs in the place of visiting, and other adjectives in the place of being tall.
+    What follows from what is the same, as all sentences of a pair have the same ones.
+
+    Parameters
+    ----------
+    code, rules
+        As for :func:`load_language`.
+
+    Raises
+    ------
+    InputError
+        If there is no language of this code, or it has one wording only.
+    """
+    usual = load_language(code, rules)
+    path = LANGUAGES / "wordings" / f"{code}.toml"
+    if not path.exists():
+        raise InputError(f"there is one wording of {usual.name} only; take another language")
+    verbs = usual.verbs.model_dump(by_alias=True)
+    wordings: Any = _read_toml(path)["wordings"]
+    return (usual.verbs, *(Verbs.model_validate(_reworded(verbs, words)) for words in wordings))
+
+
+def _reworded(value: object, words: dict[str, str]) -> object:
+    """Return texts, deep down, with words in the places of others."""
+    if isinstance(value, dict):
+        return {key: _reworded(own, words) for key, own in value.items()}
+    return re.sub(r"\w+", lambda found: words.get(found.group(), found.group()), str(value))

@@ -1,0 +1,170 @@
+"""Names of people and places."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+import pyarrow as pa
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NAMES = Path(__file__).parent / "names"
+
+Split = Literal["train", "valid", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+_KINDS = ("women", "men", "places")
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names that entities get.
+
+    Parameters
+    ----------
+    women, men
+        Names of people, all different.
+    places
+        Names of places, all different, none of which is a person's name.
+
+    Raises
+    ------
+    InputError
+        If a name is empty or stands there twice.
+    """
+
+    women: tuple[str, ...]
+    men: tuple[str, ...]
+    places: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for name in (*self.women, *self.men, *self.places):
+            _check_name(name)
+            if fold_name(name) in seen:
+                raise InputError(
+                    f"the name {name!r} stands there twice, so two entities could have it; "
+                    "remove one of them"
+                )
+            seen.add(fold_name(name))
+
+    @property
+    def people(self) -> pa.Array:
+        """The names of people, women first, as large strings."""
+        return pa.array([*self.women, *self.men], pa.large_string())
+
+
+def fold_name(name: str) -> str:
+    """Return what two names have in common that readers cannot tell apart."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _check_name(name: str) -> None:
+    if not name.strip():
+        raise InputError("a name is empty; remove it")
+    if name != name.strip():
+        raise InputError(f"the name {name!r} has blanks at its ends; remove them")
+    # These stand between sentences, between names, and in the place of words.
+    found = re.search(r"[\r\n,;{}\[\]]|\.\s|\.$", name)
+    if found is not None or len(name.splitlines()) > 1:
+        mark = "a line break" if found is None else repr(found.group())
+        raise InputError(f"the name {name!r} has {mark}, which means something else; remove it")
+
+
+def check_disjoint(names: Sequence[tuple[str, Names]]) -> None:
+    """Check that no name stands in two splits.
+
+    Parameters
+    ----------
+    names
+        The splits, by name.
+
+    Raises
+    ------
+    InputError
+        If one does; it is named.
+    """
+    owner: dict[str, str] = {}
+    for split, own in names:
+        for name in (*own.women, *own.men, *own.places):
+            first = owner.setdefault(fold_name(name), split)
+            if first != split:
+                raise InputError(
+                    f"the name {name!r} stands in the splits {first!r} and {split!r}; "
+                    "remove it from one of them"
+                )
+
+
+def read_names(path: str | Path) -> dict[str, Names]:
+    """Read a file of names: a TOML table for each split, with ``women``, ``men`` and ``places``.
+
+    Returns
+    -------
+    dict
+        The names of each split; no name stands in two of them.
+
+    Raises
+    ------
+    InputError
+        If it is no such file.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
+    try:
+        found = {split: _names_of(split, own) for split, own in content.items()}
+        if not found:
+            raise InputError("there is no split; write a table such as [train]")
+        check_disjoint(tuple(found.items()))
+    except InputError as error:
+        raise InputError(str(error), path=path) from error
+    return found
+
+
+def _names_of(split: str, content: object) -> Names:
+    if split in _KINDS:
+        raise InputError(f"the list {split!r} must stand in the table of a split, such as [train]")
+    expected = f"[{split}] must have the lists {', '.join(_KINDS)}, and nothing else"
+    if not isinstance(content, dict) or set(content) != set(_KINDS):
+        raise InputError(expected)
+    return Names(**{kind: _texts(content, kind, split) for kind in _KINDS})
+
+
+def _texts(content: Mapping[str, object], kind: str, split: str) -> tuple[str, ...]:
+    texts = content[kind]
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        raise InputError(f"{kind} in [{split}] must be a list of texts")
+    return tuple(texts)
+
+
+@functools.cache
+def load_names(code: str, split: Split) -> Names:
+    """Return the names that the package has for a language and a split.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    known = sorted(path.stem for path in NAMES.glob("*.toml"))
+    if code not in known:
+        raise InputError(
+            f"there are no names for the language {code!r}; pass a file of names (--names FILE)"
+        )
+    found = read_names(NAMES / f"{code}.toml")
+    if split not in found:
+        raise InputError(f"there is no split {split!r}; there are {', '.join(found)}")
+    return found[split]

@@ -1,0 +1,70 @@
+"""Why premises and a hypothesis do not have a label: a world that shows it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from ietest_fast.templates.formulas import And, Not
+from ietest_fast.templates.solver import Label, find_world
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.templates.formulas import Formula
+    from ietest_fast.templates.interpretation import Interpretation
+
+MOST_SAID = 8
+"""Visits of a world that are named."""
+
+
+def refute(premises: Sequence[Formula], hypothesis: Formula, label: Label) -> str:
+    """Say why premises and a hypothesis do not have a label.
+
+    Parameters
+    ----------
+    premises, hypothesis
+        Without free variables.
+    label
+        One that they do not have.
+
+    Returns
+    -------
+    str
+        The part of a sentence: of a contradiction, that the hypothesis can be true, with a world
+        in which it is; of an entailment, that it can be false.
+    """
+    true = None if label is Label.ENTAILMENT else find_world(And((*premises, hypothesis)))
+    if label is Label.CONTRADICTION and true is not None:
+        return f"the hypothesis can be true: {describe_world(true)}"
+    false = find_world(And((*premises, Not(hypothesis))))
+    if label is Label.ENTAILMENT and false is not None:
+        return f"the hypothesis can be false: {describe_world(false)}"
+    return f"the hypothesis is never {'true' if true is None else 'false'}"
+
+
+def describe_world(world: Interpretation) -> str:
+    """Say who has visited whom and what in a world, and who is tall, in the syntax of formulas.
+
+    Entities without a name are ``#1``, ``#2`` and so on; they are listed.
+    """
+    visits = sorted(f"V({visitor.name}, {visited.name})" for visitor, visited in world.visits)
+    if len(visits) > MOST_SAID:
+        visits[MOST_SAID:] = [f"{len(visits) - MOST_SAID} other visits"]
+    said = ", ".join(visits) or "nobody has visited anything"
+    if len(set(world.heights.values())) > 1:
+        order = sorted(world.people, key=lambda each: (-world.heights[each], each.name))
+        marks = [
+            "",
+            *(
+                " > " if world.heights[one] > world.heights[two] else " == "
+                for one, two in itertools.pairwise(order)
+            ),
+        ]
+        said += "; " + "".join(
+            f"{mark}{each.name}" for mark, each in zip(marks, order, strict=True)
+        )
+    for kind, entities in (("person", world.people), ("place", world.places)):
+        others = [each.name for each in entities if each.name.startswith("#")]
+        said += "".join(f"; there is also a {kind} {name}" for name in others)
+    return said

@@ -1,0 +1,323 @@
+"""Templates: premises and a hypothesis as schemas, and the label that all their shapes have.
+
+A *shape* of a template has numbers for its sizes and indices. It is a pair of formulas about named
+entities, whose label is proved; names of people and places make texts of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ietest_fast.errors import InputError
+from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
+from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.refuting import refute
+from ietest_fast.templates.schemas import ShapeError, instantiate
+from ietest_fast.templates.solver import Label, label_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from ietest_fast.templates.formulas import Formula
+    from ietest_fast.templates.lexing import Token
+    from ietest_fast.templates.schemas import Index, NamedTerm, Schema
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values of a size or an index, both ends included; they may depend on earlier ones."""
+
+    name: str
+    low: Index
+    high: Index
+    at: Token
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Names of people or places: ``y``, or ``x[1..n]``."""
+
+    name: str
+    sort: Sort
+    low: Index | None
+    high: Index | None
+    at: Token
+
+
+@dataclass(frozen=True)
+class Premise:
+    """A sentence of the premise, or with a range one for each number in it."""
+
+    schema: Schema
+    each: Range | None
+    at: Token
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Signs that negate a formula or not, each as likely: ``s``, or ``s[1..n]``."""
+
+    name: str
+    low: Index | None
+    high: Index | None
+    at: Token
+
+    def numbers(self, sizes: Mapping[str, int]) -> Sequence[int | None]:
+        """Return the indices of its signs; None: it has no index."""
+        if self.low is None or self.high is None:
+            return [None]
+        return range(self.low.value(sizes), self.high.value(sizes) + 1)
+
+    def keys(self, sizes: Mapping[str, int]) -> list[str]:
+        """Return the names of its signs among the numbers of a shape."""
+        numbers = self.numbers(sizes)
+        return [self.name if each is None else f"{self.name}[{each}]" for each in numbers]
+
+
+MOST_SHAPES = 100_000
+"""Shapes of a template, at most: each of them is proved."""
+
+MASKS = ("and", "or", "some", "every", "number")
+"""What can be masked in a hypothesis."""
+
+
+@dataclass(frozen=True)
+class Mask:
+    """The word of the hypothesis that is masked: that of a connective or a quantity."""
+
+    what: str
+    at: Token
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A template with numbers for its sizes.
+
+    Parameters
+    ----------
+    sizes
+        The numbers of sizes and indices, in the order of the template.
+    premises, hypothesis
+        Formulas.
+    constants
+        The entities of both, in the order in which they stand there.
+    """
+
+    sizes: tuple[tuple[str, int], ...]
+    premises: tuple[Formula, ...]
+    hypothesis: Formula
+    constants: tuple[Constant, ...]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A scheme of pairs with one label (thesis, section 3.2).
+
+    Parameters
+    ----------
+    name
+        Of the template.
+    ranges
+        Sizes and indices.
+    declarations
+        The names of people and places.
+    premises, hypothesis
+        What the texts say.
+    label
+        What the premises say of the hypothesis, in every shape.
+    at, label_at
+        Where the template and its label stand.
+    same
+        Names that stand for one entity.
+    signs
+        What negates formulas or not.
+    share
+        How often the template is drawn, compared with others.
+    mask
+        The word that a masked language model has to find; None: there is none.
+    path
+        The file, None for a text in memory.
+    """
+
+    name: str
+    ranges: tuple[Range, ...]
+    declarations: tuple[Declaration, ...]
+    premises: tuple[Premise, ...]
+    hypothesis: Schema
+    label: Label
+    at: Token
+    label_at: Token
+    same: tuple[tuple[NamedTerm, NamedTerm], ...] = ()
+    signs: tuple[Sign, ...] = ()
+    share: Fraction = Fraction(1)
+    mask: Mask | None = None
+    path: str | Path | None = None
+    _sorts: dict[str, Sort] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_sorts", {each.name: each.sort for each in self.declarations})
+
+    def sizes(self) -> Iterator[dict[str, int]]:
+        """Yield the numbers of each shape."""
+        for sizes, _ in self.weighted_sizes():
+            yield sizes
+
+    def weighted_sizes(self) -> Iterator[tuple[dict[str, int], float]]:
+        """Yield the numbers of each shape, and with which probability a shape has them.
+
+        Sizes are drawn in their order, each of a range with the same probability, and then signs.
+        Sizes that leave no number for a later one are not drawn.
+
+        Raises
+        ------
+        TemplateError
+            If there is no shape, or more than :data:`MOST_SHAPES`.
+        """
+        total = self._total()
+        for sizes, weight in self._extend({}, 1.0, 0):
+            names = [key for sign in self.signs for key in sign.keys(sizes)]
+            for own in itertools.product((0, 1), repeat=len(names)):
+                yield sizes | dict(zip(names, own, strict=True)), weight / total / 2 ** len(names)
+
+    def _total(self) -> float:
+        """Return the probability of all sizes that leave a number for later ones."""
+        weights: list[float] = []
+        n_shapes = 0
+        for sizes, weight in self._extend({}, 1.0, 0):
+            weights.append(weight)
+            n_shapes += 2 ** sum(len(sign.numbers(sizes)) for sign in self.signs)
+            if n_shapes > MOST_SHAPES:
+                raise self.error(
+                    f"it has more than {MOST_SHAPES:,} shapes, and each has to be proved; make the "
+                    "ranges of its sizes smaller, or take fewer signs",
+                    self.at,
+                )
+        if not n_shapes:
+            raise self.error("the ranges of its sizes leave no shape", self.at)
+        return math.fsum(weights)
+
+    def _extend(
+        self, sizes: dict[str, int], weight: float, place: int
+    ) -> Iterator[tuple[dict[str, int], float]]:
+        if place == len(self.ranges):
+            yield sizes, weight
+            return
+        own = self.ranges[place]
+        numbers = range(own.low.value(sizes), own.high.value(sizes) + 1)
+        for number in numbers:
+            yield from self._extend({**sizes, own.name: number}, weight / len(numbers), place + 1)
+
+    def shape(self, sizes: Mapping[str, int]) -> Shape:
+        """Return the shape with these sizes, without a proof.
+
+        Raises
+        ------
+        TemplateError
+            If an index is outside the range of its family, or a family has no number.
+        """
+        try:
+            premises = tuple(one for each in self.premises for one in self._formulas(each, sizes))
+            hypothesis = instantiate(self.hypothesis, sizes, self._sorts)
+        except ShapeError as error:
+            raise self.error(f"{say_sizes(sizes)} {error}", error.at) from error
+        if not premises:
+            raise self.error(f"{say_sizes(sizes)} there is no premise", self.at)
+        declared = self._declared(sizes)
+        named = {each: None for one in (*premises, hypothesis) for each in constants_of(one)}
+        unknown = [each.name for each in named if each.name not in declared]
+        if unknown:
+            raise self._not_declared(unknown[0], sizes, self.at)
+        if self.same:
+            merged = self._merged(sizes, declared)
+            premises, hypothesis = rename((premises, hypothesis), merged)
+            named = {merged.get(each, each): None for each in named}
+        return Shape(tuple(sizes.items()), premises, hypothesis, tuple(named))
+
+    def _formulas(self, premise: Premise, sizes: Mapping[str, int]) -> Iterator[Formula]:
+        if premise.each is None:
+            yield instantiate(premise.schema, sizes, self._sorts)
+            return
+        own = premise.each
+        for number in range(own.low.value(sizes), own.high.value(sizes) + 1):
+            yield instantiate(premise.schema, {**sizes, own.name: number}, self._sorts)
+
+    def _merged(
+        self, sizes: Mapping[str, int], declared: frozenset[str]
+    ) -> dict[Constant, Constant]:
+        """Return who each entity is that another name stands for."""
+        found: dict[Constant, Constant] = {}
+
+        def entity(term: NamedTerm) -> Constant:
+            name = term.name if term.index is None else f"{term.name}[{term.index.value(sizes)}]"
+            if name not in declared:
+                raise self._not_declared(name, sizes, term.at)
+            return end_of(Constant(name, self._sorts[term.name]))
+
+        def end_of(own: Constant) -> Constant:
+            while own in found:
+                own = found[own]
+            return own
+
+        for one, two in self.same:
+            source, target = entity(one), entity(two)
+            if source != target:
+                found[source] = target
+        return {each: end_of(target) for each, target in found.items()}
+
+    def _declared(self, sizes: Mapping[str, int]) -> frozenset[str]:
+        declared = set()
+        for each in self.declarations:
+            if each.low is None or each.high is None:
+                declared.add(each.name)
+                continue
+            numbers = range(each.low.value(sizes), each.high.value(sizes) + 1)
+            declared |= {f"{each.name}[{number}]" for number in numbers}
+        return frozenset(declared)
+
+    def _not_declared(self, name: str, sizes: Mapping[str, int], at: Token) -> TemplateError:
+        return self.error(f"{say_sizes(sizes)} there is {name}, which is not declared", at)
+
+    def prove(self, sizes: Mapping[str, int]) -> Shape:
+        """Return the shape with these sizes, whose label is proved.
+
+        Raises
+        ------
+        TemplateError
+            If it has another label, its premises contradict each other, or no proof is found.
+        """
+        shape = self.shape(sizes)
+        try:
+            found = label_of(shape.premises, shape.hypothesis)
+        except InputError as error:
+            raise self.error(f"{say_sizes(sizes)} {error}", self.at) from error
+        if found is not self.label:
+            why = refute(shape.premises, shape.hypothesis, self.label)
+            raise self.error(
+                f"the label is {self.label.value}, but {say_sizes(sizes)} it is {found.value}: "
+                f"{why}",
+                self.label_at,
+            )
+        return shape
+
+    def error(self, message: str, at: Token | None = None) -> TemplateError:
+        """Return an error at a token, or where the template begins."""
+        place = self.at if at is None else at
+        return TemplateError(
+            f"template {self.name!r}: {message}",
+            line=place.line,
+            column=place.column,
+            path=self.path,
+        )
+
+
+def say_sizes(sizes: Mapping[str, int]) -> str:
+    """Say which sizes a shape has: ``with n = 3 and i = 1``."""
+    said = [f"{name} = {number}" for name, number in sizes.items()]
+    if not said:
+        return "here"
+    return "with " + (" and ".join([", ".join(said[:-1]), said[-1]]) if said[1:] else said[0])

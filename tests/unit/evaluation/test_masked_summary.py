@@ -1,0 +1,296 @@
+"""Accuracies and ranks of hidden words, logs of them, and the published results."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.masked_answers import (
+    SCHEMA,
+    MaskedAnswers,
+    read_masked_log,
+    write_masked_log,
+)
+from ietest_fast.evaluation.masked_summary import summarise_masked
+from ietest_fast.report.masked import answer_table, group_table, model_table, wrong_table
+from ietest_fast.stats import wilson_interval
+
+
+def make_answers(n: int, *, seed: int, name: str = "tiny") -> MaskedAnswers:
+    """Random ranks, some of them among candidates, some rows not scored."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(n):
+        rank = int(rng.integers(1, 5))
+        answer = str(rng.choice(["and", "or", "twenty one"]))
+        wrong = str(rng.choice([",", "but"]))
+        row: dict[str, Any] = {
+            "model": name,
+            "item": item,
+            "answer": answer,
+            "module": str(rng.choice(["coordination", "counting"])),
+        }
+        if rng.random() < 0.1:
+            rows.append(row | {"problem": "no answer"})
+            continue
+        row |= {
+            "predicted": answer if rank == 1 else wrong,
+            "rank": rank,
+            "reciprocal_rank": 1 / rank,
+            "log_probability": -float(rng.random()),
+            "n_tokens": len(answer.split()),
+            "ranked_in": "candidates" if " " in answer else "vocabulary",
+            "truncated": bool(rng.random() < 0.2),
+        }
+        rows.append(row)
+    kinds = {field.name: field.type for field in SCHEMA} | {"item": pa.int64()}
+    schema = pa.schema([*kinds.items(), ("module", pa.string())])
+    return MaskedAnswers(table=pa.Table.from_pylist(rows, schema=schema), groups=("module",))
+
+
+def test_every_number_is_a_plain_count() -> None:
+    answers = make_answers(300, seed=1)
+    summary = summarise_masked(answers)
+    rows = [row for row in answers.table.to_pylist() if row["problem"] is None]
+    groups = [(None, each) for each in summary.whole]
+    groups += [("answer", each) for each in summary.by_answer]
+    groups += [("module", each) for each in summary.by_group["module"]]
+    assert len(groups) == 2 + 3 + 4
+    for column, group in groups:
+        own = [
+            row
+            for row in rows
+            if row["ranked_in"] == group.ranked_in
+            and (column is None or row[column] == group.value)
+        ]
+        firsts = sum(row["rank"] == 1 for row in own)
+        assert (group.accuracy.k, group.accuracy.n) == (firsts, len(own))
+        assert group.accuracy.interval == wilson_interval(firsts, len(own))
+        mean = sum(1 / row["rank"] for row in own) / len(own)
+        assert group.mean_reciprocal_rank == pytest.approx(mean)
+        assert group.interval is not None
+        assert mean in group.interval
+        counts = Counter(row["answer"] for row in own)
+        assert counts[group.majority] == max(counts.values())
+        assert group.majority_share == max(counts.values()) / len(own)
+        wrong = Counter(row["predicted"] for row in own if row["rank"] > 1)
+        assert dict(group.wrong) == dict(wrong)
+    assert sum(each.accuracy.n for each in summary.whole) == len(rows)
+    assert summary.to_dict()["problems"] == {"no answer": 300 - len(rows)}
+    json.dumps(summary.to_dict(), allow_nan=False)
+
+
+def test_only_the_commonest_wrong_answers_are_named() -> None:
+    table = make_answers(60, seed=2).table
+    words = [f"w{i % 7}" for i in range(60)]
+    table = table.set_column(table.column_names.index("predicted"), "predicted", pa.array(words))
+    summary = summarise_masked(MaskedAnswers(table=table))
+    assert all(len(each.wrong) == 3 for each in summary.by_answer)
+
+
+def test_a_model_that_is_not_better_than_a_constant_is_told() -> None:
+    (first, second) = summarise_masked(make_answers(300, seed=1)).remarks()
+    assert first.startswith("tiny: not shown to be better than always answering ")
+    assert second.startswith("tiny: not shown to be better than always answering 'twenty one'")
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.tsv", "a.jsonl", "a.csv.gz"])
+def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
+    both = [make_answers(50, seed=3), make_answers(50, seed=3, name="after")]
+    write_masked_log(both, tmp_path / name)
+    found = read_masked_log(tmp_path / name)
+    assert [each.model for each in found] == ["tiny", "after"]
+    for old, new in zip(both, found, strict=True):
+        assert new.groups == ("module",)
+        for column in (*SCHEMA.names, "module"):
+            left, right = (list(map(str, each.table[column].to_pylist())) for each in (old, new))
+            assert left == right, column
+        assert summarise_masked(new).to_dict() == summarise_masked(old).to_dict()
+    assert found[0].n_truncated > 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "ranks", "message"),
+    [
+        ({"answer": ["a"], "reciprocal_rank": [0.3]}, None, "0.3 is no reciprocal rank"),
+        ({"answer": ["a"], "reciprocal_rank": [-1.0]}, None, "-1.0 is no reciprocal rank"),
+        ({"answer": ["a"], "reciprocal_rank": ["x"]}, None, "row 0, column 'reciprocal_rank': 'x'"),
+        ({"answer": ["a"]}, None, "there are no ranks in it"),
+        ({"answer": ["a"], "r": [1.5]}, ["r"], "1.5 is no reciprocal rank"),
+        ({"answer": ["a"], "r": [1.0]}, ["q"], "column 'q': there is no such column"),
+        ({"answer": pa.array([], pa.string()), "reciprocal_rank": []}, None, "there is no row"),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "rank": ["first"]},
+            None,
+            "column 'rank': holds string, int32 expected",
+        ),
+        (
+            {"answer": ["a", "b"], "reciprocal_rank": [1.0, 0.5], "rank": [1, 3]},
+            None,
+            "row 1, column 'rank': 3 is not one over the reciprocal rank",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [0.0], "rank": [-2]},
+            None,
+            "column 'rank': -2 is not one over the reciprocal rank",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "ranked_in": ["foo"]},
+            None,
+            "column 'ranked_in': 'foo' is none of vocabulary, candidates",
+        ),
+        (
+            {"answer": ["a", None], "reciprocal_rank": [1.0, 1.0]},
+            None,
+            "row 1, column 'answer': None is no answer, but has a rank",
+        ),
+        (
+            {"answer": ["a", " "], "reciprocal_rank": [1.0, 1.0]},
+            None,
+            "row 1, column 'answer': ' ' is no answer, but has a rank",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "problem": ["too long"]},
+            None,
+            "column 'problem': 'too long' is a problem, but there is a rank",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "item": [[1]]},
+            None,
+            "column 'item': holds list<",
+        ),
+        ({"answer": ["a"], "reciprocal_rank": [1e-10]}, None, "1e-10 is no reciprocal rank"),
+        (
+            {"answer": ["a", "a"], "reciprocal_rank": [1.0, 1.0], "item": [7, 7]},
+            None,
+            "row 1, column 'item': the item 7 stands there twice for one model",
+        ),
+    ],
+)
+def test_bad_logs_are_refused(
+    tmp_path: Path, columns: dict[str, Any], ranks: list[str] | None, message: str
+) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=message):
+        read_masked_log(tmp_path / "a.parquet", ranks=ranks)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            "tiny,1,and,1\nother,1,or,1\n",
+            "the item '1' has the answers 'and' and 'or'; correct one",
+        ),
+        ("tiny,1,and,1\n,2,and,1\n", "a row has no model"),
+    ],
+)
+def test_logs_of_several_models_are_checked(tmp_path: Path, rows: str, message: str) -> None:
+    (tmp_path / "a.csv").write_text(f"model,item,answer,reciprocal_rank\n{rows}")
+    with pytest.raises(InputError, match=message):
+        read_masked_log(tmp_path / "a.csv")
+
+
+def test_ranks_that_lack_are_computed(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("answer,reciprocal_rank,rank\nand,1,1\nand,0.5,\n")
+    (found,) = read_masked_log(tmp_path / "a.csv")
+    assert found.table["rank"].to_pylist() == [1, 2]
+
+
+def test_a_log_needs_few_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("answer,reciprocal_rank\nand,1\nand,0.5\nor,\nor,0\n")
+    (found,) = read_masked_log(path)
+    assert found.table["rank"].to_pylist() == [1, 2, None, None]
+    assert found.problems == [None, None, "no rank in the log", None]
+    summary = summarise_masked(found)
+    assert summary.whole[0].accuracy.n == 3
+    assert summary.whole[0].mean_reciprocal_rank == 0.5
+    assert "1 rank is given as 0" in summary.remarks()[-1]
+
+
+def test_the_published_accuracies_of_boolean_coordination(shared: Path) -> None:
+    """Table 3.3, and Figure 3.6 by connective, from the published reciprocal ranks."""
+    facts = json.loads((shared / "reference" / "template_facts.json").read_text())
+    table33 = facts["masked_inference"]["table33"]
+    path = shared / "data" / "masked_inference" / "BC_basic_results.csv.gz"
+    found = {each.model: summarise_masked(each) for each in read_masked_log(path)}
+    assert list(found) == [
+        "bert_base_uncased_pre_trained",
+        "bert_base_uncased_no_pre_trained",
+        "bert_base_uncased_fine_tuned",
+    ]
+    pretrained = found["bert_base_uncased_pre_trained"]
+    tuned = found["bert_base_uncased_fine_tuned"]
+    for summary, published in ((pretrained, "pretrained"), (tuned, "finetuned")):
+        (whole,) = summary.whole
+        assert whole.accuracy.n == 1000
+        assert whole.majority_share == 0.5
+        assert whole.accuracy.share is not None
+        assert round(100 * whole.accuracy.share, 1) == table33[published][0]
+    assert [(each.value, each.accuracy.k) for each in pretrained.by_answer] == [
+        ("and", 0),
+        ("or", 0),
+    ]
+    assert [(each.value, each.accuracy.k, each.accuracy.n) for each in tuned.by_answer] == [
+        ("and", 151, 500),
+        ("or", 402, 500),
+    ]
+    (only,) = read_masked_log(path, ranks=["bert_base_uncased_fine_tuned"])
+    assert summarise_masked(only).to_dict() == tuned.to_dict()
+    # Better than a constant, and by little: the interval begins at 52.2%.
+    assert tuned.remarks() == []
+
+
+def test_tables_have_a_row_for_each_group() -> None:
+    summaries = [
+        summarise_masked(make_answers(100, seed=4, name=name)) for name in ("before", "after")
+    ]
+    whole = model_table(summaries)
+    assert len(whole.rows) == 4
+    assert "each hidden by itself" in whole.note
+    answers = answer_table(summaries)
+    assert len(answers.rows) == 3
+    assert [column.name for column in answers.columns].count("after %") == 1
+    assert len(group_table(summaries, "module").rows) == 4
+    wrong = wrong_table(summaries)
+    assert wrong is not None
+    assert len(wrong.rows) == 6
+    unknown = (
+        summaries[0]
+        .answers.table.drop(["predicted"])
+        .append_column("predicted", pa.nulls(100, pa.string()))
+    )
+    assert wrong_table([summarise_masked(MaskedAnswers(table=unknown))]) is None
+
+
+def test_a_summary_prints_itself_and_becomes_a_frame() -> None:
+    summary = summarise_masked(make_answers(300, seed=1))
+    text = str(summary)
+    assert text.startswith(
+        "Masked inference\nmodel                    tiny\nitems                    300\n"
+    )
+    assert "in the vocabulary" in text
+    assert "not shown to be better" in text
+    frame = summary.to_frame()
+    assert len(frame) == 2 + 3 + 4
+    assert set(frame["by"]) == {"all", "answer", "module"}
+
+
+def test_a_row_that_one_model_alone_could_not_score() -> None:
+    """The models' groups need not be the same."""
+    first, second = make_answers(40, seed=5), make_answers(40, seed=6, name="other")
+    only = second.table.filter(pa.array([a == "and" for a in second.table["answer"].to_pylist()]))
+    summaries = [summarise_masked(first), summarise_masked(MaskedAnswers(table=only))]
+    rows = {row[0]: row for row in answer_table(summaries).rows}
+    assert rows["or"][-3:] == (None, None, None)
+    assert None not in rows["and"]
