@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ietest_fast.transform.distraction import Distraction
@@ -29,6 +29,7 @@ ORACLES = {
 
 
 @pytest.mark.parametrize("rules", ["careful", "paper"])
+@example(texts=["ETC\n."], is_large=False, n_threads=1)
 @given(
     texts=st.lists(TEXTS, max_size=6),
     is_large=st.booleans(),

@@ -13,7 +13,7 @@ ABBREVIATIONS = set(
 
 def is_abbreviation(text: str) -> bool:
     """Tell whether a full stop behind the text belongs to its last word."""
-    word = re.search(r"[A-Za-z.]*$", text)[0]
+    word = re.search(r"[A-Za-z.]*\Z", text)[0]
     if not word or word[-1] == ".":
         return False
     return word.lower() in ABBREVIATIONS or (len(word) > 2 and word[-2] == ".")
