@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ietest_fast.corpus import corpus_from_table
@@ -102,6 +102,7 @@ def sources(draw: Any) -> tuple[list[int], list[int]]:
     return units, others
 
 
+@example(([0, 1, 0, 1], [1, 0, 0, 0]), 0)  # all turns give everybody something related
 @given(sources(), st.integers(0, 5))
 def test_hypotheses_are_exchanged_between_sources(
     drawn: tuple[list[int], list[int]], seed: int

@@ -56,7 +56,8 @@ def exchange(
     unit = items.unit[found.row[applicable]]
     circle = np.lexsort((np.arange(n), unit, place[unit]))
     largest = int(np.bincount(unit).max())
-    best, fewest = circle, np.ones(n, np.bool_)
+    # To begin with, everybody keeps what is his, which is related.
+    best, fewest = np.arange(n), _are_related(own, theirs)
     for turn in _turns(n, largest, seed, number):
         given = np.empty(n, np.int64)
         given[circle] = np.roll(circle, -turn)
