@@ -242,7 +242,7 @@ def test_a_formula_without_words_is_located(command: Command, tmp_path: Path) ->
 
 def test_one_label_is_said(command: Command, tmp_path: Path) -> None:
     options = ("--split", "train", "--n", 5, "--out", tmp_path)
-    said = command.run("masked-counting", "--labels", "contradiction", *options)
+    said = command.run("masked-boolean-coordination", "--labels", "contradiction", *options)
     assert "All pairs have the label 'non-contradiction'." in said
 
 

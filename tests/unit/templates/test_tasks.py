@@ -133,7 +133,10 @@ def _best_accuracy(shares: dict[str, dict[str, float]]) -> float:
     return sum(max(labels.values()) for labels in shares.values()) / 2
 
 
-@pytest.mark.parametrize("name", THESIS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "counting" else ()) for name in THESIS],
+)
 def test_no_text_alone_tells_the_label(name: str) -> None:
     for shares in _shares("careful", name):
         assert _best_accuracy(shares) == pytest.approx(0.5)
