@@ -102,7 +102,7 @@ _COUNTS = CommaList(
 @click.option(
     "--shared-names",
     is_flag=True,
-    help="All splits have the names of the first one, so nothing in a test set is new.",
+    help="All splits have the names of the first one, so no name in a test set is new.",
 )
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Of all draws."

@@ -44,7 +44,7 @@ def refute(premises: Sequence[Formula], hypothesis: Formula, label: Label) -> st
 
 
 def describe_world(world: Interpretation) -> str:
-    """Say who has visited whom and what in a world, and who is tall, in the syntax of formulas.
+    """Say in the syntax of formulas who has visited what in a world, and who is taller than whom.
 
     Entities without a name are ``#1``, ``#2`` and so on; they are listed.
     """

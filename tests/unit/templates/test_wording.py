@@ -243,6 +243,16 @@ def test_languages_are_checked(tmp_path):
         load_language("xx")
 
 
+def refuse_changed(tmp_path, right, wrong, message):
+    """Check that English with other words is refused."""
+    text = (LANGUAGES / "en.toml").read_text("utf-8")
+    assert right in text
+    path = tmp_path / "xx.toml"
+    path.write_text(text.replace(right, wrong))
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        read_language(path)
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "slots"),
     [
@@ -254,12 +264,7 @@ def test_languages_are_checked(tmp_path):
     ],
 )
 def test_what_stands_for_words_is_there(tmp_path, right, wrong, slots):
-    text = (LANGUAGES / "en.toml").read_text("utf-8")
-    assert right in text
-    path = tmp_path / "xx.toml"
-    path.write_text(text.replace(right, wrong))
-    with pytest.raises(ConfigError, match=re.escape(f"{slots} should stand in it, each once")):
-        read_language(path)
+    refuse_changed(tmp_path, right, wrong, f"{slots} should stand in it, each once")
 
 
 @pytest.mark.parametrize(
@@ -280,12 +285,7 @@ def test_what_stands_for_words_is_there(tmp_path, right, wrong, slots):
     ],
 )
 def test_what_means_something_else_has_other_words(tmp_path, right, wrong, message):
-    text = (LANGUAGES / "en.toml").read_text("utf-8")
-    assert right in text
-    path = tmp_path / "xx.toml"
-    path.write_text(text.replace(right, wrong))
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        read_language(path)
+    refuse_changed(tmp_path, right, wrong, message)
 
 
 def test_words_are_not_empty(tmp_path):
