@@ -113,7 +113,13 @@ def brute_force(answers: dict[str, list[str]]) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.parquet"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("log.csv", "log.jsonl")),
+        "log.parquet",
+    ],
+)
 def test_a_log_gives_the_numbers_of_the_definition(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,6 +225,7 @@ def test_buckets_made_here(tmp_path: Path, model: Path, capsys: pytest.CaptureFi
     assert said.startswith(again.rstrip())
 
 
+@pytest.mark.slow
 def test_several_models_and_their_full_test_sets(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

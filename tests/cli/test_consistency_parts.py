@@ -261,6 +261,7 @@ def test_texts_under_another_name(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "--diversity-groups needs --by-diversity" in err
 
 
+@pytest.mark.slow
 def test_items_without_an_original_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

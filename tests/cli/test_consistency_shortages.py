@@ -47,6 +47,7 @@ def labelled(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_how_many_paraphrases_items_have_is_said(
     tmp_path: Path, labelled: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -170,6 +170,7 @@ def test_a_model_answers_paraphrases_of_two_sources(
     assert "automatic.csv, column 'hypothesis': the original of item 'a' has another" in err
 
 
+@pytest.mark.slow
 def test_items_without_a_row_in_any_source_are_counted_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

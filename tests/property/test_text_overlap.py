@@ -146,6 +146,7 @@ def test_what_cannot_be_compared_is_refused():
         measure_edit_distance(odd, odd)
 
 
+@pytest.mark.slow
 def test_a_very_long_word_costs_little():
     """A link or a line without blanks among words: the others are not compared at its length."""
     rng = np.random.default_rng(1)

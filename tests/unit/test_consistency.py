@@ -424,6 +424,7 @@ def test_intervals_of_few_buckets(n_buckets: int) -> None:
         assert count / n_tables >= least - slack(n_tables), name
 
 
+@pytest.mark.slow
 def test_the_exact_limit_is_that_of_many_replicates() -> None:
     table = with_originals(draw_table(5, n_buckets=120))
     exact = measure_consistency(**table)

@@ -95,6 +95,7 @@ def test_it_prints_and_shows_itself() -> None:
     assert json.loads(found.to_json())["tests"][1]["test"] == "no"
 
 
+@pytest.mark.slow
 def test_the_figure() -> None:
     import matplotlib as mpl
 

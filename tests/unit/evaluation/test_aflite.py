@@ -195,6 +195,7 @@ def test_memory_is_that_of_the_training_parts(n_threads):
     assert peak < _bound(n, d, bytes_each=8, **options) < 8 * n * d / 2
 
 
+@pytest.mark.slow
 def test_memory_of_sparse_features_is_that_of_the_training_parts():
     """As float64, their entries alone would be 32 MB, without the columns."""
     n, entries = 40_000, 100

@@ -42,6 +42,7 @@ def _splits(*, swaps):
 CBOW = pytest.param("cbow", marks=pytest.mark.train)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [CBOW if name == "cbow" else name for name in PARAMS])
 def test_other_versions_of_a_run_change_no_result(name, tmp_path):
     options = {}

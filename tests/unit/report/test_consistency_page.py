@@ -201,6 +201,7 @@ def test_items_with_the_answers_of_both(files: dict[str, Path]) -> None:
     assert gather_wordings(found.profiles, ()) is None
 
 
+@pytest.mark.slow
 def test_the_figures(files: dict[str, Path]) -> None:
     found = read_consistency([*files.values()])
     one = found.profiles[0]
