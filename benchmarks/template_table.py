@@ -123,7 +123,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     models = {
-        name: [f"--model={name}", f"--search={options.search or 'default'}"]
+        name + (f"-search-{options.search}" if options.search else ""): [
+            f"--model={name}",
+            f"--search={options.search or 'default'}",
+        ]
         for name in (options.model or ([] if options.checkpoint else MODELS))
     }
     if options.checkpoint:
@@ -143,7 +146,10 @@ def main() -> None:
             corpus = make_corpus(task, language, options)
             for name, model in models.items():
                 for variant, own in variants.items():
-                    place = f"{task}-{language}-{name}-{variant.replace(' ', '-')}".rstrip("-")
+                    parts = [task, language, name, variant.replace(" ", "-")]
+                    if options.train_size is not None:
+                        parts.append(f"sizes-{options.train_size}")
+                    place = "-".join(filter(None, parts))
                     found = measure(corpus, [*model, *own], folder_of(options) / place, options)
                     for size, accuracy in found.items():
                         by_kind.setdefault((language, name, variant, size), []).append(accuracy)

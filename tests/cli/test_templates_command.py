@@ -237,7 +237,7 @@ def test_what_a_killed_command_has_left_is_removed(command: Command, tmp_path: P
 def test_a_formula_without_words_is_located(command: Command, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text(MINE.replace("V(a, b)", "V(a, b) | (V(a, b) & a = a)", 1))
     said = command.fail("--file", tmp_path / "mine.txt")
-    assert "mine.txt, line 2, column 1: template 'mine': here there are no words for" in said
+    assert "mine.txt, line 5, column 17: template 'mine': here there are no words for" in said
 
 
 def test_one_label_is_said(command: Command, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from ietest_fast.templates.formulas import (
     Not,
     Or,
     SameHeight,
+    Sort,
     Taller,
     Variable,
     Visited,
@@ -114,6 +115,8 @@ class Compound:
 
 Sentence = Clause | Compound
 
+# Whether it is true of somebody and the same person.
+_OF_ONESELF = {"taller": False, "as-tall": True, "same-height": True}
 _VERBS = {
     Visited: "visited",
     Taller: "taller",
@@ -149,8 +152,9 @@ def _sentence(formula: Formula) -> Sentence:
             return _denial(formula, _sentence(body))
         case _:
             raise InputError(
-                f"there are no words for {print_formula(formula)}: a quantifier or description "
-                "needs a verb whose subject or object it can be, and a number above 0"
+                f"there are no words for {print_formula(formula)} that mean just that: a "
+                "quantifier or description needs a verb whose subject or object it can be, and a "
+                "number above 0 (see 'What has words' in the guide to templates)"
             )
 
 
@@ -214,9 +218,25 @@ def _can_stand(quantity: Quantity, predicate: Predicate) -> bool:
 
     Not *no one didn't visit*, *no one visited no one*, *everyone visited no one*.
     """
+    if any(isinstance(each, Named) for each in predicate.objects) and _is_of_others(
+        quantity, predicate.verb, positive=predicate.positive
+    ):
+        return False
     if quantity.kind == "no":
         return predicate.positive and not _has_no(predicate)
     return quantity.kind != "every" or not _has_no(predicate)
+
+
+def _is_of_others(quantity: Quantity, verb: str, *, positive: bool) -> bool:
+    """Say whether readers would not count somebody among those that they are compared with.
+
+    *Anna is taller than every person* is false in logic, since she is not taller than herself, and
+    that she is at least as tall as someone is true of herself. Readers think of other people.
+    """
+    if verb not in _OF_ONESELF:
+        return False
+    of_oneself = _OF_ONESELF[verb] is positive
+    return not of_oneself if quantity.kind == "every" else of_oneself
 
 
 def _denies_all(quantity: Quantity, predicate: Predicate) -> bool:
@@ -291,8 +311,21 @@ def _predicate_of_atom(atom: Atom, subject: Term, *, positive: bool) -> Predicat
         return None
     if isinstance(subject, Variable) and is_free_in_term(subject.name, second):
         return None
-    nominal = _nominal(second)
-    return None if nominal is None else Predicate(_VERBS[type(atom)], positive, (nominal,))
+    nominal, verb = _nominal(second), _VERBS[type(atom)]
+    if nominal is None or (verb != "is" and _ends_in_list(nominal)):
+        return None
+    return Predicate(verb, positive, (nominal,))
+
+
+def _ends_in_list(nominal: Nominal) -> bool:
+    """Say whether the last of several objects could be taken for one of the verb before.
+
+    *Anna has visited the person that has visited Bob and Rome*: Rome may be what Anna has visited.
+    """
+    if not isinstance(nominal, Described):
+        return False
+    objects = nominal.predicate.objects
+    return len(objects) > 1 or _ends_in_list(objects[-1])
 
 
 def _predicate_of_quantity(formula: Formula, subject: Term) -> Predicate | None:
@@ -305,9 +338,12 @@ def _predicate_of_quantity(formula: Formula, subject: Term) -> Predicate | None:
         quantity, atom = Quantity("no", formula.domain), atom.body
     if quantity is None or not isinstance(atom, Visited | Taller | AsTall | SameHeight):
         return None
+    verb = _VERBS[type(atom)]
     if terms_of(atom) != (subject, variable) or subject == variable:
         return None
-    return Predicate(_VERBS[type(atom)], True, (quantity,))
+    return (
+        None if _is_of_others(quantity, verb, positive=True) else Predicate(verb, True, (quantity,))
+    )
 
 
 def _joined(predicates: Sequence[Predicate | None]) -> Predicate | None:
@@ -322,7 +358,32 @@ def _joined(predicates: Sequence[Predicate | None]) -> Predicate | None:
     # In some languages "no" also denies the verb, and with it the other objects.
     if len(known) > 1 and any(_has_no(each) for each in known):
         return None
-    return Predicate(verb, True, tuple(one for each in known for one in each.objects))
+    objects = tuple(one for each in known for one in each.objects)
+    if any(isinstance(each, Described) for each in objects[:-1]) or _adds_up(objects):
+        return None
+    return Predicate(verb, True, objects)
+
+
+def _adds_up(objects: Sequence[Nominal]) -> bool:
+    """Say whether readers would add up what may be the same.
+
+    *only two people and Bob* are three for readers, and in logic Bob may be one of the two.
+    """
+    counted = [
+        each for each in objects if isinstance(each, Quantity) and each.kind not in {"every", "no"}
+    ]
+    sorts = [_sorts_of(each) for each in objects]
+    return any(
+        sum(not sorts[place].isdisjoint(own) for own in sorts) > 1
+        for place, each in enumerate(objects)
+        if each in counted
+    )
+
+
+def _sorts_of(nominal: Nominal) -> set[Sort]:
+    if isinstance(nominal, Named):
+        return {nominal.constant.sort}
+    return set(nominal.domain.sorts)
 
 
 def _quantity(  # noqa: PLR0911 - one line for each kind

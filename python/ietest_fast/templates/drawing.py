@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import load_core
+from ietest_fast.templates.schemas import place_of
 from ietest_fast.templates.skeletons import Skeleton, pack
 from ietest_fast.templates.solver import Label
 from ietest_fast.templates.template import say_sizes
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.templates.formulas import Formula
     from ietest_fast.templates.language import Language, Verbs
     from ietest_fast.templates.naming import Names
     from ietest_fast.templates.skeletons import PackedSkeletons
     from ietest_fast.templates.tasks import Task
-    from ietest_fast.templates.template import Template
+    from ietest_fast.templates.template import Shape, Template
     from ietest_fast.templates.wording import Piece
 
 CONTRADICTION_OR_NOT = {
@@ -123,11 +125,7 @@ def prove_templates(
         words = tasks[own].words(language)
         for sizes, weight in template.weighted_sizes():
             shape = template.prove(sizes)
-            try:
-                premise = word_premises(shape.premises, words)
-                hypothesis = word_hypothesis(shape.hypothesis, words)
-            except InputError as error:
-                raise template.error(f"{say_sizes(sizes)} {error}") from error
+            premise, hypothesis = _say(template, shape, words)
             skeletons.append(Skeleton(shape.constants, premise, hypothesis))
             hidden, answer = _masked(template, hypothesis, words)
             masked.append(Skeleton(shape.constants, premise, hidden))
@@ -148,6 +146,30 @@ def prove_templates(
         template_of=np.array(template_of, dtype=np.int32),
         weights=np.array(weights),
     )
+
+
+def _say(
+    template: Template, shape: Shape, words: Language
+) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    """Return the texts of a shape."""
+    try:
+        return word_premises(shape.premises, words), word_hypothesis(shape.hypothesis, words)
+    except InputError as error:
+        sizes = dict(shape.sizes)
+        place = place_of(template.hypothesis)
+        for number, premise in enumerate(shape.premises):
+            if not _has_words(premise, words):
+                place = template.premise_place(number, sizes)
+                break
+        raise template.error(f"{say_sizes(sizes)} {error}", place) from error
+
+
+def _has_words(formula: Formula, words: Language) -> bool:
+    try:
+        word_hypothesis(formula, words)
+    except InputError:
+        return False
+    return True
 
 
 def _masked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from ietest_fast.templates.formulas import And, Not
+from ietest_fast.templates.formulas import And, Not, Sort
 from ietest_fast.templates.solver import Label, find_world
 
 if TYPE_CHECKING:
@@ -46,14 +46,17 @@ def refute(premises: Sequence[Formula], hypothesis: Formula, label: Label) -> st
 def describe_world(world: Interpretation) -> str:
     """Say in the syntax of formulas who has visited what in a world, and who is taller than whom.
 
-    Entities without a name are ``#1``, ``#2`` and so on; they are listed.
+    Entities without a name are ``#1``, ``#2`` and so on, people first; they are listed.
     """
-    visits = sorted(f"V({visitor.name}, {visited.name})" for visitor, visited in world.visits)
+    unnamed = [each for each in (*world.people, *world.places) if each.name.startswith("#")]
+    names = {each: each.name for each in (*world.people, *world.places)}
+    names |= {each: f"#{number}" for number, each in enumerate(unnamed, start=1)}
+    visits = sorted(f"V({names[visitor]}, {names[visited]})" for visitor, visited in world.visits)
     if len(visits) > MOST_SAID:
         visits[MOST_SAID:] = [f"{len(visits) - MOST_SAID} other visits"]
     said = ", ".join(visits) or "nobody has visited anything"
     if len(set(world.heights.values())) > 1:
-        order = sorted(world.people, key=lambda each: (-world.heights[each], each.name))
+        order = sorted(world.people, key=lambda each: (-world.heights[each], names[each]))
         marks = [
             "",
             *(
@@ -62,9 +65,7 @@ def describe_world(world: Interpretation) -> str:
             ),
         ]
         said += "; " + "".join(
-            f"{mark}{each.name}" for mark, each in zip(marks, order, strict=True)
+            f"{mark}{names[each]}" for mark, each in zip(marks, order, strict=True)
         )
-    for kind, entities in (("person", world.people), ("place", world.places)):
-        others = [each.name for each in entities if each.name.startswith("#")]
-        said += "".join(f"; there is also a {kind} {name}" for name in others)
-    return said
+    kinds = {Sort.PERSON: "person", Sort.PLACE: "place"}
+    return said + "".join(f"; there is also a {kinds[each.sort]} {names[each]}" for each in unnamed)

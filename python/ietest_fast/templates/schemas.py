@@ -236,6 +236,19 @@ def instantiate(  # noqa: PLR0911 - one line for each kind
             assert_never(schema)
 
 
+def place_of(schema: Schema) -> Token:
+    """Return where a schema stands: its first token that is no bracket and no ``~``."""
+    match schema:
+        case Negation(body):
+            return place_of(body)
+        case Joined(parts=parts):
+            return place_of(parts[0])
+        case Conditional(antecedent):
+            return place_of(antecedent)
+        case _:
+            return schema.at
+
+
 def sign_key(name: str, index: Index | None, sizes: Mapping[str, int]) -> str:
     """Return the name of a sign among the numbers of a shape: ``s`` or ``s[1]``."""
     return name if index is None else f"{name}[{index.value(sizes)}]"

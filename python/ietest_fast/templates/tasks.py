@@ -164,7 +164,8 @@ def _is_simple(schema: Schema) -> bool:
         case Relation():
             return True
         case Negation(body) | Signed(body=body):
-            return isinstance(body, Relation | Bound) and _is_simple(body)
+            # "It's not true that everyone ..., ..." could deny what follows as well.
+            return isinstance(body, Relation)
         case Bound(body=body):
             return isinstance(body, Relation | Bound | Negation) and _is_simple(body)
         case _:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from ietest_fast.errors import InputError
 from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
 from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.masking import STRONGER, strengthen
 from ietest_fast.templates.refuting import refute
-from ietest_fast.templates.schemas import ShapeError, instantiate
+from ietest_fast.templates.schemas import ShapeError, instantiate, place_of
 from ietest_fast.templates.solver import Label, label_of
 
 if TYPE_CHECKING:
@@ -57,6 +58,14 @@ class Premise:
     each: Range | None
     at: Token
 
+    def numbers(self, sizes: Mapping[str, int]) -> Iterator[Mapping[str, int]]:
+        """Yield the sizes of a shape, together with each number of the range."""
+        if self.each is None:
+            yield sizes
+            return
+        for number in range(self.each.low.value(sizes), self.each.high.value(sizes) + 1):
+            yield {**sizes, self.each.name: number}
+
 
 @dataclass(frozen=True)
 class Sign:
@@ -81,6 +90,9 @@ class Sign:
 
 MOST_SHAPES = 100_000
 """Shapes of a template, at most: each of them is proved."""
+
+MOST_STEPS = 20 * MOST_SHAPES
+"""Numbers that are tried for the sizes of a template, at most."""
 
 MASKS = ("and", "or", "some", "every", "number")
 """What can be masked in a hypothesis."""
@@ -179,7 +191,7 @@ class Template:
             If there is no shape, or more than :data:`MOST_SHAPES`.
         """
         total = self._total()
-        for sizes, weight in self._extend({}, 1.0, 0):
+        for sizes, weight in self._extend({}, 1.0, 0, itertools.count(1)):
             names = [key for sign in self.signs for key in sign.keys(sizes)]
             for own in itertools.product((0, 1), repeat=len(names)):
                 yield sizes | dict(zip(names, own, strict=True)), weight / total / 2 ** len(names)
@@ -188,7 +200,7 @@ class Template:
         """Return the probability of all sizes that leave a number for later ones."""
         weights: list[float] = []
         n_shapes = 0
-        for sizes, weight in self._extend({}, 1.0, 0):
+        for sizes, weight in self._extend({}, 1.0, 0, itertools.count(1)):
             weights.append(weight)
             n_shapes += 2 ** sum(len(sign.numbers(sizes)) for sign in self.signs)
             if n_shapes > MOST_SHAPES:
@@ -202,15 +214,22 @@ class Template:
         return math.fsum(weights)
 
     def _extend(
-        self, sizes: dict[str, int], weight: float, place: int
+        self, sizes: dict[str, int], weight: float, place: int, steps: Iterator[int]
     ) -> Iterator[tuple[dict[str, int], float]]:
+        if next(steps) > MOST_STEPS:
+            raise self.error(
+                f"its ranges have more than {MOST_STEPS:,} combinations, nearly all of which leave "
+                "no number for a later size; make them smaller",
+                self.at,
+            )
         if place == len(self.ranges):
             yield sizes, weight
             return
         own = self.ranges[place]
         numbers = range(own.low.value(sizes), own.high.value(sizes) + 1)
         for number in numbers:
-            yield from self._extend({**sizes, own.name: number}, weight / len(numbers), place + 1)
+            share = weight / len(numbers)
+            yield from self._extend({**sizes, own.name: number}, share, place + 1, steps)
 
     def shape(self, sizes: Mapping[str, int]) -> Shape:
         """Return the shape with these sizes, without a proof.
@@ -220,31 +239,39 @@ class Template:
         TemplateError
             If an index is outside the range of its family, or a family has no number.
         """
-        try:
-            premises = tuple(one for each in self.premises for one in self._formulas(each, sizes))
-            hypothesis = instantiate(self.hypothesis, sizes, self._sorts)
-        except ShapeError as error:
-            raise self.error(f"{say_sizes(sizes)} {error}", error.at) from error
+        declared = self._declared(sizes)
+        premises = tuple(
+            self._formula(each.schema, own, declared)
+            for each in self.premises
+            for own in each.numbers(sizes)
+        )
         if not premises:
             raise self.error(f"{say_sizes(sizes)} there is no premise", self.at)
-        declared = self._declared(sizes)
+        hypothesis = self._formula(self.hypothesis, sizes, declared)
         named = {each: None for one in (*premises, hypothesis) for each in constants_of(one)}
-        unknown = [each.name for each in named if each.name not in declared]
-        if unknown:
-            raise self._not_declared(unknown[0], sizes, self.at)
         if self.same:
             merged = self._merged(sizes, declared)
             premises, hypothesis = rename((premises, hypothesis), merged)
             named = {merged.get(each, each): None for each in named}
         return Shape(tuple(sizes.items()), premises, hypothesis, tuple(named))
 
-    def _formulas(self, premise: Premise, sizes: Mapping[str, int]) -> Iterator[Formula]:
-        if premise.each is None:
-            yield instantiate(premise.schema, sizes, self._sorts)
-            return
-        own = premise.each
-        for number in range(own.low.value(sizes), own.high.value(sizes) + 1):
-            yield instantiate(premise.schema, {**sizes, own.name: number}, self._sorts)
+    def _formula(
+        self, schema: Schema, sizes: Mapping[str, int], declared: frozenset[str]
+    ) -> Formula:
+        """Return the formula of a schema, whose names have to be declared."""
+        try:
+            formula = instantiate(schema, sizes, self._sorts)
+        except ShapeError as error:
+            raise self.error(f"{say_sizes(sizes)} {error}", error.at) from error
+        for each in constants_of(formula):
+            if each.name not in declared:
+                raise self._not_declared(each.name, sizes, place_of(schema))
+        return formula
+
+    def premise_place(self, number: int, sizes: Mapping[str, int]) -> Token:
+        """Return where the premise of this number stands, counted from 0 in a shape."""
+        places = (place_of(each.schema) for each in self.premises for _ in each.numbers(sizes))
+        return next(itertools.islice(places, number, None))
 
     def _merged(
         self, sizes: Mapping[str, int], declared: frozenset[str]
@@ -288,7 +315,8 @@ class Template:
         Raises
         ------
         TemplateError
-            If it has another label, its premises contradict each other, or no proof is found.
+            If it has another label, its premises contradict each other, no proof is found, or a
+            stronger word than the masked one follows as well.
         """
         shape = self.shape(sizes)
         try:
@@ -302,7 +330,27 @@ class Template:
                 f"{why}",
                 self.label_at,
             )
+        self._check_mask(shape)
         return shape
+
+    def _check_mask(self, shape: Shape) -> None:
+        """Check that the masked word is the strongest one that follows."""
+        if (
+            self.mask is None
+            or self.mask.what not in STRONGER
+            or self.label is not Label.ENTAILMENT
+        ):
+            return
+        stronger = strengthen(shape.hypothesis, self.mask.what)
+        if stronger == shape.hypothesis:
+            return
+        if label_of(shape.premises, stronger) is Label.ENTAILMENT:
+            raise self.error(
+                f"{say_sizes(dict(shape.sizes))} the hypothesis also follows with "
+                f"{STRONGER[self.mask.what]} in the masked place, so that should be the word; let "
+                "the hypothesis say it, or the premises say less",
+                self.mask.at,
+            )
 
     def error(self, message: str, at: Token | None = None) -> TemplateError:
         """Return an error at a token, or where the template begins."""

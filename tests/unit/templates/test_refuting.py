@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import pytest
@@ -61,6 +62,19 @@ def test_those_without_a_name_are_listed() -> None:
     )
     why = refute([given], said, Label.ENTAILMENT)
     assert why == "the hypothesis can be false: V(anna, rome); there is also a person #1"
+
+
+def test_people_and_places_without_a_name_are_told_apart() -> None:
+    given = parse_formula(
+        "(exactly 2 x in Pe: V(anna, x)) & (exactly 2 y in Pl: V(anna, y))", NAMES
+    )
+    said = parse_formula("V(anna, rome)", NAMES)
+    why = refute([given], said, Label.ENTAILMENT)
+    others = re.findall(r"there is also a (person|place) (#\d+)", why)
+    assert {kind for kind, _ in others} == {"person", "place"}
+    assert [name for _, name in others] == [f"#{number + 1}" for number in range(len(others))]
+    visits = re.findall(r"V\(.*?\)", why)
+    assert len(visits) == len(set(visits)) == 4
 
 
 def test_all_wrong_labels_are_refuted() -> None:

@@ -96,7 +96,12 @@ def test_mistakes_are_named_with_their_place(text, place, message):
             (8, 5),
             "the label is neutral, but with n = 2 and i = 1 it is contradiction",
         ),
-        (edit("~V(x[i]", "~V(x[n+1]"), (2, 1), "there is x[3], which is not declared"),
+        (edit("~V(x[i]", "~V(x[n+1]"), (7, 18), "there is x[3], which is not declared"),
+        (
+            edit("V(x[k], y[k]) for k in 1..n", "~(V(x[k], y[k]) & V(x[n], y[n])) for k in 1..n+1"),
+            (6, 19),
+            "with n = 2, i = 1 and k = 3 there is x[3], which is not declared",
+        ),
         (
             edit("    hypothesis", "    premise ~V(x[1], y[1])\n    hypothesis"),
             (2, 1),
@@ -215,6 +220,57 @@ def test_too_many_shapes_are_refused_at_once():
         (template,) = parse_templates(own)
         with pytest.raises(TemplateError, match="more than 100,000 shapes"):
             next(template.sizes())
+
+
+def test_ranges_that_leave_no_number_are_not_tried_forever():
+    (template,) = parse_templates(edit("2..4, i in 1..n", "1..9999, m in 1..9999, i in 2..1"))
+    with pytest.raises(TemplateError, match="more than 2,000,000 combinations"):
+        next(template.sizes())
+
+
+MASKED = """
+template one
+    people      a, b
+    places      p
+    premise     {premise}
+    hypothesis  {hypothesis}
+    mask        {mask}
+    label       entailment
+"""
+
+
+@pytest.mark.parametrize(
+    ("premise", "hypothesis", "mask", "stronger"),
+    [
+        ("V(a, p) & V(b, p)", "V(a, p) | V(b, p)", "or", "'and'"),
+        ("all x in Pe: V(x, p)", "some x in Pe: V(x, p)", "some", "'every'"),
+        ("V(a, a) & V(a, b)", "at least 1 x in Pe: V(a, x)", "number", "a greater number"),
+        ("exactly 3 x in Pl: V(a, x)", "at least 2 x in Pl: V(a, x)", "number", "a greater number"),
+    ],
+)
+def test_the_masked_word_is_the_strongest(premise, hypothesis, mask, stronger):
+    text = MASKED.format(premise=premise, hypothesis=hypothesis, mask=mask)
+    (template,) = parse_templates(text)
+    with pytest.raises(TemplateError, match=f"also follows with {stronger} in the mask") as caught:
+        prove_all(template)
+    assert (caught.value.line, caught.value.text_column) == (7, 5)
+
+
+@pytest.mark.parametrize(
+    ("premise", "hypothesis", "mask"),
+    [
+        ("V(a, p)", "V(a, p) | V(b, p)", "or"),
+        ("V(a, p)", "some x in Pe: V(x, p)", "some"),
+        ("V(a, a) & V(a, b)", "at least 2 x in Pe: V(a, x)", "number"),
+        ("V(a, p)", "at least 1 x in Pl: V(a, x)", "number"),
+        # "Every" would say less, as it is denied.
+        ("all x in Pe: V(x, p)", "~(some x in Pe: ~V(x, p))", "some"),
+        ("all x in Pe: V(x, p)", "all x in Pe: V(x, p)", "every"),
+    ],
+)
+def test_the_strongest_word_can_be_masked(premise, hypothesis, mask):
+    (template,) = parse_templates(MASKED.format(premise=premise, hypothesis=hypothesis, mask=mask))
+    prove_all(template)
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):

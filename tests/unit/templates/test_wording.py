@@ -129,6 +129,20 @@ def test_there_are_no_words_for_some_formulas():
         "V(Carla, Lima) & ~(V(Anna, Rome) | V(Bob, Oslo))",
         "~(V(Anna, Rome) & V(Bob, Oslo))",
         "~(V(Anna, Rome) | V(Bob, Oslo))",
+        # "Anna has visited the person that has visited Bob and Rome"
+        "V(Anna, the y in Pe: V(y, Bob) & V(y, Rome))",
+        "V(Anna, the y in Pe: y = the z in Pe: V(z, Bob) & V(z, Rome))",
+        "Anna = the y in Pe: V(y, the z in Pe: V(z, Bob)) & V(y, Rome)",
+        # "Anna is the person that has visited only two people and Bob"
+        "Anna = the y in Pe: (exactly 2 x in Pe: V(y, x)) & V(y, Bob)",
+        # "Anna is taller than every person", also than herself
+        "all x in Pe: Anna > x",
+        "all x in Pe: x > Anna",
+        "some x in Pe: Anna >= x",
+        "some x in Pe: ~(x > Anna)",
+        "some x in Pe: all y in Pe: x > y",
+        "exactly 1 x in Pe: Anna == x",
+        "~(some x in Pe: x >= Anna)",
     ],
 )
 def test_what_could_mean_something_else_has_no_words(formula):
@@ -144,6 +158,23 @@ def test_compounds_that_are_clear():
         "~(some x in Pe: ~(some y in Pe: V(x, y)))": "It's not true that someone has visited no "
         "one",
         "~(V(Anna, Rome) & V(Bob, Rome))": "It's not true that Anna and Bob have visited Rome",
+        # Not "only two people and Bob", who are three.
+        "(exactly 2 x in Pe: V(Anna, x)) & V(Anna, Bob)": "Anna has visited only two people and "
+        "Anna has visited Bob",
+        "(some x in Pe: V(Anna, x)) & V(Anna, Bob)": "Anna has visited someone and Anna has "
+        "visited Bob",
+        "(at least 2 x: V(Anna, x)) & V(Anna, Rome)": "Anna has visited at least two people or "
+        "places and Anna has visited Rome",
+        "V(Anna, the y in Pe: V(y, Bob)) & V(Anna, Rome)": "Anna has visited the person that has "
+        "visited Bob and Anna has visited Rome",
+        "V(Anna, Rome) & V(Anna, the y in Pe: V(y, Bob))": "Anna has visited Rome and the person "
+        "that has visited Bob",
+        "(exactly 2 x in Pe: V(Anna, x)) & V(Anna, Rome)": "Anna has visited only two people and "
+        "Rome",
+        "all x in Pe: Anna >= x": "Anna is at least as tall as every person",
+        "some x in Pe: Anna > x": "Anna is taller than someone",
+        "some x in Pe: ~(x >= Anna)": "Someone isn't as tall as Anna",
+        "~(some x in Pe: x > Anna)": "No one is taller than Anna",
     }
     for formula, expected in english.items():
         assert say(formula, "en") == expected
