@@ -359,9 +359,32 @@ def _retyped(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
     return table.set_column(table.column_names.index(name), name, values)
 
 
+def _unmet(table: pa.Table) -> pa.Table:
+    """Return a table in which an antecedent of the rule of the last row has another answer."""
+    frame = table.to_pandas().astype({"predicted": object})
+    rows = (frame["version"] == frame["version"].iloc[-1]) & (frame["part"] == "antecedent")
+    frame.loc[rows.idxmax(), ["predicted", "correct"]] = ["neutral", False]
+    return pa.Table.from_pandas(frame, schema=table.schema).replace_schema_metadata(
+        table.schema.metadata
+    )
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
+        (_unmet, "'neutral' is not what the rule asks of an antecedent"),
+        (
+            lambda table: _changed(table, "instance", lambda _: 0),
+            "the instance 0 of transitivity lacks a question or has one too many; ask the model",
+        ),
+        (
+            lambda table: _changed(table, "instance", lambda own: own + 1),
+            "lacks a question or has one too many; ask the model again",
+        ),
+        (
+            lambda table: _changed(table, "unit", lambda own: own + 1),
+            "of transitivity has rows of different sources; ask the model again",
+        ),
         (lambda table: table.slice(1), "has 979 rows, and 980 were written; ask the model again"),
         (lambda table: table.drop_columns(["part"]), "column 'part': there is no such column"),
         (lambda table: _changed(table, "part", lambda _: "zzz"), "'zzz' is no part of an instance"),

@@ -10,7 +10,9 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.logic.columns import ANTECEDENT, COLUMNS, CONSEQUENT, CONTROL
+from ietest_fast.evaluation.logic.rules import RULES
 from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.evaluation.schema import GROUPS, plain_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -19,11 +21,16 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.predictions import Predictions
 
+_PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)
+
 
 def check_answers(
     predictions: Predictions, *, rules: Collection[str], text_columns: Sequence[str], n_rows: int
 ) -> None:
     """Stop if rows, columns or values are not those of answers to the suite.
+
+    Each value is checked by itself and against the others of its row, and each instance against its
+    rule: the number of its questions, its source, and that its antecedents hold.
 
     Parameters
     ----------
@@ -57,7 +64,7 @@ def check_answers(
     is_original = _mask(pc.equal(texts["version"], ORIGINAL))
     versions = pa.array([ORIGINAL, *rules])
     _check(_mask(pc.is_in(texts["version"], versions)), table, "version", path, "is no rule")
-    is_part = _mask(pc.is_in(texts["part"], pa.array([ANTECEDENT, CONSEQUENT, CONTROL])))
+    is_part = _mask(pc.is_in(texts["part"], pa.array(_PARTS)))
     _check(is_part | is_original, table, "part", path, "is no part of an instance")
     for name, may_lack in (("instance", is_original), ("unit", np.zeros_like(is_original))):
         numbers = np.asarray(pc.fill_null(_cast(table, name, "int64", path), -1))
@@ -65,6 +72,50 @@ def check_answers(
     is_gold = _mask(pc.equal(texts["gold"], texts["predicted"]))
     is_right = np.where(is_original, is_gold, _are_expected(texts))
     _check(predictions.correct == is_right, table, "correct", path, "is not what the answer is")
+    is_antecedent = _mask(pc.equal(texts["part"], ANTECEDENT)) & ~is_original
+    complaint = "is not what the rule asks of an antecedent, so it does not apply here"
+    _check(is_right | ~is_antecedent, table, "predicted", path, complaint)
+    _check_instances(table, texts, path)
+
+
+def _check_instances(
+    table: pa.Table, texts: Mapping[str, pa.ChunkedArray], path: str | None
+) -> None:
+    """Stop if an instance lacks a question, has one too many, or is of two sources."""
+    who = [name for name in GROUPS if name in table.column_names]
+    columns = {name: table[name].cast(plain_type(table[name].type)) for name in who}
+    columns |= {name: _cast(table, name, "int64", path) for name in ("instance", "unit")}
+    columns |= {part: pc.equal(texts["part"], part).cast("int64") for part in _PARTS}
+    columns |= {"version": texts["version"], "row": pa.array(range(table.num_rows))}
+    asked = pa.table(columns).filter(pc.is_in(texts["version"], pa.array(list(RULES))))
+    found = asked.group_by([*who, "version", "instance"], use_threads=False).aggregate(
+        [*((part, "sum") for part in _PARTS), ("row", "min"), ("unit", "min"), ("unit", "max")]
+    )
+    rules = [RULES[name] for name in found["version"].to_pylist()]
+    n_antecedents = np.array([len(rule.antecedents) for rule in rules])
+    n_consequents = np.array([len(rule.consequents) for rule in rules])
+    n_controls = np.array([len(rule.consequents) * (rule.control is not None) for rule in rules])
+    controls = np.asarray(found[f"{CONTROL}_sum"])
+    is_whole = (
+        (np.asarray(found[f"{ANTECEDENT}_sum"]) == n_antecedents)
+        & (np.asarray(found[f"{CONSEQUENT}_sum"]) == n_consequents)
+        & ((controls == 0) | (controls == n_controls))
+    )
+    is_of_one = np.asarray(found["unit_min"]) == np.asarray(found["unit_max"])
+    for name, fits, complaint in (
+        ("instance", is_whole, "lacks a question or has one too many"),
+        ("unit", is_of_one, "has rows of different sources"),
+    ):
+        wrong = found.filter(pa.array(~fits))
+        if wrong.num_rows:
+            first = wrong.slice(0, 1).to_pylist()[0]
+            raise InputError(
+                f"the instance {first['instance']} of {first['version']} {complaint}; ask the "
+                "model again",
+                path=path,
+                row=f"row {first['row_min']}",
+                column=name,
+            )
 
 
 def _are_expected(texts: Mapping[str, pa.ChunkedArray]) -> NDArray[np.bool_]:
