@@ -140,7 +140,8 @@ def read_masked_items(path: str | Path, *, groups: Sequence[str] | None = None) 
     Raises
     ------
     InputError
-        If the file cannot be read, lacks a column, has no row, or no row that can be scored.
+        If the file cannot be read, lacks a column, has no row, no row that can be scored, or an
+        item twice.
     """
     path = Path(path)
     with open_batches(path) as batches:
@@ -166,9 +167,10 @@ def _find_columns(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     texts = next((each for each in LAYOUTS if set(each) <= set(names)), None)
     if texts is None:
-        expected = [each for each in (COLUMNS, RELEASED) if set(each[:2]) & set(names)]
-        if expected:
-            check_columns(source, names, expected[0])
+        begun = [each for each in (COLUMNS, FROM_TEMPLATES, RELEASED) if set(each[:2]) & set(names)]
+        if begun:
+            nearest = max(begun, key=lambda each: len(set(each) & set(names)))
+            check_columns(source, names, nearest)
         raise InputError(
             f"there are no columns {', '.join(COLUMNS)}, nor {', '.join(RELEASED)}; the columns "
             f"are {list_names(names)}",
@@ -195,7 +197,7 @@ def _take(
 ) -> MaskedItems:
     if table.num_rows == 0:
         raise InputError("there is no row", path=source)
-    columns = {"item": _read_items(table, source)}
+    columns = {"item": _read_items(table, source, locate)}
     for name, canonical in zip(texts, COLUMNS, strict=True):
         kind = table.schema.field(name).type
         if not (is_text(kind) or are_categories(kind) or pa.types.is_null(kind)):
@@ -230,7 +232,7 @@ def read_group(table: pa.Table, name: str, source: str) -> pa.Array:
         ) from error
 
 
-def _read_items(table: pa.Table, source: str) -> pa.Array:
+def _read_items(table: pa.Table, source: str, locate: Callable[[int], str]) -> pa.Array:
     if "item" not in table.column_names:
         return pa.array(range(table.num_rows), pa.int64())
     column = table["item"]
@@ -242,7 +244,20 @@ def _read_items(table: pa.Table, source: str) -> pa.Array:
             column="item",
         )
     kind = pa.int64() if pa.types.is_integer(column.type) else pa.string()
-    return read_group(table, "item", source).cast(kind)
+    items = read_group(table, "item", source).cast(kind)
+    if pc.count_distinct(items).as_py() < len(items):
+        seen: set[object] = set()
+        for row, item in enumerate(items.to_pylist()):
+            if item in seen:
+                raise InputError(
+                    f"the item {item!r} stands there twice; give every row its own, or leave the "
+                    "column out",
+                    path=source,
+                    row=locate(row),
+                    column="item",
+                )
+            seen.add(item)
+    return items
 
 
 def _find_problem(premise: str | None, hypothesis: str | None, answer: str | None) -> str | None:

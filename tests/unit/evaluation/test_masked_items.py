@@ -62,12 +62,15 @@ def without(*names: str) -> dict[str, Any]:
     [
         (without("answer"), "column 'answer': there is no such column"),
         (without("premise"), "column 'premise': there is no such column"),
+        ({"premise": ["a"], "masked": ["[MASK]"]}, "column 'answer': there is no such column"),
+        ({"premise": ["a"], "sentence2_masked": ["[MASK]"], "label": ["b"]}, "'sentence1': there"),
         (without("premise", "hypothesis"), "no columns premise, hypothesis, answer, nor"),
         (without("answer") | {"answer": [1, 2]}, "column 'answer': holds int64, texts expected"),
         ({name: [] for name in ROWS}, "there is no row"),
         (ROWS | {"hypothesis": ["a", "b"]}, r"no row can be scored. 2 rows are not scored: no \["),
         (ROWS | {"module": [[1], [2]]}, "column 'module': rows cannot be parted by it"),
         (ROWS | {"item": ["a", None]}, "column 'item': 1 rows have none"),
+        (ROWS | {"item": [7, 7]}, "row 1, column 'item': the item 7 stands there twice; give"),
     ],
 )
 def test_bad_tables_are_refused(table: dict[str, Any], message: str) -> None:
@@ -96,6 +99,13 @@ def test_rows_are_named_as_in_the_file(tmp_path: Path) -> None:
         "2 rows are not scored: no [MASK] in the hypothesis: 2 (the first is line 4)."
     )
     assert items.say_problems([None, None, None]) is None
+
+
+def test_an_item_that_stands_twice_is_named_as_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('item,premise,hypothesis,answer\n1,"a,\nb",x [MASK],y\n1,a,x [MASK],y\n')
+    with pytest.raises(InputError, match=r"a\.csv, line 4, column 'item': the item '1' stands"):
+        read_masked_items(path)
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
