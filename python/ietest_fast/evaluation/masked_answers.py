@@ -15,9 +15,10 @@ from ietest_fast.corpus.formats import format_of, locate_row
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
+from ietest_fast.evaluation.schema import plain_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -146,6 +147,9 @@ def read_masked_log(
     names, source = table.column_names, str(path)
     if table.num_rows == 0:
         raise InputError("there is no row", path=path)
+    for name in ("item", "answer"):
+        if name in names:
+            table = table.set_column(names.index(name), name, _read_texts(table[name], name, path))
     chosen = tuple(each for each in GROUPS if each in names) if groups is None else tuple(groups)
     check_columns(path, names, chosen)
     if {"answer", "reciprocal_rank"} <= set(names) and ranks is None:
@@ -214,7 +218,7 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
 def _check_answers(table: pa.Table, path: Path) -> None:
     """Stop if an item has another answer for another model."""
     items = _column(table, "item")
-    if items is None or pa.types.is_nested(items.type):
+    if items is None:
         return
     pairs = pa.table({"item": items, "answer": table["answer"]}).drop_null()
     each = pairs.group_by("item").aggregate([("answer", "min"), ("answer", "max")])
@@ -235,8 +239,6 @@ def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
     items = _column(own, "item")
     if items is None:
         return
-    if pa.types.is_nested(items.type):
-        raise InputError(f"holds {items.type}, numbers or texts expected", path=path, column="item")
     known = items.drop_null()
     if pc.count_distinct(known).as_py() == len(known):
         return
@@ -269,12 +271,14 @@ def _check_ranks(
             raise _error(f"{value!r} {complaint}", path, int(rows[place]), column)
 
     is_scored = np.isfinite(reciprocal)
-    answers = own["answer"].cast(pa.string())
-    is_blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(pc.fill_null(answers, "")), ""))
+    answers = pc.fill_null(own["answer"], "")
+    is_blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(answers), ""))
     refuse(is_scored & is_blank, "answer", "is no answer, but has a rank; give both or neither")
     if "problem" in others:
         is_odd = is_scored & np.asarray(pc.is_valid(others["problem"]))
         refuse(is_odd, "problem", "is a problem, but there is a rank; give one of them")
+    if "predicted" in others:
+        _check_predicted(answers, reciprocal, others, refuse)
     if "rank" in others:
         rank = np.asarray(pc.fill_null(others["rank"], 0))
         is_given = np.asarray(pc.is_valid(others["rank"]))
@@ -289,6 +293,35 @@ def _check_ranks(
         )
 
 
+def _check_predicted(
+    answers: pa.ChunkedArray,
+    reciprocal: NDArray[np.float64],
+    others: dict[str, Any],
+    refuse: Callable[[NDArray[np.bool_], str, str], None],
+) -> None:
+    """Stop where the model's first choice contradicts the rank of the answer.
+
+    In the vocabulary the first choice may look like an answer that is not ranked first: " and" and
+    "and" are two tokens.
+    """
+    predicted = pc.fill_null(others["predicted"], "").cast(pa.large_string())
+    words = pc.utf8_trim_whitespace(predicted)
+    is_given = np.asarray(pc.not_equal(words, ""))
+    is_answer = np.asarray(pc.equal(words, pc.utf8_trim_whitespace(answers)))
+    refuse(
+        is_given & ~is_answer & (reciprocal == 1),
+        "predicted",
+        "is not the answer, whose rank is 1; correct one of them",
+    )
+    if "ranked_in" in others:
+        is_compared = np.asarray(pc.fill_null(pc.equal(others["ranked_in"], "candidates"), False))
+        refuse(
+            is_compared & np.asarray(pc.equal(predicted, answers)) & (reciprocal < 1),
+            "predicted",
+            "is the answer, whose rank is not 1; correct one of them",
+        )
+
+
 def _error(complaint: str, path: Path, row: int, column: str) -> InputError:
     where = locate_row(path, format_of(path), row)
     return InputError(complaint, path=path, row=where, column=column)
@@ -296,6 +329,21 @@ def _error(complaint: str, path: Path, row: int, column: str) -> InputError:
 
 def _column(table: pa.Table, name: str) -> Any:
     return table[name] if name in table.column_names else None
+
+
+def _read_texts(column: pa.ChunkedArray, name: str, path: Path) -> pa.ChunkedArray:
+    """Return items or answers as texts; items may be whole numbers."""
+    kind = plain_type(column.type)
+    is_number = name == "item" and pa.types.is_integer(kind)
+    try:
+        return column.cast(kind if is_number else pa.large_string())
+    except pa.ArrowException as error:
+        wanted = "whole numbers or texts" if name == "item" else "texts"
+        raise InputError(
+            f"holds {column.type} that cannot be read as {wanted}; write it as {wanted}",
+            path=path,
+            column=name,
+        ) from error
 
 
 def _cast(column: pa.ChunkedArray, name: str, path: Path) -> pa.ChunkedArray:

@@ -166,6 +166,41 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
             None,
             "column 'item': holds list<",
         ),
+        ({"answer": [["a"]], "reciprocal_rank": [1.0]}, None, "column 'answer': holds list<"),
+        (
+            {"answer": [b"\xff"], "reciprocal_rank": [1.0]},
+            None,
+            "column 'answer': holds binary that cannot be read as texts; write it as texts",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "item": [b"\xff"]},
+            None,
+            "column 'item': holds binary that cannot be read as whole numbers or texts",
+        ),
+        (
+            {"answer": pa.nulls(1), "reciprocal_rank": [1.0], "item": pa.nulls(1)},
+            None,
+            "row 0, column 'answer': None is no answer, but has a rank",
+        ),
+        (
+            {
+                "answer": ["a", "a"],
+                "reciprocal_rank": [0.5, 1.0],
+                "predicted": ["b", "b"],
+            },
+            None,
+            "row 1, column 'predicted': 'b' is not the answer, whose rank is 1; correct one",
+        ),
+        (
+            {
+                "answer": ["a"],
+                "reciprocal_rank": [0.5],
+                "predicted": ["a"],
+                "ranked_in": ["candidates"],
+            },
+            None,
+            "row 0, column 'predicted': 'a' is the answer, whose rank is not 1; correct one",
+        ),
         ({"answer": ["a"], "reciprocal_rank": [1e-10]}, None, "1e-10 is no reciprocal rank"),
         (
             {"answer": ["a", "a"], "reciprocal_rank": [1.0, 1.0], "item": [7, 7]},
@@ -198,6 +233,35 @@ def test_logs_of_several_models_are_checked(tmp_path: Path, rows: str, message: 
     (tmp_path / "a.csv").write_text(f"model,item,answer,reciprocal_rank\n{rows}")
     with pytest.raises(InputError, match=message):
         read_masked_log(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("item", [["x", "y", "x"], [1, 2, 1], [None, None, None]])
+@pytest.mark.parametrize("kind", ["dictionary", "string_view", "binary"])
+def test_answers_and_items_of_other_types_are_read(
+    tmp_path: Path, item: list[Any], kind: str
+) -> None:
+    import pyarrow.parquet as pq
+
+    kinds = {"string_view": pa.string_view(), "binary": pa.binary()}
+
+    def encode(values: list[Any]) -> pa.Array:
+        if kind == "dictionary" and values[0] is not None:
+            return pa.array(values).dictionary_encode()
+        return pa.array(values, kinds.get(kind) if isinstance(values[0], str) else None)
+
+    answer = ["and", "or", "and"]
+    columns = {"model": ["a", "a", "b"], "reciprocal_rank": [1.0, 0.5, 1.0]}
+    table = pa.table(columns | {"answer": encode(answer), "item": encode(item)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    first, second = read_masked_log(tmp_path / "a.parquet")
+    assert first.table["answer"].to_pylist() == ["and", "or"]
+    assert [*first.table["item"].to_pylist(), *second.table["item"].to_pylist()] == item
+
+
+def test_a_token_may_look_like_the_answer_and_be_another(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("answer,reciprocal_rank,predicted\nand,0.5,and\nor,1,\n")
+    (found,) = read_masked_log(tmp_path / "a.csv")
+    assert found.table["rank"].to_pylist() == [2, 1]
 
 
 def test_ranks_that_lack_are_computed(tmp_path: Path) -> None:
