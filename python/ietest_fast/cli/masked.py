@@ -117,7 +117,7 @@ def command(
     """
     _check_options(model, onnx, options)
     from ietest_fast.evaluation.masked_answers import write_masked_log
-    from ietest_fast.evaluation.masked_summary import summarise_masked
+    from ietest_fast.evaluation.masked_summary import say_other_items, summarise_masked
 
     check_out(out, [source, options["train"]], only_parquet=False)
     run: MaskedRun | None = None
@@ -127,6 +127,7 @@ def command(
     else:
         answers, run, said = _score(source, model, onnx, options)
     summaries = [summarise_masked(each) for each in answers]
+    said += say_other_items(summaries)
     if out is not None:
         write_masked_log(answers, out)
     if as_json:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.plurals import say_count
@@ -202,6 +203,24 @@ def summarise_masked(answers: MaskedAnswers) -> MaskedSummary:
             for name in answers.groups
         },
     )
+
+
+def say_other_items(summaries: Sequence[MaskedSummary]) -> list[str]:
+    """Say which models were not measured on the items of the first."""
+    scored = [
+        set(
+            each.answers.table["item"]
+            .filter(pa.array(np.isfinite(each.answers.reciprocal_ranks)))
+            .to_pylist()
+        )
+        for each in summaries
+    ]
+    return [
+        f"{each.model} was measured on {say_count(len(own), 'item')} and {summaries[0].model} on "
+        f"{len(scored[0]):,}, {len(own & scored[0]):,} of them the same: compare them with care."
+        for each, own in zip(summaries[1:], scored[1:], strict=True)
+        if own != scored[0]
+    ]
 
 
 def _measure(

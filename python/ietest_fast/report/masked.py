@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ietest_fast.report.tables import Column, Range, Table
@@ -90,10 +91,16 @@ def _side_by_side(
     found = [{(group.value, group.ranked_in): group for group in groups} for _, groups in models]
     keys = list(dict.fromkeys(key for groups in found for key in groups))
     names = ["accuracy"] if len(models) == 1 else [model for model, _ in models]
-    columns = [Column(heading), Column("ranked in"), Column("items", "count")]
+    counts = [{key: group.accuracy.n for key, group in groups.items()} for groups in found]
+    # What all models have in common stands there once.
+    is_shared = all(own == counts[0] for own in counts)
+    common = [Column("items", "count")]
     if has_majority:
-        columns.append(Column("majority %", "percent"))
+        common.append(Column("majority %", "percent"))
+    columns = [Column(heading), Column("ranked in"), *(common if is_shared else ())]
     for model in names:
+        if not is_shared:
+            columns += [replace(each, name=f"{model} {each.name}") for each in common]
         columns += [
             Column(f"{model} %", "percent"),
             Column("95% interval", "percent"),
@@ -101,12 +108,13 @@ def _side_by_side(
         ]
     rows: list[tuple[Cell, ...]] = []
     for key in keys:
-        first = next(groups[key] for groups in found if key in groups)
-        row: list[Cell] = [key[0], _RANKED[key[1]], first.accuracy.n]
-        if has_majority:
-            row.append(first.majority_share)
-        for groups in found:
+        row: list[Cell] = [key[0], _RANKED[key[1]]]
+        for place, groups in enumerate(found):
             group = groups.get(key)
+            if not place or not is_shared:
+                row.append(0 if group is None else group.accuracy.n)
+                if has_majority:
+                    row.append(None if group is None else group.majority_share)
             row += (
                 [None, None, None]
                 if group is None

@@ -18,7 +18,7 @@ from ietest_fast.evaluation.masked_answers import (
     read_masked_log,
     write_masked_log,
 )
-from ietest_fast.evaluation.masked_summary import summarise_masked
+from ietest_fast.evaluation.masked_summary import say_other_items, summarise_masked
 from ietest_fast.report.masked import answer_table, group_table, model_table, wrong_table
 from ietest_fast.stats import wilson_interval
 
@@ -355,6 +355,33 @@ def test_a_row_that_one_model_alone_could_not_score() -> None:
     first, second = make_answers(40, seed=5), make_answers(40, seed=6, name="other")
     only = second.table.filter(pa.array([a == "and" for a in second.table["answer"].to_pylist()]))
     summaries = [summarise_masked(first), summarise_masked(MaskedAnswers(table=only))]
-    rows = {row[0]: row for row in answer_table(summaries).rows}
+    table = answer_table(summaries)
+    rows = {row[0]: row for row in table.rows}
     assert rows["or"][-3:] == (None, None, None)
     assert None not in rows["and"]
+    names = [column.name for column in table.columns]
+    counts = [
+        dict(zip(names, rows["and"], strict=True))[f"{model} items"] for model in ("tiny", "other")
+    ]
+    assert counts == [
+        next(each.accuracy.n for each in own.by_answer if each.value == "and") for own in summaries
+    ]
+    assert "items" not in names
+    assert dict(zip(names, rows["or"], strict=True))["other items"] == 0
+
+
+def test_models_of_different_items_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "model,item,answer,module,reciprocal_rank\n"
+        "m,1,and,x,1\nm,2,and,x,1\nm,3,or,x,1\nk,1,and,x,0.5\nk,4,or,x,\n"
+    )
+    summaries = [summarise_masked(each) for each in read_masked_log(tmp_path / "a.csv")]
+    assert say_other_items(summaries) == [
+        "k was measured on 1 item and m on 3, 1 of them the same: compare them with care."
+    ]
+    assert say_other_items([summaries[0], summaries[0]]) == []
+    table = group_table(summaries, "module")
+    (row,) = table.rows
+    values = dict(zip([column.name for column in table.columns], row, strict=True))
+    assert [values[f"{name} items"] for name in "mk"] == [3, 1]
+    assert [values[f"{name} majority %"] for name in "mk"] == [2 / 3, 1]
