@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +15,7 @@ from ietest_fast.errors import ConfigError, InputError, ResourceError
 from ietest_fast.evaluation.logic.rules import RULES
 from logic_toys import LABELS, at_random, make_corpus, pairs_of
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+PAGE = Path(__file__).parents[3] / "docs" / "logic.md"
 CORPUS = make_corpus(8)
 FRAME = pd.DataFrame(pairs_of(CORPUS), columns=["premise", "hypothesis"]).assign(
     label=[LABELS[code] for code in CORPUS.labels], scene=np.arange(24) // 6
@@ -116,3 +116,21 @@ def test_a_file_that_is_read_is_not_written_over(tmp_path: Path) -> None:
     FRAME.to_parquet(path)
     with pytest.raises(InputError, match="would be overwritten"):
         stress(data=path, out=path)
+
+
+def test_the_example_of_the_page_gets_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import matplotlib.pyplot as plt
+
+    *_, example = re.findall(r"(?ms)^```python\n(.*?)^```", PAGE.read_text("utf-8"))
+    FRAME.to_parquet(tmp_path / "test.parquet")
+    monkeypatch.chdir(tmp_path)
+    plt.switch_backend("agg")
+    names: dict[str, Any] = {}
+    exec(compile(example, "<example>", "exec"), names)
+    plt.close("all")
+    profile = names["profile"]
+    assert profile["and-intro"].measured.rate.value > 0
+    assert profile["and-intro"].measured.value is not None
+    assert profile.informed_score.value is not None
