@@ -13,6 +13,7 @@ from ietest_fast.templates.formulas import Constant, Sort
 from ietest_fast.templates.language import LANGUAGES, load_language, load_wordings, read_language
 from ietest_fast.templates.parsing import parse_formula
 from ietest_fast.templates.solver import Label, label_of
+from ietest_fast.templates.tasks import RULE_SETS
 from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 from reference.filled import fill
 from reference.text_reader import TextReader
@@ -24,8 +25,8 @@ WOMEN = frozenset({Constant("Anna", Sort.PERSON), Constant("Carla", Sort.PERSON)
 TASKS = files("ietest_fast.templates") / "tasks" / "thesis"
 
 
-def say(text: str, code: str) -> str:
-    language = load_language(code)
+def say(text: str, code: str, rules: str = "careful") -> str:
+    language = load_language(code, rules)
     pieces = word_hypothesis(parse_formula(text, SORTS), language)
     return fill(pieces, language.verbs, NAMES, WOMEN)
 
@@ -111,6 +112,14 @@ def say(text: str, code: str) -> str:
 def test_words(formula, english, portuguese):
     assert say(formula, "en") == english
     assert say(formula, "pt") == portuguese
+
+
+@pytest.mark.parametrize("rules", RULE_SETS)
+@pytest.mark.parametrize("code", ["en", "pt"])
+def test_no_two_comparisons_have_the_same_words(code, rules):
+    atoms = ["Bob > Anna", "Bob >= Anna", "Bob == Anna"]
+    said = [say(text, code, rules) for atom in atoms for text in (atom, f"~({atom})")]
+    assert len(set(said)) == 6
 
 
 def test_there_are_no_words_for_some_formulas():
