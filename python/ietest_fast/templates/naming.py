@@ -64,12 +64,17 @@ class Names:
 
 
 def fold_name(name: str) -> str:
-    """Return what two names have in common that readers cannot tell apart."""
-    return unicodedata.normalize("NFC", name).casefold()
+    """Return what two texts have in common that readers cannot tell apart.
+
+    Capitals, kinds of blanks and signs that show nothing, such as U+200B, make no difference.
+    """
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    shown = "".join(each for each in folded if unicodedata.category(each) != "Cf")
+    return " ".join(unicodedata.normalize("NFKC", shown).split())
 
 
 def _check_name(name: str) -> None:
-    if not name.strip():
+    if not fold_name(name):
         raise InputError("a name is empty; remove it")
     if name != name.strip():
         raise InputError(f"the name {name!r} has blanks at its ends; remove them")

@@ -197,8 +197,9 @@ def test_all_names_can_be_needed() -> None:
 def test_names_are_checked() -> None:
     with pytest.raises(InputError, match="'Paris' stands there twice"):
         Names(women=("Paris",), men=(), places=("Paris",))
-    with pytest.raises(InputError, match="a name is empty"):
-        Names(women=(" ",), men=(), places=())
+    for empty in (" ", "\u200b"):
+        with pytest.raises(InputError, match="a name is empty"):
+            Names(women=(empty,), men=(), places=())
     for wrong, message in {
         "An\nna": r"has '\\n', which means something else",
         "Anna, Bea and Carla": "has ',', which means",
@@ -210,7 +211,13 @@ def test_names_are_checked() -> None:
         with pytest.raises(InputError, match=message):
             Names(women=(wrong,), men=(), places=())
     assert Names(women=("Anna-Lena",), men=("O'Neill",), places=("Rio de Janeiro",)).people
-    for one, two in (("Ana", "ana"), ("Ra\u00fal", "Rau\u0301l")):
+    for one, two in (
+        ("Ana", "ana"),
+        ("Ra\u00fal", "Rau\u0301l"),
+        ("Anna", "Anna\u200b"),
+        ("Anna B", "Anna\u00a0B"),
+        ("\ufb01n", "Fin"),
+    ):
         with pytest.raises(InputError, match="stands there twice"):
             Names(women=(one,), men=(two,), places=())
     train = Names(women=("A",), men=("B",), places=("C",))
