@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
+import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -24,14 +25,26 @@ from pydantic import (
 
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.templates.formulas import Domain
+from ietest_fast.templates.naming import fold_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 LANGUAGES = Path(__file__).parent / "languages"
 
 Gender = Literal["masculine", "feminine"]
+GENDERS: tuple[Gender, ...] = get_args(Gender)
 T = TypeVar("T")
+
+
+def _punctuation(text: str) -> str:
+    return "".join(each for each in text if unicodedata.category(each)[0] in "PZ")
+
+
+def _bare(text: str) -> str:
+    """Return a text, folded, without punctuation at its ends, unless there is nothing else."""
+    folded = fold_name(text)
+    return folded.strip(_punctuation(folded)) or folded
 
 
 class _Strict(BaseModel):
@@ -55,6 +68,8 @@ def _with_slots(*slots: str) -> AfterValidator:
             order = ", in this order" if len(slots) > 1 else ""
             said = f"{' and '.join(slots)} should stand in it, each once{order}"
             raise ValueError(said if slots else "braces mean nothing here")
+        if text and not fold_name(text):
+            raise ValueError("has blanks only; write words")
         if len(text.splitlines()) > 1 or "\n" in text:
             raise ValueError("has a line break; remove it")
         return text
@@ -96,6 +111,12 @@ class Verb(_Strict):
         if positive:
             return self.plural if plural else self.singular
         return self.not_plural if plural else self.not_singular
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Give what is affirmed, and the same denied."""
+        for plural in (False, True):
+            yes, no = (self.words(plural=plural, positive=each) for each in (True, False))
+            yield from ((yes.of(gender), no.of(gender)) for gender in GENDERS)
 
 
 class QuantityWords(_Strict):
@@ -185,6 +206,14 @@ class Connectives(_Strict):
         pattern: str = getattr(self, f"{name}_")
         return pattern
 
+    def words(self, name: str) -> frozenset[str]:
+        """Return what a connective says before, between and behind sentences, folded.
+
+        A comma counts only where it is all there is, as in ``{0}, {1}``.
+        """
+        parts = {*map(_bare, re.split(r"\{\d\}", self.of(name)))} - {""}
+        return frozenset({each for each in parts if each.strip(_punctuation(each))} or parts)
+
 
 class Lists(_Strict):
     """What stands between the parts of a list, and between the sentences of a premise."""
@@ -214,28 +243,56 @@ class Language(_Strict):
     @model_validator(mode="after")
     def _check_differences(self) -> Self:
         """Check that what means something else has other words."""
-        verbs = [self.verbs.of(name) for name in VERBS]
-        forms = [[each.singular, each.not_singular, each.plural, each.not_plural] for each in verbs]
-        for name, (one, not_one, several, not_several) in zip(VERBS, forms, strict=True):
-            if one == not_one or several == not_several:
+        for name in VERBS:
+            if any(len({*map(fold_name, own)}) < len(own) for own in self.verbs.of(name).pairs()):
                 raise ValueError(f"verbs.{name} has the same words where it is negated")
-        shown = [each.singular.masculine for each in verbs]
-        groups = {"verbs": shown, "connectives": [self.connectives.and_, self.connectives.or_]}
-        for domain in ("people", "places", "both"):
-            for role in ("subject", "object"):
-                own = (self.quantities.every, self.quantities.some, self.quantities.no)
-                groups[f"quantities ({domain}, {role})"] = [
-                    getattr(getattr(each, domain), role) for each in own
-                ]
-        for gender in ("masculine", "feminine"):
-            groups[f"numerals ({gender})"] = [getattr(each, gender) for each in self.numerals.words]
-        for name, texts in groups.items():
-            twice = next((each for each in texts if texts.count(each) > 1), None)
+        for name, texts in self._groups():
+            folded = [*map(fold_name, texts)]
+            twice = next((text for text in texts if folded.count(fold_name(text)) > 1), None)
             if twice is not None:
                 raise ValueError(f"{name} have {twice!r} for two meanings")
-        if self.connectives.not_.strip() == "{0}":
+        if all(each == _punctuation(each) for each in self.connectives.words("not")):
             raise ValueError("connectives.not denies nothing")
+        self._check_joints()
         return self
+
+    def _groups(self) -> Iterator[tuple[str, list[str]]]:
+        """Give texts that mean different things where one could stand in the place of another."""
+        verbs = [self.verbs.of(name) for name in VERBS]
+        for gender in GENDERS:
+            for plural in (False, True):
+                forms = [
+                    each.words(plural=plural, positive=positive)
+                    for each in verbs
+                    for positive in (True, False)
+                ]
+                yield "verbs", [each.of(gender) for each in forms]
+            yield f"numerals ({gender})", [each.of(gender) for each in self.numerals.words]
+        for role in ("subject", "object", "described"):
+            yield f"quantities ({role})", [*self._quantities(role)]
+        yield "described", [self.described.of(domain).text for domain in Domain]
+        yield "connectives", [self.connectives.of(name) for name in ("and", "or", "if")]
+
+    def _quantities(self, role: str) -> Iterator[str]:
+        """Give the words of all quantities, with numbers as far as there are numerals."""
+        own = self.quantities
+        for domain in Domain:
+            for words in (each.of(domain) for each in (own.every, own.some, own.no)):
+                yield getattr(words, role) or words.object
+            for counted in (each.of(domain) for each in (own.exactly, own.at_least)):
+                yield counted.one
+                for number in range(2, len(self.numerals.words) + 2):
+                    yield counted.many.format(number=self.numeral(number, counted.gender))
+
+    def _check_joints(self) -> None:
+        """Check that lists and premises are joined by other words than *or* and *if*."""
+        for name in ("and", "or", "if"):
+            words = self.connectives.words(name)
+            if not words:
+                raise ValueError(f"connectives.{name} has blanks only; write words")
+            for place, text in self.lists:
+                if name != "and" and _bare(text) in words:
+                    raise ValueError(f"lists.{place} has a word of connectives.{name}: {text!r}")
 
     def numeral(self, number: int, gender: Gender) -> str:
         """Return the numeral of a number; in digits beyond those that the language has."""
@@ -281,6 +338,7 @@ def _say_problem(path: str | Path, keys: Sequence[int | str], problem: Mapping[s
         "extra_forbidden": "is unknown; remove it",
         "string_too_short": "is empty",
         "string_type": "has to be a text",
+        "tuple_type": "has to be a list of texts",
     }
     said = known.get(problem["type"], problem["msg"].removeprefix("Value error, "))
     if problem["type"] in {"model_type", "model_attributes_type", "dict_type"}:

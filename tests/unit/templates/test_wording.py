@@ -10,7 +10,13 @@ import pytest
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.templates.files import read_templates
 from ietest_fast.templates.formulas import Constant, Sort
-from ietest_fast.templates.language import LANGUAGES, load_language, load_wordings, read_language
+from ietest_fast.templates.language import (
+    LANGUAGES,
+    Language,
+    load_language,
+    load_wordings,
+    read_language,
+)
 from ietest_fast.templates.parsing import parse_formula
 from ietest_fast.templates.solver import Label, label_of
 from ietest_fast.templates.tasks import RULE_SETS
@@ -321,11 +327,91 @@ def test_what_stands_for_words_is_there(tmp_path, right, wrong, slots):
         ('or = "{0} or {1}"', 'or = "{0} and {1}"', "connectives have '{0} and {1}' for two"),
         ('"it\'s not true that {0}"', '"{0}"', "connectives.not denies nothing"),
         ('subject = "no one",', 'subject = "everyone",', "have 'everyone' for two meanings"),
+        (
+            'not-singular = "isn\'t taller than"',
+            'not-singular = { masculine = "isn\'t taller than", feminine = "Is taller than" }',
+            "verbs.taller has the same words where it is negated",
+        ),
+        ('"aren\'t as tall as"', '"aren\'t taller than"', 'verbs have "aren\'t taller than" for'),
+        (
+            '"is exactly as tall as"',
+            '"isn\'t as tall as"',
+            'verbs have "isn\'t as tall as" for two',
+        ),
+        ('one = "at least one place"', 'one = "only one place"', "have 'only one place' for two"),
+        (
+            'many = "at least {number} people"',
+            'many = "only {number} people"',
+            "quantities (subject) have 'only two people' for two meanings",
+        ),
+        (
+            'many = "only {number} places"',
+            'many = "only {number} people"',
+            "have 'only two people'",
+        ),
+        (
+            'one = "only one person"',
+            'one = "only three people"',
+            "have 'only three people' for two",
+        ),
+        ('one = "only one person"', 'one = "someone"', "quantities (subject) have 'someone' for"),
+        ('object = "every place" }', 'object = "every person" }', "(object) have 'every person'"),
+        (
+            'object = "every person" }',
+            'object = "every person", described = "someone" }',
+            "quantities (described) have 'someone' for two meanings",
+        ),
+        ('"the place that', '"the person that', "described have 'the person that {predicate}' for"),
+        ('if = "if {0}, then {1}"', 'if = "{0} OR {1}"', "connectives have '{0} or {1}' for two"),
+        (
+            'if = "if {0}, then {1}"',
+            'if = "{0} and  {1}"',
+            "connectives have '{0} and {1}' for two",
+        ),
+        ('or = "{0} or {1}"', 'or = "{0} {1}"', "connectives.or has blanks only"),
+        ('"it\'s not true that {0}"', '"{0}!"', "connectives.not denies nothing"),
+        ('last = " and "', 'last = " or "', "lists.last has a word of connectives.or: ' or '"),
+        ('last = " and "', 'last = ", or "', "lists.last has a word of connectives.or: ', or '"),
+        (
+            'between = ", "',
+            'between = " if "',
+            "lists.between has a word of connectives.if: ' if '",
+        ),
+        (
+            'if = "if {0}, then {1}"',
+            'if = "{0}, {1}"',
+            "lists.between has a word of connectives.if",
+        ),
+        ('sentences = ", "', 'sentences = " or "', "lists.sentences has a word of connectives.or"),
+        ('"has visited"', '" \u200b"', "verbs.visited.singular.masculine: has blanks only"),
         ('"two", "three"', '"two", "two"', "numerals (masculine) have 'two' for two meanings"),
     ],
 )
 def test_what_means_something_else_has_other_words(tmp_path, right, wrong, message):
     refuse_changed(tmp_path, right, wrong, message)
+
+
+@pytest.mark.parametrize(
+    ("right", "other"),
+    [
+        ('if = "if {0}, then {1}"', 'if = "if {0}, {1}"'),
+        ('and = "{0} and {1}"', 'and = "{0}, {1}"'),
+        ('last = " and "', 'last = ", "'),
+        ("it's not true that", "¬"),
+    ],
+)
+def test_words_that_are_other_words(tmp_path, right, other):
+    text = (LANGUAGES / "en.toml").read_text("utf-8")
+    assert right in text
+    (tmp_path / "xx.toml").write_text(text.replace(right, other), "utf-8")
+    assert read_language(tmp_path / "xx.toml") != load_language("en")
+
+
+def test_numerals_are_a_list(tmp_path):
+    text = (LANGUAGES / "en.toml").read_text("utf-8").partition("[numerals]")[0]
+    (tmp_path / "xx.toml").write_text(f'{text}[numerals]\nwords = "uno"\n')
+    with pytest.raises(ConfigError, match=r"numerals\.words: has to be a list of texts$"):
+        read_language(tmp_path / "xx.toml")
 
 
 def test_words_are_not_empty(tmp_path):
@@ -370,6 +456,8 @@ def test_other_wordings_have_other_words(code):
         assert verbs.is_ == usual.is_
         visited = verbs.visited
         assert visited.person == usual.visited.person
+        content = load_language(code).model_dump(by_alias=True)
+        Language.model_validate({**content, "verbs": verbs.model_dump(by_alias=True)})
         said.add((visited.singular, visited.plural, visited.not_singular, visited.not_plural))
         for verb in ("taller", "as-tall", "same-height"):
             assert (verbs.of(verb) == usual.of(verb)) == (verbs is usual)
