@@ -173,6 +173,9 @@ def test_templates_languages_and_names_of_ones_own(command: Command, tmp_path: P
         }
         for kind, path in paths.items()
     ]
+    names.write_text('[train]\nwomen = ["Ada"]\nmen = []\nplaces = ["every place"]\n')
+    said = command.fail(*options)
+    assert "names.toml: the name 'every place' has 'every place', which means something" in said
     assert "pass a file of names" in command.fail(
         "--file", tmp_path / "mine.txt", "--language", language
     )

@@ -152,7 +152,8 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     words, verbs = _read_words(language, rules, many=wordings == "many")
     if splits is None:
         splits = ["train", "valid", "test"] if out is not None else ["train"]
-    plans = _plan_splits(splits, counts, _find_names(language, names_path), out, shared_names)
+    find = _find_names(language, words, names_path)
+    plans = _plan_splits(splits, counts, find, out, shared_names)
     plan = CorpusPlan(
         folder=out or Path(),
         splits=plans,
@@ -243,20 +244,23 @@ def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language,
     return read_language(path), ()
 
 
-def _find_names(language: str, path: Path | None) -> Callable[[str], Names]:
-    """Return what finds the names of a split."""
+def _find_names(language: str, words: Language, path: Path | None) -> Callable[[str], Names]:
+    """Return what finds the names of a split, all of which can stand in a language."""
     from ietest_fast.errors import InputError
     from ietest_fast.templates.naming import read_names
 
-    if path is None:
-        return lambda split: _load_packaged(Path(language).stem, split)
-    found = read_names(path)
+    found = {} if path is None else read_names(path)
 
     def find(split: str) -> Names:
-        if split not in found:
+        if path is not None and split not in found:
             known = ", ".join(found)
             raise InputError(f"there is no split {split!r}; there are {known}", path=path)
-        return found[split]
+        names = _load_packaged(Path(language).stem, split) if path is None else found[split]
+        try:
+            words.check_names(names)
+        except InputError as error:
+            raise InputError(str(error), path=path) from error
+        return names
 
     return find
 

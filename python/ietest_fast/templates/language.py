@@ -30,10 +30,13 @@ from ietest_fast.templates.naming import fold_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ietest_fast.templates.naming import Names
+
 LANGUAGES = Path(__file__).parent / "languages"
 
 Gender = Literal["masculine", "feminine"]
 GENDERS: tuple[Gender, ...] = get_args(Gender)
+_ROLES = ("subject", "object", "described")
 T = TypeVar("T")
 
 
@@ -268,7 +271,7 @@ class Language(_Strict):
                 ]
                 yield "verbs", [each.of(gender) for each in forms]
             yield f"numerals ({gender})", [each.of(gender) for each in self.numerals.words]
-        for role in ("subject", "object", "described"):
+        for role in _ROLES:
             yield f"quantities ({role})", [*self._quantities(role)]
         yield "described", [self.described.of(domain).text for domain in Domain]
         yield "connectives", [self.connectives.of(name) for name in ("and", "or", "if")]
@@ -293,6 +296,30 @@ class Language(_Strict):
             for place, text in self.lists:
                 if name != "and" and _bare(text) in words:
                     raise ValueError(f"lists.{place} has a word of connectives.{name}: {text!r}")
+
+    def check_names(self, names: Names) -> None:
+        """Check that no name has a quantity in it, or what joins names or sentences.
+
+        Raises
+        ------
+        InputError
+            If one does, such as *every place* or *Bob and Carla*.
+        """
+        words = sorted(self._words_beside_names(), key=len, reverse=True)
+        pattern = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, words))})(?!\S)")
+        for name in (*names.women, *names.men, *names.places):
+            found = pattern.search(fold_name(name))
+            if found is not None:
+                raise InputError(
+                    f"the name {name!r} has {found.group()!r}, which means something else in "
+                    f"{self.name}; remove it"
+                )
+
+    def _words_beside_names(self) -> set[str]:
+        """Return what stands in the place of names or between them, folded."""
+        quantities = {fold_name(text) for role in _ROLES for text in self._quantities(role)}
+        connectives = [self.connectives.words(name) for name in ("and", "or", "if", "not")]
+        return quantities.union(*connectives, (_bare(text) for _, text in self.lists))
 
     def numeral(self, number: int, gender: Gender) -> str:
         """Return the numeral of a number; in digits beyond those that the language has."""

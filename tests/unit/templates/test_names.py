@@ -69,6 +69,35 @@ def test_no_name_is_a_word_of_the_language(code: str) -> None:
         assert not words & {name.lower() for name in (*own.women, *own.men, *own.places)}
 
 
+@pytest.mark.parametrize("rules", RULE_SETS)
+@pytest.mark.parametrize("code", CODES)
+def test_no_name_has_words_that_mean_something_else(code: str, rules: str) -> None:
+    for split in SPLITS:
+        load_language(code, rules).check_names(load_names(code, split))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("someone", "someone"),
+        ("Every\u00a0Place", "every place"),
+        ("Bob and Carla", "and"),
+        ("only two places", "only two places"),
+        ("Bob OR Carla", "or"),
+        ("If", "if"),
+        ("Some\u200bone", "someone"),
+    ],
+)
+def test_names_have_no_words_that_mean_something_else(name: str, words: str) -> None:
+    with pytest.raises(InputError, match=f"has '{words}', which means something else in English"):
+        load_language("en").check_names(Names(women=("Ana",), men=(), places=(name,)))
+
+
+def test_names_may_have_such_words_within_words() -> None:
+    places = ("Oxford", "Côte d'Or", "Stow-and-Wold")
+    load_language("en").check_names(Names(women=("Andrea",), men=("Iff",), places=places))
+
+
 def write(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "names.toml"
     path.write_text(text, "utf-8")
