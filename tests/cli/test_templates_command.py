@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import json
+import os
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.cli.main import main
+from ietest_fast.corpus import batch_writer
+from ietest_fast.templates import drawing, writing
 from ietest_fast.templates.language import LANGUAGES
 from ietest_fast.templates.naming import load_names
 from ietest_fast.templates.tasks import task_names
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 MINE = """
 template mine
@@ -223,18 +232,91 @@ def test_a_wrong_label_leaves_no_file(command: Command, tmp_path: Path) -> None:
     assert "two tasks have the name 'negation'" in said
 
 
-def test_a_folder_that_is_a_file(command: Command, tmp_path: Path) -> None:
+def test_a_folder_that_is_none(command: Command, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for out in (tmp_path / "file", tmp_path / "file" / "folder"):
-        said = command.fail("negation", "--out", out)
-        assert f"{tmp_path / 'file'}: is a file, a folder expected" in said
+    os.mkfifo(tmp_path / "pipe")
+    for wrong in (tmp_path / "file", tmp_path / "pipe", Path(os.devnull)):
+        for out in (wrong, wrong / "folder"):
+            said = command.fail("negation", "--out", out)
+            assert f"{wrong}: is no folder; name another one" in said
+
+
+ONE_PAIR = ("negation", "--split", "train", "--n", 1)
+UNFINISHED = f".train.parquet.{'0123' * 4}.unfinished"
 
 
 def test_what_a_killed_command_has_left_is_removed(command: Command, tmp_path: Path) -> None:
-    (tmp_path / ".train.parquet.0123.unfinished").write_bytes(b"PAR1")
-    said = command.run("negation", "--split", "train", "--n", 1, "--out", tmp_path)
+    (tmp_path / UNFINISHED).write_bytes(b"PAR1")
+    (tmp_path / UNFINISHED.replace("train.parquet", "templates.json")).write_bytes(b"{")
+    kept = {".notes.unfinished", UNFINISHED.replace("train", "mine"), UNFINISHED.replace("0", "z")}
+    for name in kept:
+        (tmp_path / name).write_bytes(b"mine")
+    folder = UNFINISHED.replace("0", "1")
+    (tmp_path / folder).mkdir()
+    said = command.run(*ONE_PAIR, "--out", tmp_path)
     assert f"{tmp_path / 'train.parquet'}: 1 pair\n" in said
-    assert {path.name for path in tmp_path.iterdir()} == {"train.parquet", "templates.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *kept,
+        folder,
+        "train.parquet",
+        "templates.json",
+    }
+
+
+def test_two_commands_do_not_write_into_one_folder(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / UNFINISHED).write_bytes(b"PAR1")
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with monkeypatch.context() as patch:
+        patch.setattr(drawing, "prove_templates", None)  # it is said before the proofs
+        said = command.fail(*ONE_PAIR, "--out", tmp_path)
+    assert f"{tmp_path}: another command is writing there; wait for it or name another" in said
+    assert [path.name for path in tmp_path.iterdir()] == [UNFINISHED]
+    os.close(descriptor)
+    command.run(*ONE_PAIR, "--out", tmp_path)
+
+
+def test_a_folder_that_cannot_be_locked(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then nobody knows whether the file of another command is left or is being written."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    (tmp_path / UNFINISHED).write_bytes(b"PAR1")
+    command.run(*ONE_PAIR, "--out", tmp_path)
+    assert (tmp_path / UNFINISHED).exists()
+
+
+@pytest.mark.parametrize(
+    ("failing", "n_good"),
+    [((batch_writer, "give_name"), 1), ((writing, "write_file"), 0)],
+    ids=["a split", "the record"],
+)
+def test_all_files_or_none(
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    failing: tuple[ModuleType, str],
+    n_good: int,
+) -> None:
+    real, calls = getattr(*failing), []
+
+    def fail(*arguments: object) -> None:
+        calls.append(arguments)
+        if len(calls) > n_good:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(*arguments)
+
+    monkeypatch.setattr(*failing, fail)
+    said = command.fail("negation", "--n", 1, "--out", tmp_path / "new" / "out")
+    assert "cannot be written: No space left on device" in said
+    assert len(calls) == n_good + 1
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_formula_without_words_is_located(command: Command, tmp_path: Path) -> None:

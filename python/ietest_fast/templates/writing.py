@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from ietest_fast import __version__
-from ietest_fast.atomic import UNFINISHED, write_file
+from ietest_fast.atomic import UNFINISHED, name_temporary, put_back_on_error, write_file
 from ietest_fast.corpus.batch_writer import BatchWriter
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.templates.drawing import PairDrawer
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 RECORD = "templates.json"
 """The file of the folder that says how the others were made."""
+
+_UNFINISHED = re.compile(rf"\.[0-9a-f]{{16}}{re.escape(UNFINISHED)}\Z")
 
 
 @dataclass(frozen=True)
@@ -93,22 +97,30 @@ def check_plan(plan: CorpusPlan) -> None:
     Raises
     ------
     InputError
-        If something stands in the folder: corpora would be mixed.
+        If something stands in the folder, or another command is writing there: corpora would be
+        mixed.
     ResourceError
         If the folder cannot be made.
     """
     folder = plan.folder
     try:
-        names = sorted(each.name for each in folder.iterdir())
+        _check_empty(folder)
     except FileNotFoundError:
         _check_writable(folder, next(each for each in folder.absolute().parents if each.exists()))
         return
     except NotADirectoryError as error:
-        file = next(each for each in (folder, *folder.absolute().parents) if each.is_file())
-        raise ResourceError(f"{file}: is a file, a folder expected") from error
+        places = (folder, *folder.absolute().parents)
+        wrong = next(each for each in places if each.exists() and not each.is_dir())
+        raise ResourceError(f"{wrong}: is no folder; name another one") from error
     except OSError as error:
         raise ResourceError(f"{folder}: cannot be read: {error.strerror or error}") from error
     _check_writable(folder, folder)
+    with _held(folder):
+        pass
+
+
+def _check_empty(folder: Path) -> None:
+    names = sorted(each.name for each in folder.iterdir())
     visible = [name for name in names if not name.startswith(".")]
     if visible:
         raise InputError(
@@ -123,10 +135,36 @@ def _check_writable(folder: Path, place: Path) -> None:
         raise ResourceError(f"{folder}: nothing may be written in {str(place)!r}")
 
 
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what a command that was killed has left in an empty folder."""
-    for path in folder.glob(f".*{UNFINISHED}"):
-        path.unlink(missing_ok=True)
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Keep other commands from writing into a folder; False where it cannot be locked."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise ResourceError(f"{folder}: cannot be read: {error.strerror or error}") from error
+    try:
+        is_locked = True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                "another command is writing there; wait for it or name another folder", path=folder
+            ) from error
+        except OSError:  # some network file systems lock files only
+            is_locked = False
+        yield is_locked
+    finally:
+        os.close(descriptor)
+
+
+def _remove_leftovers(plan: CorpusPlan) -> None:
+    """Remove what the same command has left in the folder when it was killed."""
+    targets = [*map(plan.path_of, plan.splits), plan.folder / RECORD]
+    own = {_UNFINISHED.sub("", name_temporary(each).name) for each in targets}
+    for path in plan.folder.glob(f".*{UNFINISHED}"):
+        start, n_endings = _UNFINISHED.subn("", path.name)
+        if n_endings and start in own and path.is_file() and not path.is_symlink():
+            path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -168,7 +206,7 @@ def write_corpus(
 ) -> dict[str, object]:
     """Draw the pairs of all splits, and write them in batches.
 
-    The files appear when all of them are complete.
+    The files appear when all of them are complete, the record last; after an error there are none.
 
     Parameters
     ----------
@@ -189,14 +227,21 @@ def write_corpus(
     Raises
     ------
     InputError
-        If there are fewer names than a shape has entities, or something stands in the folder.
+        If there are fewer names than a shape has entities, something stands in the folder, or
+        another command is writing there.
     ResourceError
         If a file cannot be written.
     """
     drawers = [draw_split(proved, plan, split) for split in plan.splits]
     check_plan(plan)
-    _remove_leftovers(plan.folder)
-    with _made(plan.folder), contextlib.ExitStack() as stack:
+    with (
+        _made(plan.folder),
+        _held(plan.folder) as is_locked,
+        contextlib.ExitStack() as stack,
+    ):
+        _check_empty(plan.folder)
+        if is_locked:
+            _remove_leftovers(plan)
         writers: list[BatchWriter] = []
         for split, drawer in zip(plan.splits, drawers, strict=True):
             writer = BatchWriter(plan.path_of(split), drawer.draw(0, 1, n_threads=1).schema)
@@ -210,9 +255,11 @@ def write_corpus(
                     on_rows(n_done)
         for writer in writers:
             writer.finish()
+        for writer in writers:
+            stack.enter_context(put_back_on_error(writer.path))
+            writer.publish()
         record = _record(proved, plan)
-        text = json.dumps(record, ensure_ascii=False, indent=2)
-        write_file(plan.folder / RECORD, lambda file: _write(file, f"{text}\n"))
+        _write_record(plan.folder / RECORD, record)
     return record
 
 
@@ -240,6 +287,15 @@ def _record(proved: ProvedTemplates, plan: CorpusPlan) -> dict[str, object]:
 
 def _unique(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(texts))
+
+
+def _write_record(path: Path, record: Mapping[str, object]) -> None:
+    text = json.dumps(record, ensure_ascii=False, indent=2)
+    try:
+        with put_back_on_error(path):
+            write_file(path, lambda file: _write(file, f"{text}\n"))
+    except OSError as error:
+        raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _write(file: BinaryIO, text: str) -> None:
