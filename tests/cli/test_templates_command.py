@@ -190,6 +190,16 @@ def test_templates_languages_and_names_of_ones_own(command: Command, tmp_path: P
     )
 
 
+@pytest.mark.parametrize("option", ["--file", "--names", "--language"])
+def test_what_can_be_read_only_once_is_refused(
+    command: Command, tmp_path: Path, option: str
+) -> None:
+    """As with ``--names <(cat names.toml)``: the record would have the hash of nothing."""
+    (tmp_path / "no.toml").symlink_to(os.devnull)
+    said = command.fail("negation", option, tmp_path / "no.toml")
+    assert "no.toml: is a device, a file expected (it is read more than once)" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

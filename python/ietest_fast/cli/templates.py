@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -189,20 +188,21 @@ def command(  # noqa: PLR0917 - click calls it by keywords
 
 def _fingerprints(files: Sequence[Path], names: Path | None, language: str) -> list[dict[str, str]]:
     """Say which files of the user the corpus was made of."""
+    from ietest_fast.atomic import hash_file
     from ietest_fast.templates.language import language_codes
 
     own = [*(("templates", path) for path in files), *([("names", names)] if names else [])]
     if language not in language_codes():
         own.append(("language", Path(language)))
-    return [
-        {"kind": kind, "path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-        for kind, path in own
-    ]
+    return [{"kind": kind, "path": str(path), "sha256": hash_file(path)} for kind, path in own]
 
 
 def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> tuple[Task, ...]:
+    from ietest_fast.paths import check_file
     from ietest_fast.templates.tasks import load_tasks, read_task
 
+    for path in files:
+        check_file(path)
     found: dict[str, Task] = {}
     chosen = [task for name in dict.fromkeys(names) for task in load_tasks(name, rules)]
     for task in (*chosen, *map(read_task, files)):
@@ -218,6 +218,7 @@ def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> 
 
 def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language, tuple[Verbs, ...]]:
     """Return a language, and the wordings of its verbs if there are many."""
+    from ietest_fast.paths import check_file
     from ietest_fast.templates.language import (
         language_codes,
         load_language,
@@ -241,14 +242,18 @@ def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language,
         raise click.BadParameter(
             "the file of a language has one wording; leave it out", param_hint="--wordings"
         )
+    check_file(path)
     return read_language(path), ()
 
 
 def _find_names(language: str, words: Language, path: Path | None) -> Callable[[str], Names]:
     """Return what finds the names of a split, all of which can stand in a language."""
     from ietest_fast.errors import InputError
+    from ietest_fast.paths import check_file
     from ietest_fast.templates.naming import read_names
 
+    if path is not None:
+        check_file(path)
     found = {} if path is None else read_names(path)
 
     def find(split: str) -> Names:
