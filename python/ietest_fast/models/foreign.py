@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import pickle
+import tokenize
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -177,7 +178,7 @@ class Function(_InBatches):
         """Hash of the function's name and, where it can be had, its source."""
         try:
             source = inspect.getsource(self._function)
-        except (OSError, TypeError):
+        except (OSError, TypeError, SyntaxError, tokenize.TokenError):
             source = ""
         return hashlib.sha256(f"{self._name}\n{source}".encode()).hexdigest()
 

@@ -149,6 +149,15 @@ def test_the_fingerprint_of_a_function_is_its_name_and_source():
     assert other.fingerprint != named.fingerprint
 
 
+def test_a_function_whose_file_is_no_python_has_a_fingerprint(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text('# It\'s a page\n"""\n(')
+    made = {}
+    exec(compile("def ask(pairs):\n    return ['a'] * len(pairs)\n", str(page), "exec"), made)
+    assert as_classifier(made["ask"], labels=["a", "b"]).fingerprint
+
+
+
 def _fitted(texts, labels, last=None):
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
