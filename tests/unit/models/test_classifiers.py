@@ -157,7 +157,6 @@ def test_a_function_whose_file_is_no_python_has_a_fingerprint(tmp_path):
     assert as_classifier(made["ask"], labels=["a", "b"]).fingerprint
 
 
-
 def _fitted(texts, labels, last=None):
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
