@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, assert_never
 
 from ietest_fast.errors import InputError
@@ -92,14 +93,12 @@ class Grounding:
         if not any(relation == "tall" for relation, _, _ in self._numbers):
             return
         people = self._entities[Sort.PERSON]
-        for first in people:
-            for second in people:
-                one = self._atom("tall", first, second)
-                self._add([one, self._atom("tall", second, first)])
-                for third in people:
-                    self._add(
-                        [-one, -self._atom("tall", second, third), self._atom("tall", first, third)]
-                    )
+        as_tall = [[self._atom("tall", one, other) for other in people] for one in people]
+        for first, second in itertools.product(range(len(people)), repeat=2):
+            one = as_tall[first][second]
+            self._add([one, as_tall[second][first]])
+            for that, this in zip(as_tall[second], as_tall[first], strict=True):
+                self._add([-one, -that, this])
 
     def read(self, true: set[int]) -> Interpretation:
         """Return the world that a solution describes: the variables that are true."""
