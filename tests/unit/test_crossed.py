@@ -64,18 +64,37 @@ def test_components_are_those_of_the_definition(
     assert [found.items, found.classifiers, found.residual] == pytest.approx(
         expected[1:], rel=1e-9, abs=1e-15
     )
-    assert result.standard_error == pytest.approx(
-        math.sqrt(max(expected[1] + expected[2] - expected[3], expected[1])), abs=1e-9
-    )
+    _, items, classifiers, rest = crossed_oracle.components(d, units)
+    variance = max(items + classifiers - rest, items) or classifiers
+    assert result.standard_error == pytest.approx(math.sqrt(variance), abs=1e-9)
 
 
-def test_a_variance_that_cancels_is_none() -> None:
+def test_a_variance_that_cancels_is_that_of_trainings() -> None:
     """V_C = V_E = 1/36 and V_I = 0, whose floats differ in the last digit."""
     d = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 0], [0, 1, 0]])
     result = algorithm_test(*outcomes_with(d))
-    assert result.standard_error == 0
-    assert result.t == np.inf
-    assert result.p_value == 2 * 0.5**4
+    assert result.standard_error == pytest.approx(1 / 6)
+    assert result.t == pytest.approx(2)
+    assert result.p_value == pytest.approx(2 * scipy_stats.t.sf(2, 2))
+
+
+def test_differences_that_cancel_out_on_every_text_are_judged_by_those_of_trainings() -> None:
+    """Of each text, one classifier loses what another gains, so nothing varies between texts."""
+    d = np.zeros((40, 4), int)
+    d[:15, 0], d[:15, 1] = 1, -1
+    d[15:29, 0], d[15:29, 1] = -1, 1
+    result = algorithm_test((d == 1).astype(int), (d == -1).astype(int))
+    found = result.components
+    assert found.items == 0
+    assert 0 < found.classifiers < found.residual
+    assert result.standard_error == pytest.approx(math.sqrt(found.classifiers))
+    assert result.df == pytest.approx(3)
+    assert result.p_value == 1
+    # Where delta is the margin, some answers differ.
+    error = max(result.standard_error, math.sqrt(0.01 * 0.99 / 40))
+    assert result.p_equivalence == pytest.approx(scipy_stats.t.sf(0.01 / error, 3))
+    interval = result.confidence_interval()
+    assert -interval.low == interval.high > result.standard_error
 
 
 def test_the_law_is_students_with_satterthwaites_degrees_of_freedom() -> None:

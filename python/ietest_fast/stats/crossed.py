@@ -53,9 +53,15 @@ class VarianceComponents:
 
     @property
     def of_mean(self) -> float:
-        """V, the variance of the mean: ``max(V_I + V_C - V_E, V_I)``."""
+        """V, the variance of the mean: ``max(V_I + V_C - V_E, V_I)``, or V_C if that is 0.
+
+        It is 0 where the classifiers' differences cancel out on every text, and V_C, which contains
+        V_E, is all that is known then.
+        """
         beyond = self.classifiers - self.residual
-        return self.items + (0.0 if have_no_spread(beyond, self.classifiers) else beyond)
+        if have_no_spread(beyond, self.classifiers):
+            return self.items or self.classifiers
+        return self.items + beyond
 
     def freedom(self, n_units: int, n_classifiers: int) -> float:
         """Return Satterthwaite's (1946) degrees of freedom of V; infinite where V is 0."""
