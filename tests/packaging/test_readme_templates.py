@@ -1,0 +1,31 @@
+"""The README's line that makes a corpus and runs on it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+@pytest.mark.slow
+def test_a_corpus_of_templates_is_made_and_run_on_from_one_line(tmp_path: Path) -> None:
+    (line,) = [
+        each for each in README.read_text().splitlines() if " templates " in each and "&&" in each
+    ]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", line],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "train.parquet: 10,000 pairs" in done.stdout
+    assert "Test set: 1,000 rows" in done.stdout
