@@ -65,7 +65,7 @@ def test_components_are_those_of_the_definition(
         expected[1:], rel=1e-9, abs=1e-15
     )
     _, items, classifiers, rest = crossed_oracle.components(d, units)
-    variance = max(items + classifiers - rest, items) or classifiers
+    variance = max(items + classifiers - rest, items, classifiers)
     assert result.standard_error == pytest.approx(math.sqrt(variance), abs=1e-9)
 
 
@@ -95,6 +95,21 @@ def test_differences_that_cancel_out_on_every_text_are_judged_by_those_of_traini
     assert result.p_equivalence == pytest.approx(scipy_stats.t.sf(0.01 / error, 3))
     interval = result.confidence_interval()
     assert -interval.low == interval.high > result.standard_error
+
+
+def test_degrees_of_freedom_are_never_few_enough_to_leave_no_interval() -> None:
+    """Texts vary little, and trainings hardly more than by chance."""
+    d = np.zeros((40, 4), int)
+    d[:15, 0], d[:15, 1] = 1, -1
+    d[15:29, 0], d[15:29, 1] = -1, 1
+    d[29, 2] = 1
+    result = algorithm_test((d == 1).astype(int), (d == -1).astype(int))
+    assert 0 < result.components.items < result.components.classifiers < result.components.residual
+    assert result.standard_error == pytest.approx(math.sqrt(result.components.classifiers))
+    assert 2.5 < result.df < 3
+    interval = result.confidence_interval()
+    assert math.isfinite(interval.low)
+    assert math.isfinite(interval.high)
 
 
 def test_the_law_is_students_with_satterthwaites_degrees_of_freedom() -> None:

@@ -53,15 +53,10 @@ class VarianceComponents:
 
     @property
     def of_mean(self) -> float:
-        """V, the variance of the mean: ``max(V_I + V_C - V_E, V_I)``, or V_C if that is 0.
-
-        It is 0 where the classifiers' differences cancel out on every text, and V_C, which contains
-        V_E, is all that is known then.
-        """
+        """V, the variance of the mean: ``max(V_I + V_C - V_E, V_I, V_C)``."""
         beyond = self.classifiers - self.residual
-        if have_no_spread(beyond, self.classifiers):
-            return self.items or self.classifiers
-        return self.items + beyond
+        whole = self.items + (0.0 if have_no_spread(beyond, self.classifiers) else beyond)
+        return max(whole, self.classifiers)
 
     def freedom(self, n_units: int, n_classifiers: int) -> float:
         """Return Satterthwaite's (1946) degrees of freedom of V; infinite where V is 0."""
@@ -329,7 +324,7 @@ def algorithm_test(
         V_C = \frac{\sum_m (d_{\cdot m} - \bar d)^2}{M(M-1)}, \quad
         V_E = \frac{\sum_{im} (d_{im} - d_{i\cdot} - d_{\cdot m} + \bar d)^2}{nM(n-1)(M-1)},
 
-    the variance of the mean is estimated by :math:`V = \max(V_I + V_C - V_E, V_I)`, and
+    the variance of the mean is estimated by :math:`V = \max(V_I + V_C - V_E, V_I, V_C)`, and
     :math:`t = \bar d / \sqrt V` is held against Student's law with
     :math:`V^2 / (V_I^2/(n-1) + V_C^2/(M-1))` degrees of freedom (Satterthwaite 1946). Two one-sided
     tests of the same kind compare delta with the margin.
