@@ -369,18 +369,17 @@ def _adds_up(objects: Sequence[Nominal]) -> bool:
 
     *only two people and Bob* are three for readers, and in logic Bob may be one of the two.
     """
-    counted = [
-        each for each in objects if isinstance(each, Quantity) and each.kind not in {"every", "no"}
-    ]
-    sorts = [_sorts_of(each) for each in objects]
+    sorts = [sorts_of(each) for each in objects]
     return any(
-        sum(not sorts[place].isdisjoint(own) for own in sorts) > 1
-        for place, each in enumerate(objects)
-        if each in counted
+        isinstance(each, Quantity)
+        and each.kind not in {"every", "no"}
+        and sum(not own.isdisjoint(other) for other in sorts) > 1
+        for each, own in zip(objects, sorts, strict=True)
     )
 
 
-def _sorts_of(nominal: Nominal) -> set[Sort]:
+def sorts_of(nominal: Nominal) -> set[Sort]:
+    """Return whether a nominal stands for people, for places, or for both."""
     if isinstance(nominal, Named):
         return {nominal.constant.sort}
     return set(nominal.domain.sorts)

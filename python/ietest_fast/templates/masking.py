@@ -24,8 +24,8 @@ def strengthen(  # noqa: PLR0911 - one line for each kind
     formula
         The hypothesis.
     what
-        A key of :data:`STRONGER`. All such words are changed, but for those that are denied or in a
-        condition, where they would say less.
+        The mask. Nothing changes unless it is a key of :data:`STRONGER`; otherwise all such words
+        change, except where they are denied or in a condition, as they would say less there.
     """
     match formula:
         case Or(parts) if what == "or":

@@ -15,6 +15,7 @@ from ietest_fast.templates.clauses import (
     Described,
     Named,
     Quantity,
+    sorts_of,
     to_sentence,
 )
 from ietest_fast.templates.formulas import Domain, Sort
@@ -239,7 +240,7 @@ def _say(
     objects = [_object(each, language, is_described) for each in predicate.objects]
     is_positive = predicate.positive and not any(negates for _, negates in objects)
     said = [
-        _put([person], [words]) if _may_be_person(each) else words
+        _put([person], [words]) if Sort.PERSON in sorts_of(each) else words
         for each, (words, _) in zip(predicate.objects, objects, strict=True)
     ]
     return [
@@ -247,12 +248,6 @@ def _say(
         " ",
         *_join(said, language),
     ]
-
-
-def _may_be_person(nominal: Nominal) -> bool:
-    if isinstance(nominal, Named):
-        return nominal.constant.sort is Sort.PERSON
-    return Sort.PERSON in nominal.domain.sorts
 
 
 def _object(nominal: Nominal, language: Language, is_described: bool) -> tuple[list[Piece], bool]:
