@@ -1,17 +1,26 @@
 """Truth in all small worlds at once, by numpy: the slow, obvious oracle of the solver.
 
 A world has `n_people` people and `n_places` places. All its sets of visits are tried with all
-orders of heights: truth is an array with a place for each.
+orders of heights: truth is an array with a row for each set and a column for each order, or with
+one row or column where it is the same in all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ietest_fast.templates import formulas as f
+
+ALWAYS = np.ones((1, 1), bool)
+
+
+def how_many(truths: Iterable[Any]) -> Any:
+    """Of these, how many hold in each world."""
+    return sum((each.astype(np.uint8) for each in truths), np.zeros((1, 1), np.uint8))
 
 
 class Worlds:
@@ -29,15 +38,11 @@ class Worlds:
             }
         )
         numbers = np.arange(2 ** len(visits))
-        shape = (len(numbers), len(orders))
-        self.n = shape
         self.visited = {
-            pair: np.broadcast_to((numbers >> bit & 1 == 1)[:, None], shape)
-            for bit, pair in enumerate(visits)
+            pair: (numbers >> bit & 1 == 1)[:, None] for bit, pair in enumerate(visits)
         }
         self.height = [
-            np.broadcast_to(np.array([order[person] for order in orders])[None, :], shape)
-            for person in range(n_people)
+            np.array([order[person] for order in orders])[None, :] for person in range(n_people)
         ]
         self.domains = {
             f.Domain.PEOPLE: [each for each in entities if each[0] == 0],
@@ -57,12 +62,12 @@ class Worlds:
         if isinstance(formula, f.Not):
             return ~self.truth(formula.body, bound)
         if isinstance(formula, f.And):
-            out = np.ones(self.n, bool)
+            out = ALWAYS
             for part in formula.parts:
                 out = out & self.truth(part, bound)
             return out
         if isinstance(formula, f.Or):
-            out = np.zeros(self.n, bool)
+            out = ~ALWAYS
             for part in formula.parts:
                 out = out | self.truth(part, bound)
             return out
@@ -70,9 +75,8 @@ class Worlds:
             return ~self.truth(formula.antecedent, bound) | self.truth(formula.consequent, bound)
         if isinstance(formula, f.ForAll | f.AtLeast | f.Exactly):
             domain = self.domains[formula.domain]
-            counted = np.zeros(self.n, int)
-            for each in domain:
-                counted += self.truth(formula.body, {**bound, formula.variable: each})
+            own = [self.truth(formula.body, {**bound, formula.variable: each}) for each in domain]
+            counted = how_many(own)
             if isinstance(formula, f.ForAll):
                 return counted == len(domain)
             if isinstance(formula, f.AtLeast):
@@ -82,30 +86,29 @@ class Worlds:
 
     def _atom(self, atom: Any, terms: Any, bound: dict[str, tuple[int, int]]) -> Any:
         """Truth of an atom; a description is tried as each entity that it may describe."""
-        out = np.zeros(self.n, bool)
+        out = ~ALWAYS
         for first, first_is in self._denotations(terms[0], bound):
             for second, second_is in self._denotations(terms[1], bound):
-                out |= first_is & second_is & self._relation(atom, first, second)
+                out = out | (first_is & second_is & self._relation(atom, first, second))
         return out
 
     def _denotations(self, term: Any, bound: dict[str, tuple[int, int]]) -> list[Any]:
-        always = np.ones(self.n, bool)
         if isinstance(term, f.Constant):
-            return [(self.entity(term), always)]
+            return [(self.entity(term), ALWAYS)]
         if isinstance(term, f.Variable):
-            return [(bound[term.name], always)]
+            return [(bound[term.name], ALWAYS)]
         fits = {
             each: self.truth(term.body, {**bound, term.variable: each})
             for each in self.domains[term.domain]
         }
-        how_many = sum(fits.values(), np.zeros(self.n, int))
-        return [(each, own & (how_many == 1)) for each, own in fits.items()]
+        is_one = how_many(fits.values()) == 1
+        return [(each, own & is_one) for each, own in fits.items()]
 
     def _relation(self, atom: Any, first: tuple[int, int], second: tuple[int, int]) -> Any:
         if isinstance(atom, f.Visited):
             return self.visited[first[1], second]
         if isinstance(atom, f.Equal):
-            return np.full(self.n, first == second)
+            return ALWAYS & (first == second)
         higher, lower = self.height[first[1]], self.height[second[1]]
         compare = {f.Taller: np.greater, f.AsTall: np.greater_equal, f.SameHeight: np.equal}
         return compare[type(atom)](higher, lower)
