@@ -38,9 +38,7 @@ class Worlds:
             }
         )
         numbers = np.arange(2 ** len(visits))
-        self.visited = {
-            pair: (numbers >> bit & 1 == 1)[:, None] for bit, pair in enumerate(visits)
-        }
+        self.visited = {pair: (numbers >> bit & 1 == 1)[:, None] for bit, pair in enumerate(visits)}
         self.height = [
             np.array([order[person] for order in orders])[None, :] for person in range(n_people)
         ]

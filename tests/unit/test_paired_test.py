@@ -288,16 +288,20 @@ def test_the_published_p_value_is_near_from_300_discordant_pairs_on(n: int) -> N
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "level", "expected"),
-    [(9_824, 21, 0.05, (0.027, 0.050)), (40, 6, 0.01, (0.0, 0.014))],
+    ("n", "k", "level", "s", "expected"),
+    [
+        (9_824, 31, 0.05, 999, (0.071, 0.048)),
+        (9_824, 6, 0.01, 999, (0.031, 0.009)),
+        (9_824, 21, 0.05, 1_000, (0.027, 0.050)),
+        (40, 6, 0.01, 1_000, (0.0, 0.014)),
+    ],
 )
-def test_drawn_p_values_reject_where_the_exact_one_lies_just_above(
-    n: int, k: int, level: float, expected: tuple[float, float]
+def test_drawn_p_values_hide_an_excess_and_reject_where_the_exact_one_lies_just_above(
+    n: int, k: int, level: float, s: int, expected: tuple[float, float]
 ) -> None:
-    """docs/statistics.md: sizes given k discordant pairs of n, with S = 1000."""
-    s = 1_000
+    """docs/statistics.md: sizes given k discordant pairs of n."""
     exact = drawn = 0.0
-    most = int(level * (s + 1) / 2 - 1)  # 2 (c + 1) / (S + 1) < level
+    most = math.ceil(level * (s + 1) / 2) - 2  # 2 (c + 1) / (S + 1) < level
     for a in range(k + 1):
         p = paired_test(PairedCounts(n - k, a, k - a, 0)).p_value
         chance = math.comb(k, a) / 2**k
@@ -305,6 +309,22 @@ def test_drawn_p_values_reject_where_the_exact_one_lies_just_above(
         drawn += chance * scipy_stats.binom.cdf(most, s, min(1.0, p / 2))
     print(f"n = {n}, k = {k}, at {level:.0%}: exact {exact:.1%}, drawn {drawn:.1%}")
     assert (round(exact, 3), round(drawn, 3)) == expected
+
+
+@pytest.mark.parametrize(("level", "largest"), [(0.05, 0.068), (0.01, 0.015)])
+def test_one_sided_sizes_from_25_discordant_pairs_on(level: float, largest: float) -> None:
+    """docs/statistics.md: the largest size given k; p falls as more pairs favour the original."""
+
+    def size(k: int) -> float:
+        fewest = next(
+            a
+            for a in range(k // 2, k + 1)
+            if paired_test(PairedCounts(9_824 - k, a, k - a, 0), alternative="greater").p_value
+            < level
+        )
+        return float(scipy_stats.binom.sf(fewest - 1, k, 0.5))
+
+    assert round(max(size(k) for k in range(25, 250)), 3) == largest
 
 
 def test_fewer_than_25_discordant_pairs_are_warned_of() -> None:
