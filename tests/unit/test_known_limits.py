@@ -135,6 +135,25 @@ def test_doses_that_few_texts_have(
     assert unwarned / n_tables < 0.065 + slack(n_tables)
 
 
+def test_doses_that_few_texts_have_one_sided() -> None:
+    """The first of these designs: nearly all its errors are on one side."""
+    rng = np.random.default_rng(17)
+    n_tables, rejected, unwarned = scaled(4_000), 0, 0
+    for _ in range(n_tables):
+        dose = rng.choice((1, 2), size=500, p=(0.95, 0.05))
+        discordant, lost = rng.random(500) < 0.05, rng.random(500) < 0.8
+        found = dose_response_test(
+            np.where(discordant, lost, True),
+            np.where(discordant, ~lost, True),
+            dose,
+            alternative="less",
+        )
+        rejected += found.pvalue < 0.05
+        unwarned += found.pvalue < 0.05 and found.warning is None
+    print(f"less: {rejected / n_tables:.1%}, unwarned {unwarned / n_tables:.1%}")
+    assert unwarned / n_tables < 0.065 + slack(n_tables)
+
+
 @pytest.mark.parametrize(
     ("n", "sigma"), [(50, 1.0), (100, 1.0), (100, 1.5), (1_000, 1.5), (1_000, 0.5)]
 )
