@@ -158,6 +158,6 @@ def command(
     way = f"{precision}, ranges of {n_calibrated:,} texts" if n_calibrated else precision
     click.echo(f"{exported.folder}: model.onnx, {way}, {exported.n_bytes / 1e6:,.1f} MB")
     click.echo(
-        f"Beside PyTorch in fp32, on {found.n:,} inputs: logits differ by "
-        f"{found.largest_difference:.2g} at most, {found.n_flipped:,} labels are others."
+        f"Compared with PyTorch in fp32 on {found.n:,} inputs: logits differ by at most "
+        f"{found.largest_difference:.2g}; {found.n_flipped:,} labels differ."
     )

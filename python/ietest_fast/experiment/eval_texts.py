@@ -48,7 +48,7 @@ class FurtherTest:
     described
         What it says about itself, now that it has learnt from the texts.
     n_changed
-        Rows whose texts are others than those of their source row.
+        Rows whose texts differ from those of their source row.
     n_unlabelled
         Rows that were left out, because nobody knows their label.
     test_edits

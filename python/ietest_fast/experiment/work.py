@@ -234,7 +234,7 @@ def _encode(
 def _find_changed(
     key: str, made: FurtherTest, plan: Plan, model: PlannedModel
 ) -> NDArray[np.bool_]:
-    """Say which texts of a further test set are others for a model."""
+    """Say which texts of a further test set differ for a model."""
     try:
         return made.find_changed(plan.splits.test, model.columns)
     except InputError as error:

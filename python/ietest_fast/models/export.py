@@ -208,7 +208,7 @@ def _refuse_wrong(check: ExportCheck, precision: Precision) -> None:
         raise InputError(
             f"in {precision} the exported model does not compute what PyTorch does: logits of up "
             f"to {check.largest_logit:.2g} differ by {check.largest_difference:.2g}, and "
-            f"{check.n_flipped:,} labels of {check.n:,} are others"
+            f"{check.n_flipped:,} of {check.n:,} labels differ"
         )
 
 

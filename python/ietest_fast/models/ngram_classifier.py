@@ -167,7 +167,7 @@ def read_ngram_classifier(
     Raises
     ------
     InputError
-        If a file is missing or damaged, or the options are others.
+        If a file is missing or damaged, or the options differ.
     """
     path = folder / _CONFIG
     if not path.is_file():

@@ -379,7 +379,7 @@ def test_the_command_line_exports_and_says_what_changed(checkpoints, tmp_path):
     )
     assert other.exit_code == 0, other.output
     assert "on 1,000 inputs" in other.output
-    assert "labels are others" in other.output
+    assert "labels differ." in other.output
 
 
 def test_the_command_line_measures_ranges_all_over_a_file(checkpoints, tmp_path, monkeypatch):

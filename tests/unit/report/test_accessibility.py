@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from report_browser import wait_for_examples, watched_page
+from report_browser import check_accessibility, wait_for_examples, watched_page
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
-def test_axe_finds_nothing(make_page, first_run, second_run, width, dark):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    with watched_page(width=width, dark=dark) as (page, troubles):
-        page.goto(make_page(first_run, second_run).as_uri())
-        wait_for_examples(page)
-        for details in page.locator("details").all():
-            details.locator("summary").click()
-        found = axe.Axe().run(page)
-        assert [
-            f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found.response["violations"]
-        ] == []
-        # Nothing but tables, which scroll in themselves, is wider than the window.
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert troubles == []
+def test_axe_finds_nothing(make_page, first_run, second_run):
+    check_accessibility(make_page(first_run, second_run).as_uri(), wait_for_examples)
 
 
 def test_every_figure_has_a_name_and_says_what_there_is_to_see(make_page, first_run, second_run):

@@ -36,10 +36,10 @@ def find_classes(names: Sequence[str], *, source: str | Path | None = None) -> d
     known = (ENTAILMENT, NEUTRAL, CONTRADICTION)
     strange = [name for name, own in zip(names, found, strict=True) if own not in known + _OTHERS]
     if strange or not {ENTAILMENT, CONTRADICTION} & set(found):
-        which = f"{strange[0]!r} is none of these" if strange else "these are others"
+        which = f"; {strange[0]!r} is not among them" if strange else ""
         raise InputError(
-            f"the suite logic needs the labels {', '.join(known)}, or one of entailment and "
-            f"contradiction and its contrary; the labels here are {', '.join(names)}, and {which}",
+            f"the suite logic needs the labels {', '.join(known)}, or entailment or contradiction "
+            f"and its opposite; the labels here are {', '.join(names)}{which}",
             path=source,
             column="label",
         )
