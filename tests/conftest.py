@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Workers of pytest-xdist share the cores. Libraries are loaded later, and read this then.
+_n_workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+if _n_workers > 1:
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // _n_workers)))
+
 # Few examples while you work and in the README's test line; what .ci/run asks for is thorough. No
 # deadlines: a slow machine is no defect.
 settings.register_profile("quick", max_examples=25, deadline=None)

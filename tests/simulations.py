@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import os
 
+from scipy import stats as scipy_stats
+
 IS_FULL = os.environ.get("IETEST_SIMULATIONS") == "full"
 
 
@@ -20,3 +22,13 @@ def scaled(full: int) -> int:
 def slack(n_tables: int) -> float:
     """Return what may be added to a bound of a share near 5% that was set for all tables."""
     return 0.0 if IS_FULL else 3 * math.sqrt(0.05 * 0.95 / n_tables)
+
+
+def could_be(count: int, n: int, p: float) -> bool:
+    """Say whether a count of n draws of probability p is not too far out to be chance.
+
+    By the binomial law itself: where n p is small, standard errors say nothing. Either tail is
+    shorter than 1e-9 once in 500 million times.
+    """
+    law = scipy_stats.binom(n, p)
+    return bool(min(law.cdf(count), law.sf(count - 1)) > 1e-9)
