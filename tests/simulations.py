@@ -27,8 +27,8 @@ def slack(n_tables: int) -> float:
 def could_be(count: int, n: int, p: float) -> bool:
     """Say whether a count of n draws of probability p is not too far out to be chance.
 
-    By the binomial law itself: where n p is small, standard errors say nothing. Either tail is
-    shorter than 1e-9 once in 500 million times.
+    This takes the binomial law itself, as standard errors say nothing where n p is small. Each tail
+    is as long as that beyond 5.5 standard errors of a normal law.
     """
     law = scipy_stats.binom(n, p)
-    return bool(min(law.cdf(count), law.sf(count - 1)) > 1e-9)
+    return bool(min(law.cdf(count), law.sf(count - 1)) > scipy_stats.norm.sf(5.5))

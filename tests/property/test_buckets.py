@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.random import philox_key
@@ -16,11 +16,7 @@ ROWS = st.lists(
     st.tuples(st.sampled_from("abcde"), st.integers(0, 2), st.booleans()), min_size=1, max_size=30
 )
 
-# Intervals take a tenth of a second.
-FEWER = settings(max_examples=max(25, settings.default.max_examples // 5))
 
-
-@FEWER
 @given(rows=ROWS)
 def test_measures_of_any_table_are_those_of_the_definition(
     rows: list[tuple[str, int, bool]],

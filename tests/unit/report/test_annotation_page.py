@@ -145,9 +145,11 @@ def test_new_texts_stand_alone_with_their_label(tmp_path):
 
 def test_axe_finds_nothing(sample):
     server = serve(sample)
-    check_accessibility(
-        server.url,
-        lambda page: wait_until(lambda: page.inner_text("#status").startswith("Pair 1 ")),
-    )
-    server.shutdown()
-    server.server_close()
+    try:
+        check_accessibility(
+            server.url,
+            lambda page: wait_until(lambda: page.inner_text("#status").startswith("Pair 1 ")),
+        )
+    finally:
+        server.shutdown()
+        server.server_close()
