@@ -56,11 +56,12 @@ GROUND = {
     "runtime",
     "_core",
     "atomic",
+    "files",
     "frames",
     "lazy",
-    "paths",
     "plurals",
     "registry",
+    "values",
 }
 
 

@@ -14,8 +14,8 @@ from ietest_fast.corpus.columns import check_columns, find_label_column, find_te
 from ietest_fast.corpus.dataset import LABEL
 from ietest_fast.corpus.labels import UnknownLabelError, encode_labels
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.row_ids import ID_COLUMNS, are_ids, match_ids
 from ietest_fast.frames import to_arrow
+from ietest_fast.values import ID_COLUMNS, are_ids, match_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -336,7 +336,7 @@ def _check_files(options: dict[str, Any]) -> None:
     InputError
         Naming the file as it was given.
     """
-    from ietest_fast.paths import check_file
+    from ietest_fast.files import check_file
 
     for name in ("train", "valid", "test", "split_file"):
         if options[name] is not None:

@@ -172,7 +172,7 @@ def _read(logs: Sequence[str]) -> tuple[LogicAnswers, ...]:
             "--onnx or --model, and --test; or files that --out has written"
         )
     check_not_given(*_OF_RUNS, because="is for a model that is run; say --onnx or --model")
-    from ietest_fast.paths import check_file
+    from ietest_fast.files import check_file
 
     paths = [Path(log) for log in logs]
     for path in paths:

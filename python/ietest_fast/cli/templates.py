@@ -198,7 +198,7 @@ def _fingerprints(files: Sequence[Path], names: Path | None, language: str) -> l
 
 
 def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> tuple[Task, ...]:
-    from ietest_fast.paths import check_file
+    from ietest_fast.files import check_file
     from ietest_fast.templates.tasks import load_tasks, read_task
 
     for path in files:
@@ -218,7 +218,7 @@ def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> 
 
 def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language, tuple[Verbs, ...]]:
     """Return a language, and the wordings of its verbs if there are many."""
-    from ietest_fast.paths import check_file
+    from ietest_fast.files import check_file
     from ietest_fast.templates.language import (
         language_codes,
         load_language,
@@ -249,7 +249,7 @@ def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language,
 def _find_names(language: str, words: Language, path: Path | None) -> Callable[[str], Names]:
     """Return what finds the names of a split, all of which can stand in a language."""
     from ietest_fast.errors import InputError
-    from ietest_fast.paths import check_file
+    from ietest_fast.files import check_file
     from ietest_fast.templates.naming import read_names
 
     if path is not None:

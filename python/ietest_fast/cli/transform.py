@@ -85,7 +85,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         raise click.UsageError("give the files IN and OUT, or --list")
 
     from ietest_fast.corpus.batch_writer import check_target
-    from ietest_fast.paths import check_file
+    from ietest_fast.files import check_file
     from ietest_fast.transform.files import TextFile, check_distinct, transform_file
     from ietest_fast.transform.kinds import Material
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
-from ietest_fast.paths import check_file
+from ietest_fast.files import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.row_ids import read_ids
+from ietest_fast.values import read_ids
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.log_roles import Part

@@ -17,8 +17,8 @@ from ietest_fast.evaluation.buckets import Buckets
 from ietest_fast.evaluation.draws import Drawing
 from ietest_fast.evaluation.making import Making
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.row_ids import read_ids
 from ietest_fast.evaluation.versions import number_names
+from ietest_fast.values import read_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.paranlu_files import DamageError, field_of, load_paranlu, naming
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
-from ietest_fast.models.columns import show_value
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

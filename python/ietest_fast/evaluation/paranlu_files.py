@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.models.columns import show_value
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,9 +23,9 @@ from ietest_fast.evaluation.schema import (
     check_values,
     plain_type,
 )
-from ietest_fast.models.measurements import find_outcomes
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
+from ietest_fast.values import find_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

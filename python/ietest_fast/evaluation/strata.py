@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.measurements import as_numbers
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.dose import judge_dose
 from ietest_fast.stats.strata import LABEL, judge_strata, read_strata
+from ietest_fast.values import as_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

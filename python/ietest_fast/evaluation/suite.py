@@ -143,7 +143,7 @@ def read_suite(path: str | Path) -> dict[str, StressTest]:
 
 
 def _choose_test(value: Any, folder: Path) -> StressTest:
-    from ietest_fast.paths import check_file
+    from ietest_fast.files import check_file
     from ietest_fast.transform.phi import choose_phi, parse_phi
 
     if isinstance(value, str):

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.row_ids import match_ids
 from ietest_fast.transform.edits import count_by_row
+from ietest_fast.values import match_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable

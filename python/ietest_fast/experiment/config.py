@@ -26,7 +26,7 @@ from ietest_fast.errors import ConfigError, IetestError, InputError
 from ietest_fast.experiment.model_config import ModelConfig, Models, Section
 from ietest_fast.experiment.resample import Mode  # noqa: TC001 - pydantic reads it
 from ietest_fast.experiment.train_sizes import TrainSizes  # noqa: TC001 - pydantic reads it
-from ietest_fast.paths import check_file
+from ietest_fast.files import check_file
 from ietest_fast.registry import list_problems
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from ietest_fast.atomic import write_file
 from ietest_fast.errors import InputError, ResourceError
-from ietest_fast.paths import check_file
+from ietest_fast.files import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

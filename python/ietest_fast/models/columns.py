@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ietest_fast.errors import InputError
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ietest_fast.corpus.streams import BatchReader
-
-_MOST_SHOWN = 60
 
 
 def read_columns(
@@ -76,12 +75,6 @@ def _check_json_values(reader: BatchReader, names: Sequence[str]) -> None:
                     row=f"line {number}",
                     column=name,
                 )
-
-
-def show_value(value: object) -> str:
-    """Give a value of a file as messages show it, which is not at any length."""
-    shown = repr(value) if isinstance(value, (str, bytes)) else str(value)
-    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
 
 
 def _decode(column: pa.ChunkedArray, name: str, path: str | Path) -> pa.ChunkedArray:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.columns import read_columns, show_value
+from ietest_fast.models.columns import read_columns
 from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
+from ietest_fast.values import as_numbers, as_words, find_outcomes, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-_TRUE = frozenset({"true", "t", "yes", "right", "correct"})
-_FALSE = frozenset({"false", "f", "no", "wrong", "incorrect"})
-
-# What Python and Arrow take for numbers beside these (1_000, other scripts' digits) is a mistake.
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _LONG_INTEGER = r"^[+-]?[0-9]{16,}$"
 _MOST_DIGITS = 16  # of 2**53
 
@@ -160,48 +156,12 @@ def _are_scores(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite(values) & (values != 0) & (values != 1))
 
 
-def _as_words(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Give texts and decimals as words without blanks around them; None for other types."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_decimal(column.type):
-        column = column.cast(pa.string())
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return pc.utf8_trim_whitespace(column)
-    return None
-
-
-def as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """Give every value as a number; NaN for what is none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    words = _as_words(column)
-    if words is None:
-        try:
-            numbers = column.cast(pa.float64(), safe=False)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            return np.full(len(column), np.nan)
-    else:
-        words = pc.if_else(pc.match_substring_regex(words, _NUMBER), words, None)
-        try:
-            numbers = words.cast(pa.float64())
-        except pa.ArrowInvalid:  # it does not know all of them, such as +1: one by one
-            return np.array(
-                [np.nan if word is None else float(word) for word in words.to_pylist()],
-                dtype=np.float64,
-            )
-    values: NDArray[np.float64] = numbers.to_numpy().astype(np.float64)
-    return values
-
-
 def _are_large_integers(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     """Say of each value whether it is an integer that a float may round."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    words = _as_words(column)
+    words = as_words(column)
     large = np.zeros(len(column), dtype=np.bool_)
     if words is not None:
         long = pc.fill_null(pc.match_substring_regex(words, _LONG_INTEGER), False).to_numpy()
@@ -267,7 +227,7 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
     import pyarrow.compute as pc
 
     column = table.column(name)
-    words = _as_words(column)
+    words = as_words(column)
     lack = pc.is_null(column, nan_is_null=True).to_numpy()
     if words is not None:
         lack = lack | pc.fill_null(pc.equal(words, ""), False).to_numpy()
@@ -304,24 +264,3 @@ def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.boo
             column=name,
         )
     return right
-
-
-def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Say of each value whether it is a right one, and in which rows there is no outcome."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_boolean(column.type) and column.null_count == 0:
-        return np.asarray(column.to_numpy(), dtype=np.bool_), np.empty(0, dtype=np.int64)
-    if pa.types.is_temporal(column.type):  # as a word a duration of 1 s is 1
-        return np.zeros(len(column), dtype=np.bool_), np.arange(len(column))
-    words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
-    encoded = words.combine_chunks().dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    # The last is for what is missing; 1.00 and 0e0 are outcomes, too.
-    distinct = pa.array([*encoded.dictionary.to_pylist(), None], pa.string())
-    numbers = as_numbers(pa.chunked_array([distinct]))
-    said = distinct.to_pylist()
-    right = (numbers == 1) | np.array([word in _TRUE for word in said], dtype=np.bool_)
-    wrong = (numbers == 0) | np.array([word in _FALSE for word in said], dtype=np.bool_)
-    return right[codes], np.flatnonzero(~right[codes] & ~wrong[codes])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self, runti
 from pydantic import AfterValidator, BaseModel, ConfigDict, Strict, ValidationInfo
 
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.paths import check_file
+from ietest_fast.files import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

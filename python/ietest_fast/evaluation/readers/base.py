@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -217,32 +218,6 @@ def lookup(record: Any, name: str) -> Any:
         head = f"{head}.{more}"
     if isinstance(record, list) and name.isdecimal() and int(name) < len(record):
         return record[int(name)]
-    return None
-
-
-def unwrap(value: Any) -> Any:
-    """Return the one value of a list of one, however deep; anything else as it is."""
-    while isinstance(value, list) and len(value) == 1:
-        (value,) = value
-    return value
-
-
-def as_text(value: Any) -> str | None:
-    """Return a JSON value as a label: numbers as they are written, objects and lists as JSON."""
-    value = unwrap(value)
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False)
-
-
-def as_outcome(value: Any) -> bool | None:
-    """Return whether a score says right or wrong; None for a score that is no outcome."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, (int, float)) and value in {0, 1}:
-        return bool(value)
     return None
 
 

@@ -7,15 +7,8 @@ import string
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers.base import (
-    Answers,
-    as_text,
-    lookup,
-    plain_array,
-    read_json,
-    text_array,
-)
-from ietest_fast.models.columns import show_value
+from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, read_json, text_array
+from ietest_fast.values import as_text, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

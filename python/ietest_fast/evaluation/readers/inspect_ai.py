@@ -9,16 +9,8 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.evaluation.readers.base import (
-    Answers,
-    as_outcome,
-    as_text,
-    lookup,
-    plain_array,
-    read_json,
-    text_array,
-)
-from ietest_fast.models.columns import show_value
+from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, read_json, text_array
+from ietest_fast.values import as_outcome, as_text, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers.base import (
-    Answers,
-    as_outcome,
-    as_text,
-    lookup,
-    plain_array,
-    text_array,
-    unwrap,
-)
-from ietest_fast.evaluation.row_ids import ID_COLUMNS
+from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, text_array
+from ietest_fast.values import ID_COLUMNS, as_outcome, as_text, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,15 +15,9 @@ from ietest_fast.corpus.formats import (
     json_records,
 )
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers.base import (
-    Answers,
-    lookup,
-    plain_array,
-    unwrap,
-)
-from ietest_fast.evaluation.row_ids import ID_COLUMNS
-from ietest_fast.models.columns import read_columns, show_value
-from ietest_fast.models.measurements import find_outcomes
+from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
+from ietest_fast.models.columns import read_columns
+from ietest_fast.values import ID_COLUMNS, find_outcomes, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

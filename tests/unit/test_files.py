@@ -12,8 +12,8 @@ from ietest_fast.cli.main import main
 from ietest_fast.corpus import open_batches, read_corpus
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.experiment.config import read_config
+from ietest_fast.files import check_file
 from ietest_fast.lexicon import read_block_list
-from ietest_fast.paths import check_file
 
 
 def _loop(folder: Path) -> Path:

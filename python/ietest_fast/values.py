@@ -1,0 +1,197 @@
+"""The door for values: ids, scores, outcomes and numbers of other tools become this tool's types.
+
+An id is a text, so that 1, 1.0 and "1" name the same item. An outcome is right, wrong or not there,
+and there is one list of the words for each. A number is what :func:`as_numbers` takes for one.
+Labels have a door of their own, :mod:`ietest_fast.corpus.labels`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError, shorten_error
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+ID_COLUMNS = frozenset(
+    {
+        "id", "idx", "index", "item", "item_id", "doc_id", "example_id", "sample_id", "question_id",
+        "pairid", "pair_id", "guid", "uid", "uuid", "row_id", "promptid", "prompt_id",
+    }
+)  # fmt: skip
+"""Names, case-folded, of columns that usually tell rows apart."""
+
+_MOST_SHOWN = 60
+_TRUE = frozenset({"true", "t", "yes", "right", "correct"})
+_FALSE = frozenset({"false", "f", "no", "wrong", "incorrect"})
+
+# What Python and Arrow take for numbers beside these (1_000, other scripts' digits) is a mistake.
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether no value is missing or there twice."""
+    return column.null_count == 0 and len(pc.unique(column)) == len(column)
+
+
+def read_ids(
+    column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str | None = None
+) -> pa.Array:
+    """Return ids as texts, by which 1 and "1" name the same row.
+
+    Parameters
+    ----------
+    column
+        Texts or numbers.
+    path, name
+        The source and its column, for messages.
+
+    Raises
+    ------
+    InputError
+        If an id is missing or there twice, or ids are neither texts nor numbers.
+    """
+    try:
+        texts = column.cast(pa.string())
+    except pa.ArrowException as error:
+        raise InputError(
+            f"its ids cannot be compared: {shorten_error(error)}", path=path, column=name
+        ) from error
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    if are_ids(texts):
+        return texts
+    if texts.null_count:
+        row = int(np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))[0])
+        raise InputError("a row has no id", path=path, row=f"row {row}", column=name)
+    counts = pc.value_counts(texts)
+    repeated = counts.filter(pc.greater(counts.field("counts"), 1))
+    raise InputError(
+        f"{len(repeated):,} ids occur more than once, such as {repeated[0]['values'].as_py()!r}",
+        path=path,
+        column=name,
+    )
+
+
+def match_ids(
+    wanted: pa.ChunkedArray, given: pa.ChunkedArray, *, name: str, sources: tuple[str, str]
+) -> pa.Array:
+    """Return the row of `given` that each row of `wanted` is; both have the same ids.
+
+    Parameters
+    ----------
+    wanted, given
+        Columns of ids.
+    name
+        Of the columns, for messages.
+    sources
+        Where the one and the other come from, for messages.
+
+    Raises
+    ------
+    InputError
+        If the ids are not the same.
+    """
+    mine, theirs = (
+        read_ids(column, path=path, name=name)
+        for column, path in zip((wanted, given), sources, strict=True)
+    )
+    rows = pc.index_in(mine, value_set=theirs)
+    if rows.null_count or len(theirs) != len(mine):
+        absent = mine.filter(rows.is_null())
+        which = f", such as {absent[0].as_py()!r}" if len(absent) else ""
+        raise InputError(
+            f"its {len(theirs):,} ids are not those of the {len(mine):,} rows of {sources[0]}: "
+            f"{len(absent):,} of these are missing{which}",
+            path=sources[1],
+            column=name,
+        )
+    return rows
+
+
+def as_words(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Give texts and decimals as words without blanks around them; None for other types."""
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return pc.utf8_trim_whitespace(column)
+    return None
+
+
+def as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Give every value as a number; NaN for what is none."""
+    words = as_words(column)
+    if words is None:
+        try:
+            numbers = column.cast(pa.float64(), safe=False)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return np.full(len(column), np.nan)
+    else:
+        words = pc.if_else(pc.match_substring_regex(words, _NUMBER), words, None)
+        try:
+            numbers = words.cast(pa.float64())
+        except pa.ArrowInvalid:  # it does not know all of them, such as +1: one by one
+            return np.array(
+                [np.nan if word is None else float(word) for word in words.to_pylist()],
+                dtype=np.float64,
+            )
+    values: NDArray[np.float64] = numbers.to_numpy().astype(np.float64)
+    return values
+
+
+def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Say of each value whether it is a right one, and in which rows there is no outcome."""
+    if pa.types.is_boolean(column.type) and column.null_count == 0:
+        return np.asarray(column.to_numpy(), dtype=np.bool_), np.empty(0, dtype=np.int64)
+    if pa.types.is_temporal(column.type):  # as a word a duration of 1 s is 1
+        return np.zeros(len(column), dtype=np.bool_), np.arange(len(column))
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
+    encoded = words.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    # The last is for what is missing; 1.00 and 0e0 are outcomes, too.
+    distinct = pa.array([*encoded.dictionary.to_pylist(), None], pa.string())
+    numbers = as_numbers(pa.chunked_array([distinct]))
+    said = distinct.to_pylist()
+    right = (numbers == 1) | np.array([word in _TRUE for word in said], dtype=np.bool_)
+    wrong = (numbers == 0) | np.array([word in _FALSE for word in said], dtype=np.bool_)
+    return right[codes], np.flatnonzero(~right[codes] & ~wrong[codes])
+
+
+def unwrap(value: Any) -> Any:
+    """Return the one value of a list of one, however deep; anything else as it is."""
+    while isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    return value
+
+
+def as_text(value: Any) -> str | None:
+    """Return a JSON value as a label: numbers as they are written, objects and lists as JSON."""
+    value = unwrap(value)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_outcome(value: Any) -> bool | None:
+    """Return whether a score says right or wrong; None for a score that is no outcome."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)) and value in {0, 1}:
+        return bool(value)
+    return None
+
+
+def show_value(value: object) -> str:
+    """Give a value of a file as messages show it, which is not at any length."""
+    shown = repr(value) if isinstance(value, (str, bytes)) else str(value)
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
