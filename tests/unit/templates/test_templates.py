@@ -222,6 +222,7 @@ def test_too_many_shapes_are_refused_at_once():
             next(template.sizes())
 
 
+@pytest.mark.slow
 def test_ranges_that_leave_no_number_are_not_tried_forever():
     (template,) = parse_templates(edit("2..4, i in 1..n", "1..9999, m in 1..9999, i in 2..1"))
     with pytest.raises(TemplateError, match="more than 2,000,000 combinations"):
