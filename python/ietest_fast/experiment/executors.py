@@ -296,8 +296,10 @@ class ProcessExecutor:
             return
         driver.log(task, "worker_died", how)
         if worker.attempt >= _MAX_ATTEMPTS:
+            first, *wrote = how.split("\n")
             raise WorkerError(
-                f"the worker of {task.describe()} {how}\n"
+                f"the worker of {task.describe()} {first}",
+                *(f"  {line}" for line in wrote),
                 f"This was attempt {worker.attempt}. What is finished is kept; run again to go on."
             )
         waiting.appendleft((task, worker.attempt + 1))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.shown import format_p
-from ietest_fast.report.signs import show_controls
+from ietest_fast.signs import show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
