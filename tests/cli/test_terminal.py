@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import run_here
 
+from command_line import run_here
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.report.terminal import echo, make_console, print_json, print_table, show_bars
 from ietest_fast.signs import escape
