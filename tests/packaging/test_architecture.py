@@ -61,6 +61,7 @@ GROUND = {
     "lazy",
     "plurals",
     "registry",
+    "signs",
     "values",
 }
 

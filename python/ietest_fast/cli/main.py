@@ -79,6 +79,7 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; mistakes of the input end with status 1 and no traceback."""
     from ietest_fast.errors import IetestError
+    from ietest_fast.report.terminal import echo
     from ietest_fast.runtime import claim_process
 
     if arguments is None:
@@ -94,10 +95,10 @@ def main(arguments: list[str] | None = None) -> None:
             status = _run(arguments)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        _tell_click_error(error)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
+        echo("Interrupted.", err=True)
         sys.exit(130)
     except BrokenPipeError:
         # The reader (head, say) has seen enough. What Python still holds goes nowhere.
@@ -106,10 +107,11 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError as error:
         # Nothing that needs much memory itself: what there was has just been let go.
         what = " ".join(str(error).split())
-        click.echo(f"Error: there is not enough memory{f' ({what})' if what else ''}", err=True)
+        echo(f"Error: there is not enough memory{f' ({what})' if what else ''}", err=True)
         sys.exit(1)
     except (IetestError, OSError) as error:
-        click.echo(f"Error: {error}", err=True)
+        first, *rest = error.lines if isinstance(error, IetestError) else (error,)
+        echo(f"Error: {first}", *rest, err=True)
         if not isinstance(error, IetestError):
             # Standard output may be what could not be written (a full disk).
             _throw_output_away()
@@ -121,21 +123,46 @@ def main(arguments: list[str] | None = None) -> None:
 def _warnings_told() -> Iterator[None]:
     """Print this package's own warnings as sentences, once each."""
     from ietest_fast.errors import IetestWarning
+    from ietest_fast.report.terminal import echo
+    from ietest_fast.signs import escape
 
     told: set[str] = set()
     with warnings.catch_warnings():
-        show = warnings.showwarning
+        show, write = warnings.showwarning, warnings.formatwarning
 
         def tell(message: Any, category: type[Warning], *rest: Any) -> None:
             if not issubclass(category, IetestWarning):
                 show(message, category, *rest)
             elif str(message) not in told:
                 told.add(str(message))
-                click.echo(f"Warning: {message}.", err=True)
+                echo(f"Warning: {message}.", err=True)
+
+        def write_safely(message: Any, *rest: Any) -> str:
+            return write(escape(message), *rest)
 
         warnings.simplefilter("always", IetestWarning)
         warnings.showwarning = cast("Any", tell)
-        yield
+        warnings.formatwarning = cast("Any", write_safely)
+        try:
+            yield
+        finally:
+            warnings.formatwarning = write
+
+
+def _tell_click_error(error: click.ClickException) -> None:
+    """Print what click's own ``show`` would, through the door for what leaves."""
+    from ietest_fast.report.terminal import echo
+
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        context = error.ctx
+        echo(*context.get_usage().splitlines(), err=True)
+        if context.command.get_help_option(context) is not None:
+            option = max(context.help_option_names, key=len)
+            echo(f"Try '{context.command_path} {option}' for help.\n", err=True)
+    message = error.format_message()
+    # Its choices stand on lines of their own.
+    lines = message.splitlines() if isinstance(error, click.MissingParameter) else [message]
+    echo(f"Error: {lines[0]}", *(f"  {line.strip()}" for line in lines[1:]), err=True)
 
 
 def _throw_output_away() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ietest_fast.cli.options import OpenShare, SignificanceLevel, check_not_given
+from ietest_fast.report.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -172,13 +173,13 @@ def command(
         "paraphrases": measured,
         "predictions": predictions,
     }
-    click.echo(f"{target}: {_say_read(len(found), files)}")
+    echo(f"{target}: {_say_read(len(found), files)}")
     if paper is not None:
         written = write_for_paper(contents, paper)
-        click.echo(f"{paper}: {len(written)} files")
+        echo(f"{paper}: {len(written)} files")
         left = find_left_over(paper, written)
         if left:
-            click.echo(
+            echo(
                 f"Note: this report has not written {len(left)} of the tables and figures there, "
                 f"such as {left[0].name}.",
                 err=True,

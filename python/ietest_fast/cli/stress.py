@@ -28,8 +28,8 @@ from ietest_fast.cli.options import (
     split_names,
     test_options,
 )
-from ietest_fast.cli.printing import print_json, print_table
 from ietest_fast.cli.stress_logic import OF_LOGIC, is_logic, logic_options, run_command
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -359,6 +359,6 @@ def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:
     for profile in profiles:
         whose = f"{profile.name}: " if len(profiles) > 1 else ""
         for line in profile.remarks():
-            click.echo(f"{whose}{line}")
+            echo(f"{whose}{line}")
     for line in below:
-        click.echo(line)
+        echo(line)

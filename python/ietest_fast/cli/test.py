@@ -23,7 +23,6 @@ from ietest_fast.cli.options import (
     strata_options,
     test_options,
 )
-from ietest_fast.cli.printing import print_json
 from ietest_fast.cli.verdicts import (
     Extra,
     beside,
@@ -33,6 +32,7 @@ from ietest_fast.cli.verdicts import (
     say_equivalence,
     sign,
 )
+from ietest_fast.report.terminal import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

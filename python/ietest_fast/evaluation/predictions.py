@@ -23,6 +23,7 @@ from ietest_fast.evaluation.schema import (
     check_values,
     plain_type,
 )
+from ietest_fast.signs import escape
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import find_outcomes
@@ -106,7 +107,7 @@ class Predictions:
 
     def __repr__(self) -> str:
         groups = "" if len(self.groups) == 1 else f", {len(self.groups)} classifiers"
-        return (
+        return escape(
             f"Predictions({len(self.items):,} items in the versions {', '.join(self.versions)}"
             f"{groups}, from {self.source})"
         )

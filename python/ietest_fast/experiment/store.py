@@ -422,7 +422,7 @@ class RunStore:
         StoreError
             If the file is gone, or has changed.
         """
-        path = self.folder / EVALUATIONS / own.artefact
+        path = self.folder / EVALUATIONS / f"{own.identity}.parquet"
         if not path.is_file():
             raise StoreError(
                 f"{path}: the answers of a finished cell to a further test set are gone; put the "
