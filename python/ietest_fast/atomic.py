@@ -9,6 +9,8 @@ import secrets
 import shutil
 from typing import TYPE_CHECKING, BinaryIO
 
+from ietest_fast.files import open_file
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -145,5 +147,5 @@ def sync_folder(path: Path) -> None:
 
 def hash_file(path: Path) -> str:
     """Give the sha256 of a file, 64 hexadecimal digits."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

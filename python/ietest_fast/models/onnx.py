@@ -16,6 +16,7 @@ import numpy as np
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
+from ietest_fast.files import check_file, open_file
 from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.ports import ChosenPorts
 from ietest_fast.models.runners import open_runner
@@ -80,8 +81,8 @@ class OnnxFiles:
         path = Path(path)
         if path.is_dir():
             model = _find_model(path)
-        elif path.is_file():
-            model = path
+        elif path.exists():
+            model = check_file(path)
         else:
             raise InputError("there is no such file or folder", path=path)
         folders = list(dict.fromkeys([model.parent, path if path.is_dir() else model.parent]))
@@ -141,7 +142,7 @@ def find_external_data(model: Path) -> list[Path]:
         tensors name as their places.
     """
     siblings = [path for path in sorted(model.parent.iterdir()) if path.is_file() and path != model]
-    with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with open_file(model) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         beside = [path for path in siblings if data.find(path.name.encode()) >= 0]
         places = set()
         for found in _LOCATION.finditer(data):

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from ietest_fast.errors import InputError, StoreError
+from ietest_fast.files import read_bytes
 from ietest_fast.report.annotation.sample import check_number
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ class Marks:
         self._read()
 
     def _read(self) -> None:
-        if not self.path.is_file():
+        if not self.path.exists():
             return
-        lines = self.path.read_bytes().split(b"\n")
+        lines = read_bytes(self.path).split(b"\n")
         # A line without an end was never finished, unless somebody's editor has left it so.
         if not _is_mark(lines[-1]):
             lines.pop()
