@@ -93,6 +93,24 @@ def check_file(path: str | Path, *, expected: str = "a file") -> Path:
     return Path(path)
 
 
+def check_folder(path: str | Path) -> Path:
+    """Return a folder in which there is nothing but files and folders, or stop.
+
+    For libraries that read a folder by themselves.
+
+    Raises
+    ------
+    InputError
+        As for :func:`check_file`, of anything in it.
+    """
+    for place, folders, names in os.walk(path):
+        for name in (*folders, *names):
+            entry = Path(place, name)
+            if not entry.is_dir():
+                check_file(entry)
+    return Path(path)
+
+
 def open_file(path: str | Path, *, most_bytes: int | None = None) -> BinaryIO:
     """Open a regular file for reading.
 

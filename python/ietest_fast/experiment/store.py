@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 import time
@@ -59,7 +60,7 @@ from ietest_fast.experiment.evaluations import (
 )
 from ietest_fast.experiment.identity import canonical_json, differing_keys
 from ietest_fast.experiment.search import Trial
-from ietest_fast.files import read_bytes
+from ietest_fast.files import check_file, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -144,6 +145,8 @@ class RunStore:
             raise StoreError(f"{folder}: cannot be used: {error.strerror}") from error
         database: sqlite3.Connection | None = None
         try:
+            if os.path.lexists(folder / DATABASE):
+                check_file(folder / DATABASE)
             database = sqlite3.connect(folder / DATABASE, isolation_level=None)
             refuse_foreign_database(folder / DATABASE, database)
             database.execute("PRAGMA journal_mode=WAL")

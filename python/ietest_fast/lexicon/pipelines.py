@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import ResourceError, shorten_error
-from ietest_fast.files import read_json
+from ietest_fast.files import check_folder, read_json
 from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
 from ietest_fast.lexicon.thinc_import import import_thinc
 from ietest_fast.lexicon.token_table import offsets_of
@@ -204,6 +204,7 @@ def load_spacy(
     ResourceError
         If it cannot be read.
     """
+    check_folder(folder)
     try:
         from confection import Config
 

@@ -150,7 +150,18 @@ def find_external_data(model: Path) -> list[Path]:
             length = size[0] if len(size) == 1 else (size[0] & 0x7F) | size[1] << 7
             places.add(data[found.end() : found.end() + length])
     below = {model.parent / place.decode(errors="surrogateescape") for place in places}
+    for path in below:  # the runtime would open them
+        if _is_special(path):
+            check_file(path)
     return [*beside, *sorted(path for path in below - set(beside) if path.is_file())]
+
+
+def _is_special(path: Path) -> bool:
+    """Whether there is a pipe or a device; what is no name of a file is nothing."""
+    try:
+        return path.exists() and not path.is_file() and not path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +229,7 @@ class OnnxNetwork:
         tokenizer = TextTokenizer.load(
             files.tokenizer, max_length=max_length or limit, n_known=read_n_known(config)
         )
+        find_external_data(files.model)  # which the runner opens
         runner = open_runner(files.model, **options)
         padding = find_padding(config, tokenizer_config, tokenizer)
         return cls(

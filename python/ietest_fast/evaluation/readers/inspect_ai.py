@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, read_json, text_array
-from ietest_fast.files import estimate_json, open_archive, parse_json, read_member
+from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
 from ietest_fast.values import as_outcome, as_text, show_value
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class InspectReader:
         """Read all samples."""
         import pyarrow as pa
 
-        if zipfile.is_zipfile(path):
+        if zipfile.is_zipfile(check_file(path)):
             header, samples = _read_archive(path)
         else:
             header = read_json(path)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.files import read_bytes
+from ietest_fast.files import check_file, read_bytes
 from ietest_fast.report.annotation.sample import check_number
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ class Marks:
             json.dumps({"item": item, "mark": mark}) + "\n" for item, mark in marks.items()
         ).encode()
         try:
+            if self.path.exists():
+                check_file(self.path)
             with self.path.open("ab+", buffering=0) as file:
                 self._end_last_line(file)
                 n_before = file.seek(0, os.SEEK_END)
@@ -187,6 +189,8 @@ class Marks:
         import fcntl
 
         try:
+            if self.path.exists():
+                check_file(self.path)
             file = self.path.open("ab")
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
