@@ -125,8 +125,10 @@ def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
         with create(temporary) as file:
             write(file)
         publish(temporary, path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in {None, str(temporary)}:
+            error.filename = str(path)  # a full disk has no name
         raise
 
 

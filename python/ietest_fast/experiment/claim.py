@@ -123,11 +123,11 @@ def refuse_foreign(folder: Path) -> None:
 
 def _refuse_foreign_file(path: Path) -> None:
     """Refuse another program's database without a trace: no log, no index of one, appears."""
+    check_file(path)
     uri = f"{path.resolve().as_uri()}?mode=ro"
     if not path.with_name(f"{path.name}-wal").exists():
         uri += "&immutable=1"
     try:
-        check_file(path)
         with closing(sqlite3.connect(uri, uri=True)) as database:
             refuse_foreign_database(path, database)
     except sqlite3.DatabaseError as error:

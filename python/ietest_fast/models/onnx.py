@@ -95,6 +95,8 @@ class OnnxFiles:
             places = [tokenizer if tokenizer.is_dir() else tokenizer.parent]
         named = tokenizer if tokenizer is not None and not Path(tokenizer).is_dir() else None
         tokenizer_file = named or _first(places, "tokenizer.json")
+        if named is not None and named.exists():
+            check_file(named)
         if tokenizer_file is None or not Path(tokenizer_file).is_file():
             where = named or " or ".join(str(place / "tokenizer.json") for place in places)
             raise InputError(
