@@ -232,8 +232,10 @@ def _check_target(target: Path) -> None:
 
 
 def _is_page(path: Path) -> bool:
+    from ietest_fast.files import open_file
+
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             begin = file.read(2000)
     except OSError as error:
         raise click.UsageError(f"--out cannot be read: {path}: {error.strerror}.") from error

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.formats import check_repeats, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.schema import (
     GROUPS,
@@ -393,10 +394,10 @@ class Predictions:
         InputError
             If the file is no Parquet file of predictions, or damaged.
         """
-        import pyarrow.parquet as pq
-
         try:
-            return cls.from_table(pq.read_table(path), source=str(path))
+            with open_parquet(Path(path)) as file:
+                check_repeats(Path(path), file)
+                return cls.from_table(file.read(), source=str(path))
         except (pa.ArrowException, OSError) as error:
             raise InputError(
                 f"is no readable Parquet file: {shorten_error(error)}", path=path

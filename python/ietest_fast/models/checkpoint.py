@@ -12,6 +12,7 @@ import numpy as np
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.files import check_folder
 from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.settings import (
     find_max_length,
@@ -156,7 +157,7 @@ def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokeni
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(check_folder(folder))
     except Exception as error:
         raise InputError(
             f"this checkpoint has no tokenizer that can be loaded: {error}", path=folder
@@ -350,7 +351,7 @@ def load_weights(
 
     try:
         model, report = getattr(transformers, architecture).from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True, **options
+            check_folder(folder), dtype=torch.float32, output_loading_info=True, **options
         )
     except Exception as error:  # what is damaged fails in more ways than can be named
         raise InputError(

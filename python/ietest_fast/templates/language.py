@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, get_args
@@ -24,6 +23,7 @@ from pydantic import (
 )
 
 from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.files import read_toml
 from ietest_fast.templates.formulas import Domain
 from ietest_fast.templates.naming import fold_name
 
@@ -345,9 +345,9 @@ def read_language(path: str | Path, *, changes: str | Path | None = None) -> Lan
     ConfigError
         If keys are missing, unknown or of the wrong type; all are listed.
     """
-    content = _read_toml(Path(path))
+    content = read_toml(Path(path))
     if changes is not None:
-        content = _changed(content, _read_toml(Path(changes)))
+        content = _changed(content, read_toml(Path(changes)))
     return _validated(content, path)
 
 
@@ -371,15 +371,6 @@ def _say_problem(path: str | Path, keys: Sequence[int | str], problem: Mapping[s
     if problem["type"] in {"model_type", "model_attributes_type", "dict_type"}:
         said = "has to be a table"
     return ": ".join([", ".join(filter(None, [str(path), ".".join(map(str, keys))])), said])
-
-
-def _read_toml(path: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
 
 
 def _changed(content: dict[str, object], changes: dict[str, object]) -> dict[str, object]:
@@ -442,7 +433,7 @@ def load_wordings(code: str, rules: str = "careful") -> tuple[Verbs, ...]:
     if not path.exists():
         raise InputError(f"there is one wording of {usual.name} only; take another language")
     verbs = usual.verbs.model_dump(by_alias=True)
-    wordings: Any = _read_toml(path)["wordings"]
+    wordings: Any = read_toml(path)["wordings"]
     return (usual.verbs, *(Verbs.model_validate(_reworded(verbs, words)) for words in wordings))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
+from ietest_fast.files import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,12 +123,7 @@ def read_names(path: str | Path) -> dict[str, Names]:
         If it is no such file.
     """
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
+    content = read_toml(path)
     try:
         found = {split: _names_of(split, own) for split, own in content.items()}
         if not found:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ietest_fast import files
 from ietest_fast.corpus.formats import check_readable
-from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.errors import InputError
+from ietest_fast.files import open_file
 from ietest_fast.values import as_text
 
 if TYPE_CHECKING:
@@ -155,7 +157,7 @@ class FileStart:
             If it cannot be read or is empty.
         """
         check_readable(path)
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             return cls(path=path, head=stream.read(_HEAD_BYTES))
 
     @property
@@ -168,7 +170,7 @@ class FileStart:
         """The object of the first line, if it is one; otherwise an empty one."""
         if not self.is_json:
             return {}
-        with self.path.open("rb") as stream:
+        with open_file(self.path) as stream:
             line = stream.readline(_LONGEST_LINE)
         try:
             found = json.loads(line)
@@ -249,10 +251,7 @@ def read_json(path: Path) -> dict[str, Any]:
     InputError
         If it is none.
     """
-    try:
-        found = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is no valid JSON: {shorten_error(error)}", path=path) from error
+    found = files.read_json(path)
     if not isinstance(found, dict):
         raise InputError("one JSON object expected", path=path)
     return found

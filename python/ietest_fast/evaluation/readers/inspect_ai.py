@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, read_json, text_array
+from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
 from ietest_fast.values import as_outcome, as_text, show_value
 
 if TYPE_CHECKING:
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.readers.base import Fields, FileStart
 
-_ZSTD = 93
 _MEMBERS = ("header.json", "_journal/start.json")
-_LOCAL_HEADER = struct.Struct("<4s22xHH")
-# Of a member; more is no sample but an attack on the memory.
-_LARGEST = 1 << 30
-
+# Of the values of all samples in memory; more is no log but an attack on it. A larger log may take
+# so many times its size.
+_LEAST_VALUES = 3 << 29
+_MOST_RATIO = 150
 
 # What reading a damaged archive raises. RuntimeError: a member is encrypted, nested too deeply, or
 # compressed by an unknown method.
@@ -46,18 +46,15 @@ class InspectReader:
     def recognises(self, start: FileStart) -> bool:
         """Look for Inspect's members in a zip, or its first keys in JSON."""
         if start.head.startswith(b"PK\x03\x04"):
-            try:
-                with zipfile.ZipFile(start.path) as archive:
-                    return any(name in archive.namelist() for name in _MEMBERS)
-            except _DAMAGES:
-                return False
+            with open_archive(start.path) as archive:
+                return any(name in archive.namelist() for name in _MEMBERS)
         return start.is_json and b'"eval"' in start.head and b'"eval_id"' in start.head
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read all samples."""
         import pyarrow as pa
 
-        if zipfile.is_zipfile(path):
+        if zipfile.is_zipfile(check_file(path)):
             header, samples = _read_archive(path)
         else:
             header = read_json(path)
@@ -124,17 +121,18 @@ class InspectReader:
 
 def _read_archive(path: Path) -> tuple[dict[str, Any], list[Any]]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             names = archive.namelist()
             header = next((name for name in _MEMBERS if name in names), None)
             if header is None:
                 raise InputError("is no log of Inspect", path=path)
+            values = _Values(path)
             samples = [
-                _read_member(archive, name, path)
-                for name in names
-                if name.startswith("samples/") and name.endswith(".json")
+                values.read(archive, member)
+                for member in archive.infolist()
+                if member.filename.startswith("samples/") and member.filename.endswith(".json")
             ]
-            return _read_member(archive, header, path), samples
+            return values.read(archive, archive.getinfo(header)), samples
     except _DAMAGES as error:
         if isinstance(error, InputError):
             raise
@@ -143,26 +141,23 @@ def _read_archive(path: Path) -> tuple[dict[str, Any], list[Any]]:
         )
 
 
-def _read_member(archive: zipfile.ZipFile, name: str, path: Path) -> Any:
-    import pyarrow as pa
+class _Values:
+    """Reads the members of an archive while there is room for what they hold."""
 
-    info = archive.getinfo(name)
-    if info.file_size > _LARGEST:
-        raise InputError(f"its member {name} is of {info.file_size:,} bytes", path=path)
-    if info.compress_type != _ZSTD:
-        return json.loads(archive.read(info))
-    # Inspect compresses by Zstandard, which Python's zipfile cannot read before 3.14.
-    with path.open("rb") as file:
-        file.seek(info.header_offset)
-        mark, n_name, n_extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-        if mark != b"PK\x03\x04":
-            raise zipfile.BadZipFile(f"no member begins at {info.header_offset}")
-        file.seek(n_name + n_extra, 1)
-        packed = file.read(info.compress_size)
-    data = pa.decompress(packed, decompressed_size=info.file_size, codec="zstd", asbytes=True)
-    if zlib.crc32(data) != info.CRC:
-        raise zipfile.BadZipFile(f"the checksum of {name} is another")
-    return json.loads(data)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._left = self._most = max(_LEAST_VALUES, _MOST_RATIO * path.stat().st_size)
+
+    def read(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+        data = read_member(archive, member)
+        self._left -= estimate_json(data)
+        if self._left < 0:
+            raise InputError(
+                f"would take more than {self._most / 1e9:,.1f} GB of memory, by {member.filename}; "
+                "no log of its size holds so much",
+                path=self._path,
+            )
+        return parse_json(data, self._path, of=member.filename)
 
 
 def _is_scored(sample: Any, path: Path) -> bool:

@@ -13,6 +13,7 @@ from ietest_fast.corpus.formats import (
     diagnose,
     format_of,
     json_records,
+    open_parquet,
 )
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
@@ -149,10 +150,10 @@ def _names_of(path: Path, form: Format) -> list[str]:
     if form.kind != "parquet":
         return column_names(path, form)
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        return list(pq.read_schema(path).names)
+        with open_parquet(path) as file:
+            return list(file.schema_arrow.names)
     except (pa.ArrowException, OSError) as error:
         raise diagnose(path, form, error) from error
 
