@@ -16,7 +16,7 @@ from ietest_fast.evaluation.answer_labels import (
     find_names,
 )
 from ietest_fast.evaluation.log_alignment import item_names
-from ietest_fast.evaluation.predictions import CHANGED, Predictions
+from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
 from ietest_fast.evaluation.schema import check_kept
 
 if TYPE_CHECKING:
@@ -175,7 +175,30 @@ def _assemble_outcomes(parts: list[Part], *, unparsed: Unparsed) -> tuple[Predic
         if left_out:
             table = table.filter(pa.array(~np.isin(item_names(part.log), left_out)))
         tables.append(table)
-    return _finish(tables, names, dropped, parts), notes
+    made = _finish(tables, names, dropped, parts)
+    n = 0 if names is None or parts[0].log.keys else _count_contradicted(made)
+    if n:
+        notes.append(
+            f"Warning: {n:,} answers are the same in two versions, and right in one only; right "
+            "and wrong are compared, the answers are not."
+        )
+        tables = [table.drop_columns("predicted") for table in tables]
+        made = _finish(tables, None, dropped, parts)
+    return made, notes
+
+
+def _count_contradicted(predictions: Predictions) -> int:
+    """Count answers that are the same in two versions, and right in one only."""
+    if "predicted" not in predictions.columns:
+        return 0
+    reference, *others = predictions.versions
+    return sum(
+        find_contradicted(own.pairs(version, reference=reference))[0]
+        for group in predictions.groups
+        for own in [predictions.select(**group) if group else predictions]
+        for version in others
+        if {reference, version} <= set(own.versions)
+    )
 
 
 def _nulls(values: Any) -> NDArray[np.bool_]:
