@@ -17,7 +17,7 @@ from ietest_fast.evaluation.answer_labels import (
 )
 from ietest_fast.evaluation.log_alignment import item_names
 from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
-from ietest_fast.evaluation.schema import check_kept
+from ietest_fast.evaluation.schema import check_kept, plain_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -277,6 +277,30 @@ def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
     return pa.table(made | kept)
 
 
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _with_one_type(tables: list[pa.Table]) -> list[pa.Table]:
+    """Make texts of columns that have another type in each table, unless all are numbers."""
+    kinds: dict[str, set[pa.DataType]] = {}
+    for each in (column for table in tables for column in table.schema):
+        kinds.setdefault(each.name, set()).add(each.type)
+    mixed = {
+        name
+        for name, own in kinds.items()
+        if len(own - {pa.null()}) > 1 and not all(map(_is_number, own - {pa.null()}))
+    }
+    return [
+        table.cast(
+            pa.schema(
+                [pa.field(f.name, pa.string() if f.name in mixed else f.type) for f in table.schema]
+            )
+        )
+        for table in tables
+    ]
+
+
 def _finish(
     tables: list[pa.Table],
     names: tuple[str, ...] | None,
@@ -285,11 +309,9 @@ def _finish(
 ) -> Predictions:
     plain = []
     for table in tables:
-        fields = [
-            pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type)
-            for f in table.schema
-        ]
+        fields = [pa.field(f.name, plain_type(f.type)) for f in table.schema]
         plain.append(table.cast(pa.schema(fields)))
+    plain = _with_one_type(plain)
     source = str(parts[0].log.path)
     if not any(table.num_rows for table in plain):
         raise InputError("no item is left", path=source)

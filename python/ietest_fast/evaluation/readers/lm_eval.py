@@ -37,7 +37,15 @@ _UNPARSED = "[invalid]"
 # Metrics that say right or wrong, the best first.
 _METRICS = ("exact_match", "acc", "em", "acc_norm", "pass@1")
 # Where choices are compared, exact_match says whether the right one would have been written.
-_METRICS_OF_CHOICES = ("acc", "acc_norm", "acc_bytes", "acc_mutual_info", "mcc", "f1", "exact_match")
+_METRICS_OF_CHOICES = (
+    "acc",
+    "acc_norm",
+    "acc_bytes",
+    "acc_mutual_info",
+    "mcc",
+    "f1",
+    "exact_match",
+)
 # Fields of every sample, which are meant where a user names them.
 _OWN = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
@@ -65,7 +73,9 @@ class LmEvalReader:
         fields = _find_fields(samples, fields, path)
         metrics = _metric_names(records, path)
         requests = read_requests(records, path, metrics)
-        metric, note = _choose_metric(samples, metrics, fields, path, is_choice=requests is not None)
+        metric, note = _choose_metric(
+            samples, metrics, fields, path, is_choice=requests is not None
+        )
         notes += note
         correct = None
         if metric is not None:
@@ -164,9 +174,7 @@ def _read_answers(
     return _Said(gold=gold, predicted=predicted, names=names, probabilities=probabilities), []
 
 
-def _read_pairs(
-    pairs: list[tuple[Any, Any]], requests: Requests | None
-) -> tuple[_Said, list[str]]:
+def _read_pairs(pairs: list[tuple[Any, Any]], requests: Requests | None) -> tuple[_Said, list[str]]:
     """Return the targets and the answers that a metric over all samples was given."""
     names = None
     if requests is not None:
