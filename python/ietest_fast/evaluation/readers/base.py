@@ -14,13 +14,14 @@ from ietest_fast.files import open_file
 from ietest_fast.values import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
 _HEAD_BYTES = 64 << 10
 _LONGEST_LINE = 16 << 20
+_MOST_NAMES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +222,73 @@ def lookup(record: Any, name: str) -> Any:
     if isinstance(record, list) and name.isdecimal() and int(name) < len(record):
         return record[int(name)]
     return None
+
+
+def find_field(
+    records: Sequence[dict[str, Any]],
+    name: str,
+    *,
+    path: Path,
+    inside: str,
+    own: Collection[str] = (),
+) -> str:
+    """Find what a name leads to in the records of a log: ``premise`` may be ``doc.premise``.
+
+    Parameters
+    ----------
+    records
+        Of the log.
+    name
+        A field of the records, or of the object in them that holds the row of the data; also one
+        of an object in that.
+    path
+        The log, for messages.
+    inside
+        The name of the object that holds the row of the data.
+    own
+        Fields of the format itself, which are meant where they are named.
+
+    Returns
+    -------
+    str
+        For :func:`lookup`.
+
+    Raises
+    ------
+    InputError
+        If nothing has that name, or several things that are not the same.
+    """
+
+    def values(place: str) -> list[Any]:
+        return [lookup(record, place) for record in records]
+
+    if name in own:
+        return name
+    rows = [record[inside] for record in records if isinstance(record.get(inside), dict)]
+    parts = dict.fromkeys(
+        key for row in rows for key, value in row.items() if isinstance(value, dict)
+    )
+    ways = [name, f"{inside}.{name}", *(f"{inside}.{part}.{name}" for part in parts)]
+    there = [way for way in ways if any(value is not None for value in values(way))]
+    if not there:
+        known = [f"{inside}.{key}" for key in dict.fromkeys(key for row in rows for key in row)]
+        known += dict.fromkeys(key for record in records for key in record)
+        known = [each for each in known if each != inside]
+        more = f", and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+        raise InputError(
+            f"no sample has such a field; there are {', '.join(known[:_MOST_NAMES])}{more}",
+            path=path,
+            column=name,
+        )
+    if any(values(way) != values(there[0]) for way in there[1:]):
+        which = there if there[0] != name else there[1:]
+        besides = "" if there[0] != name else f", beside the sample's own {name!r}"
+        raise InputError(
+            f"may be {' or '.join(which)}{besides}, and they differ; write the whole name",
+            path=path,
+            column=name,
+        )
+    return there[0]
 
 
 def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:

@@ -249,7 +249,7 @@ def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
             table = table.set_column(
                 place, "correct", _as_outcomes(table["correct"], "correct", path)
             )
-        whole = Predictions(table=table, source=str(path))
+        whole = Predictions.from_table(table, source=str(path))
     found = []
     for group in whole.groups:
         part = whole.select(**group) if group else whole
