@@ -109,7 +109,7 @@ def _tasks(logs: Sequence[Answers]) -> list[str]:
 def _has_same_inputs(first: Answers, second: Answers) -> bool:
     if first.inputs is None or second.inputs is None or first.items is None:
         return False
-    if second.items is None or first.items.type != second.items.type:
+    if second.items is None:
         return False
     where = pc.index_in(first.items, value_set=second.items)
     shared = where.is_valid()

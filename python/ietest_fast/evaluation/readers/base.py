@@ -45,6 +45,8 @@ class Fields:
         Whether this log is the only one, so that it has to hold all versions.
     filter
         Which of the filters of lm-evaluation-harness.
+    threshold
+        The least score that is right, where scores are numbers; None: 1 is right and 0 wrong.
     keep
         Further columns to keep.
     """
@@ -57,7 +59,31 @@ class Fields:
     correct_columns: tuple[str | None, ...] = ()
     is_alone: bool = False
     filter: str | None = None
+    threshold: float | None = None
     keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Repeats:
+    """Which of several answers to its item each of n rows is.
+
+    Attributes
+    ----------
+    numbers
+        Shape (n,), integers.
+    scores
+        Shape (n,), float64: what the answers are worth, null where they were not scored. None:
+        1 for a right answer, 0 for a wrong one.
+    noun
+        What the format calls one of them, such as ``epoch``.
+    column
+        The column that names the item of rows which several answers make of it.
+    """
+
+    numbers: pa.Array
+    scores: pa.Array | None = None
+    noun: str
+    column: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,6 +110,12 @@ class Answers:
         All labels, if the log names them.
     inputs
         Shape (n,): texts, or hashes of them; only asked whether two logs have the same.
+    repeats
+        Which answer to its item each row is, in a format that can have several; ``items`` name the
+        item alone.
+    judged_by
+        What the reader has chosen among several things that say right or wrong, and then all that
+        do; empty if there was no choice.
     version, model
         If the log names them.
     keys
@@ -111,6 +143,8 @@ class Answers:
     probabilities: pa.Array | None = None
     label_names: tuple[str, ...] | None = None
     inputs: pa.Array | None = None
+    repeats: Repeats | None = None
+    judged_by: tuple[str, ...] = ()
     version: str | None = None
     model: str | None = None
     keys: Mapping[str, pa.Array] = field(default_factory=dict)
@@ -178,7 +212,11 @@ class FileStart:
 
 
 class Reader(Protocol):
-    """Reads one format of logs; made without arguments."""
+    """Reads one format of logs; made without arguments.
+
+    One with a method ``name_task(start)`` beside these says what task a file is of, without
+    reading all of it; otherwise its task is called like the file.
+    """
 
     summary: str
     """One line about the format."""
@@ -219,6 +257,49 @@ def lookup(record: Any, name: str) -> Any:
     if isinstance(record, list) and name.isdecimal() and int(name) < len(record):
         return record[int(name)]
     return None
+
+
+def plain_question(value: Any) -> Any:
+    """Return what a model is asked without what only tells one run from another.
+
+    A chat is its roles and contents: ids, times and other notes on messages differ between runs of
+    the same questions. A text is what a user says.
+
+    Parameters
+    ----------
+    value
+        A text, or messages with ``role`` and ``content``; anything else is returned as it is.
+    """
+    if isinstance(value, str):
+        return [["user", value]]
+    if not isinstance(value, list) or not all(
+        isinstance(each, dict) and "role" in each for each in value
+    ):
+        return value
+    return [
+        [each["role"], _plain_content(each.get("content")), *_list_calls(each.get("tool_calls"))]
+        for each in value
+    ]
+
+
+def _plain_content(content: Any) -> Any:
+    """Return the text of a message, or its parts where some are none: images, files."""
+    if not isinstance(content, list):
+        return content
+    parts = [
+        part.get("text", part.get(str(part.get("type")))) if isinstance(part, dict) else part
+        for part in content
+    ]
+    return "\n".join(parts) if all(isinstance(part, str) for part in parts) else parts
+
+
+def _list_calls(calls: Any) -> list[Any]:
+    """Return what a message calls tools with, without the ids of the calls."""
+    return [
+        [each.get("function"), each.get("arguments")]
+        for each in (calls if isinstance(calls, list) else [])
+        if isinstance(each, dict)
+    ]
 
 
 def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:

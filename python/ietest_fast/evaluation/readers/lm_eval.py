@@ -33,6 +33,10 @@ class LmEvalReader:
         """Look for the keys of a sample."""
         return {"doc_id", "doc", "filtered_resps"} <= set(start.first_object)
 
+    def name_task(self, start: FileStart) -> str:
+        """Return the task, which stands between ``samples_`` and the time."""
+        return _name_task(start.path)
+
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the samples of one filter."""
         import pyarrow as pa
@@ -77,7 +81,7 @@ class LmEvalReader:
         return [
             Answers(
                 path=path,
-                name=_STAMP.sub("", path.name.removesuffix(".jsonl")).removeprefix("samples_"),
+                name=_name_task(path),
                 items=plain_array([lookup(record, item) for _, record in records]),
                 gold=text_array(gold),
                 predicted=text_array(predicted),
@@ -105,6 +109,10 @@ class LmEvalReader:
                 notes=tuple(notes),
             )
         ]
+
+
+def _name_task(path: Path) -> str:
+    return _STAMP.sub("", path.name.removesuffix(".jsonl")).removeprefix("samples_")
 
 
 def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
