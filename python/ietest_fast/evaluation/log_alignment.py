@@ -240,9 +240,7 @@ def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answer
         if first.version is not None and other.version is not None and not has_ids:
             return first, other  # one table, whose versions need not have the same items
         raise InputError(
-            _say_different(first, other, mine, theirs),
-            path=other.path,
-            column="item" if not has_ids else None,
+            _say_different(first, other, mine, theirs), path=other.path
         )
     _check_ids(first, _take(other, where))
     aligned = _take(other, where)
@@ -290,7 +288,10 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
         log,
         **{
             name: values.take(rows)
-            for name in ("items", "gold", "predicted", "correct", "probabilities", "inputs")
+            for name in (
+                "items", "gold", "predicted", "correct", "probabilities", "inputs", "documents",
+                "changed",
+            )
             if (values := getattr(log, name)) is not None
         },
         keys={name: values.take(rows) for name, values in log.keys.items()},

@@ -62,7 +62,7 @@ def find_logs(
         if not tasks and len(logs) > 1:
             raise InputError(
                 f"is a folder with logs of {len(logs)} tasks: {_show(list(logs))}; --task names "
-                "the one to compare",
+                "one, and another --task one more",
                 path=path,
             )
         for task in wanted:

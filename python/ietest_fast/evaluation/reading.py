@@ -12,6 +12,7 @@ from ietest_fast.evaluation.assembly import assemble
 from ietest_fast.evaluation.log_alignment import align, align_pair, keep_common, prepare
 from ietest_fast.evaluation.log_folders import find_logs
 from ietest_fast.evaluation.log_roles import name_parts
+from ietest_fast.evaluation.log_texts import say_contradictions
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, read_log
 
@@ -161,6 +162,8 @@ def read_logs(
             path, _of_log(fields, place, len(paths), columns, correct_columns), reader=reader
         )
     ]
+    if threshold is not None:
+        _check_scores(logs)
     _check_judges(logs)
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
     if gold_path is not None:
@@ -169,8 +172,9 @@ def read_logs(
     n_left_out = 0
     if common_items:
         parts, n_left_out = keep_common(parts)
+    parts = align(parts, has_ids=id_column is not None)
     predictions, notes = assemble(
-        align(parts, has_ids=id_column is not None),
+        parts,
         label_names=None if label_names is None else tuple(label_names),
         unparsed=unparsed,
     )
@@ -180,8 +184,19 @@ def read_logs(
         )
     return ReadLogs(
         predictions=predictions,
-        notes=(*(note for log in logs for note in log.notes), *prepared, *roles, *notes),
+        notes=(*(note for log in logs for note in log.notes), *prepared, *roles, *say_contradictions(parts), *notes),
     )
+
+
+def _check_scores(logs: Sequence[Answers]) -> None:
+    """Refuse a threshold for logs that have labels, not scores."""
+    for log in logs:
+        if log.correct is None:
+            raise InputError(
+                "a threshold (--threshold) is for scores, and this log has answers and right "
+                "answers; --correct-columns names a column of scores",
+                path=log.path,
+            )
 
 
 def _check_judges(logs: Sequence[Answers]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.values import as_text
+from ietest_fast.values import as_outcome, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -110,6 +111,12 @@ class Answers:
         All labels, if the log names them.
     inputs
         Shape (n,): texts, or hashes of them; only asked whether two logs have the same.
+    input_columns
+        Names of the columns that ``inputs`` are, in a table: others have nothing to do with them.
+    documents
+        Shape (n,): hashes of what the inputs were made of, in formats that know both.
+    changed
+        Shape (n,), bool: which texts a table says are reworded.
     repeats
         Which answer to its item each row is, in a format that can have several; ``items`` name the
         item alone.
@@ -143,6 +150,9 @@ class Answers:
     probabilities: pa.Array | None = None
     label_names: tuple[str, ...] | None = None
     inputs: pa.Array | None = None
+    input_columns: tuple[str, ...] = ()
+    documents: pa.Array | None = None
+    changed: pa.Array | None = None
     repeats: Repeats | None = None
     judged_by: tuple[str, ...] = ()
     version: str | None = None
@@ -300,6 +310,23 @@ def _list_calls(calls: Any) -> list[Any]:
         for each in (calls if isinstance(calls, list) else [])
         if isinstance(each, dict)
     ]
+
+
+def judge_score(value: Any, threshold: float | None) -> bool | None:
+    """Return whether a score says right or wrong; None for a score that says neither.
+
+    Parameters
+    ----------
+    value
+        The score.
+    threshold
+        The least number that is right; None: 1 is right and 0 wrong.
+    """
+    if threshold is None:
+        return as_outcome(value)
+    if not isinstance(value, (bool, int, float)) or not math.isfinite(value):
+        return None
+    return value >= threshold
 
 
 def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, text_array
-from ietest_fast.values import ID_COLUMNS, as_outcome, as_text, unwrap
+from ietest_fast.evaluation.readers.base import (
+    Answers,
+    judge_score,
+    lookup,
+    plain_array,
+    text_array,
+)
+from ietest_fast.values import ID_COLUMNS, as_text, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,12 +95,16 @@ class LmEvalReader:
                 correct=None
                 if metric is None
                 else pa.array(
-                    [_outcome(record, metric, where, path) for where, record in records],
+                    [
+                        _outcome(record, metric, fields.threshold, where, path)
+                        for where, record in records
+                    ],
                     pa.bool_(),
                 ),
                 probabilities=probabilities,
                 label_names=tuple(names) or None,
-                inputs=pa.array([as_text(record.get("doc_hash")) for _, record in records]),
+                inputs=pa.array([_prompt(record) for _, record in records], pa.string()),
+                documents=pa.array([as_text(record.get("doc_hash")) for _, record in records]),
                 columns={
                     name: plain_array([lookup(record, name) for _, record in records])
                     for name in fields.keep
@@ -165,13 +176,16 @@ def _choose_metric(
         for name in sorted(
             metrics, key=lambda name: _METRICS.index(name) if name in _METRICS else 9
         )
-        if all(as_outcome(unwrap(record.get(name))) is not None for _, record in records)
+        if all(
+            judge_score(unwrap(record.get(name)), fields.threshold) is not None
+            for _, record in records
+        )
     ]
     if not fitting:
         raise InputError(
             f"none of its metrics says right or wrong ({', '.join(metrics) or 'there are none'}); "
-            "name a field that does with --correct-columns, or the answers with --gold-column and "
-            "--prediction-columns",
+            "name a field that does with --correct-columns, the least score that is right with "
+            "--threshold, or the answers with --gold-column and --prediction-columns",
             path=path,
         )
     if len(fitting) == 1:
@@ -182,12 +196,17 @@ def _choose_metric(
     ]
 
 
-def _outcome(record: dict[str, Any], metric: str, where: str, path: Path) -> bool:
+def _outcome(
+    record: dict[str, Any], metric: str, threshold: float | None, where: str, path: Path
+) -> bool:
     value = unwrap(lookup(record, metric))
-    outcome = as_outcome(value)
+    outcome = judge_score(value, threshold)
     if outcome is None:
         raise InputError(
-            f"{value!r} is no outcome; expected 0 or 1", path=path, row=where, column=metric
+            f"{value!r} is no outcome; expected 0 or 1, or --threshold for other scores",
+            path=path,
+            row=where,
+            column=metric,
         )
     return outcome
 
@@ -217,6 +236,25 @@ def _choices(record: dict[str, Any]) -> tuple[str, ...]:
         and all(isinstance(each[1], str) for each in given)
     )
     return tuple(each[1].strip() for each in given) if is_choice else ()
+
+
+def _prompt(record: dict[str, Any]) -> str | None:
+    """Return all texts of a sample's requests; None if it has none."""
+    given = record.get("arguments")
+    requests = list(given.values()) if isinstance(given, dict) else given
+    if not isinstance(requests, list):
+        return None
+    values = [
+        [value for _, value in sorted(each.items())] if isinstance(each, dict) else each
+        for each in requests
+    ]
+    texts = [
+        value
+        for each in values
+        for value in (each if isinstance(each, list) else [each])
+        if isinstance(value, str)
+    ]
+    return json.dumps(texts) if texts else None
 
 
 def _log_likelihoods(record: dict[str, Any], where: str, path: Path) -> list[float]:
