@@ -57,11 +57,11 @@ def find_logs(
             continue
         logs = _list_tasks(path, reader)
         if not logs:
-            raise InputError("is a folder without a log of a harness", path=path)
+            raise InputError("is a folder, a file expected, or a folder with logs of a harness in it", path=path)
         wanted = tasks or list(logs)
         if not tasks and len(logs) > 1:
             raise InputError(
-                f"is a folder with logs of {len(logs)} tasks: {_show(list(logs))}; --task names "
+                f"is a folder with logs of {len(logs)} tasks: {_show(sorted(logs))}; --task names "
                 "one, and another --task one more",
                 path=path,
             )
@@ -69,7 +69,7 @@ def find_logs(
             own = logs.get(task, [])
             if not own:
                 raise InputError(
-                    f"has no log of the task {task!r}; it has {_show(list(logs))}", path=path
+                    f"has no log of the task {task!r}; it has {_show(sorted(logs))}", path=path
                 )
             if len(own) > 1:
                 names = _show([str(each.relative_to(path)) for each in own])

@@ -69,8 +69,7 @@ def judge_samples(samples: Sequence[dict[str, Any]], fields: Fields, path: Path)
     fitting = [
         name
         for name, values in scores.items()
-        if any(_as_number(value) is not None for value in values)
-        and all(_fits(value, fields.threshold) for value in values)
+        if all(_fits(value, fields.threshold) for value in values)
     ]
     chosen = (fitting or list(scores))[0]
     return _judge(chosen, scores, samples, fields, path, fitting=fitting)
@@ -91,27 +90,29 @@ def _list_scores(samples: Sequence[dict[str, Any]], path: Path) -> dict[str, lis
             value = unwrap(score.get("value")) if isinstance(score, dict) else None
             parts = {name: value}
             if isinstance(value, dict):
-                parts = {f"{name}.{key}": unwrap(part) for key, part in value.items()}
+                parts |= {f"{name}.{key}": unwrap(part) for key, part in value.items()}
             elif isinstance(value, list):
-                parts = {f"{name}.{place}": part for place, part in enumerate(value)}
+                parts |= {f"{name}.{place}": part for place, part in enumerate(value)}
             for key, part in parts.items():
                 found.setdefault(key, [None] * len(samples))[row] = part
-    return found
+    return {
+        name: values
+        for name, values in found.items()
+        if any(not isinstance(value, (dict, list)) and not _is_missing(value) for value in values)
+    }
 
 
 def _find(scores: dict[str, list[Any]], wanted: str, path: Path) -> str:
-    """Return the name of a scorer that the user has named, if it gives one value.
+    """Return the name of a scorer that the user has named.
 
     Raises
     ------
     InputError
-        If it gives several, or there is none.
+        If it gives several values, or there is none.
     """
-    parts = [name for name in scores if name.startswith(f"{wanted}.")]
-    # A sample that was not scored has one value, where others have several.
-    is_there = wanted in scores and any(_as_number(value) is not None for value in scores[wanted])
-    if is_there or (wanted in scores and not parts):
+    if wanted in scores:
         return wanted
+    parts = [name for name in scores if name.startswith(f"{wanted}.")]
     if parts:
         raise InputError(
             f"its scorer {wanted!r} gives several values for a sample; --correct-columns names one "
