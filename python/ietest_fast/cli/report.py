@@ -128,6 +128,7 @@ def command(
     from ietest_fast.report.sources import read_runs
     from ietest_fast.report.stress_runs import read_stress
 
+    _refuse_logs(runs)
     stressed, logical, measured, predictions, others = _sort(runs)
     consistency = read_consistency(measured) if measured else None
     stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
@@ -192,6 +193,26 @@ def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
     said = [say_count(n_runs, "run")] if n_runs else []
     said += [f"{say_count(len(own), 'file')} of {what}" for what, own in files.items() if own]
     return ", ".join(said)
+
+
+def _refuse_logs(paths: Sequence[Path]) -> None:
+    """Say how logs of a harness, of which it takes two to compare, become one table."""
+    from ietest_fast.errors import InputError
+    from ietest_fast.evaluation.readers import find_reader
+
+    for path in paths:
+        if not path.is_file():
+            continue
+        try:
+            name, _ = find_reader(path)
+        except InputError:
+            continue  # no log; what it is else, is found out later
+        if name != "table":
+            raise InputError(
+                "is a log of a harness; `ietest-fast eval LOG LOG --out answers.parquet` compares "
+                "two, and `ietest-fast report answers.parquet` makes the page",
+                path=path,
+            )
 
 
 def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:

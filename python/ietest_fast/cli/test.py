@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -337,7 +338,7 @@ _OUTCOMES = ("original_correct", "transformed_correct")
 
 def _are_logs(files: tuple[str, ...]) -> bool:
     """Whether files hold answers, rather than columns of outcomes or scores."""
-    if len(files) > 1:
+    if len(files) > 1 or Path(files[0]).is_dir():
         return True
     if any(is_given(name) for name in ("original", "transformed", "versions", "scores")):
         return False

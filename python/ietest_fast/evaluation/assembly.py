@@ -16,6 +16,7 @@ from ietest_fast.evaluation.answer_labels import (
     find_names,
 )
 from ietest_fast.evaluation.log_alignment import item_names
+from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
 from ietest_fast.evaluation.schema import check_kept, plain_type
 
@@ -240,23 +241,6 @@ def _has_others(log: Answers, names: tuple[str, ...]) -> bool:
     )
 
 
-def _find_changed(part: Part, parts: list[Part]) -> pa.Array | None:
-    """Say which texts of a version differ from those of the first version of its classifier.
-
-    None where logs do not have their texts, or there is one version.
-    """
-    own = [other for other in parts if other.model == part.model]
-    first, log = own[0].log, part.log
-    if len({other.version for other in own}) < 2 or log.keys:
-        return None
-    if first.items is None or first.inputs is None or log.items is None or log.inputs is None:
-        return None
-    where = pc.index_in(log.items, value_set=first.items)
-    reference = first.inputs.take(where)
-    same = pc.equal(log.inputs.cast(pa.string()), reference.cast(pa.string()))
-    return pc.invert(pc.fill_null(same, False))
-
-
 def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
     log = part.log
     assert log.items is not None  # noqa: S101 - aligned
@@ -271,7 +255,7 @@ def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
     # What names the items may be kept by the name of the column that they make.
     kept = {k: v for k, v in log.columns.items() if k != "item" or not v.equals(log.items)}
     check_kept(kept, log.path)
-    changed = None if CHANGED in kept else _find_changed(part, parts)
+    changed = None if CHANGED in kept else find_changed(part, parts)
     if changed is not None:
         made[CHANGED] = changed
     return pa.table(made | kept)

@@ -103,6 +103,21 @@ def check_kept(names: Iterable[str], source: str | Path, *, made: Sequence[str] 
             )
 
 
+def align_item_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """Return tables whose items have one type: texts if they differ, so that 1 and "1" are one."""
+    kinds = [plain_type(table["item"].type) for table in tables]
+    if len(set(kinds)) == 1:
+        return list(tables)
+    return [
+        table.set_column(
+            table.column_names.index("item"),
+            "item",
+            table["item"].cast(kind).cast(pa.string()),
+        )
+        for table, kind in zip(tables, kinds, strict=True)
+    ]
+
+
 def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> pa.Table:
     """Return the table with the types of the schema, each column in one piece."""
     names = table.column_names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,7 +12,7 @@ from ietest_fast import files
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError
 from ietest_fast.files import open_file
-from ietest_fast.values import as_text
+from ietest_fast.values import as_outcome, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -48,6 +49,8 @@ class Fields:
         Whether this log is the only one, so that it has to hold all versions.
     filter
         Which of the filters of lm-evaluation-harness.
+    threshold
+        The least score that is right, where scores are numbers; None: 1 is right and 0 wrong.
     keep
         Further columns to keep.
     """
@@ -60,7 +63,31 @@ class Fields:
     correct_columns: tuple[str | None, ...] = ()
     is_alone: bool = False
     filter: str | None = None
+    threshold: float | None = None
     keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Repeats:
+    """Which of several answers to its item each of n rows is.
+
+    Attributes
+    ----------
+    numbers
+        Shape (n,), integers.
+    scores
+        Shape (n,), float64: what the answers are worth, null where they were not scored. None:
+        1 for a right answer, 0 for a wrong one.
+    noun
+        What the format calls one of them, such as ``epoch``.
+    column
+        The column that names the item of rows which several answers make of it.
+    """
+
+    numbers: pa.Array
+    scores: pa.Array | None = None
+    noun: str
+    column: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,6 +114,18 @@ class Answers:
         All labels, if the log names them.
     inputs
         Shape (n,): texts, or hashes of them; only asked whether two logs have the same.
+    input_columns
+        Names of the columns that ``inputs`` are, in a table: others have nothing to do with them.
+    documents
+        Shape (n,): hashes of what the inputs were made of, in formats that know both.
+    changed
+        Shape (n,), bool: which texts a table says are reworded.
+    repeats
+        Which answer to its item each row is, in a format that can have several; ``items`` name the
+        item alone.
+    judged_by
+        What the reader has chosen among several things that say right or wrong, and then all that
+        do; empty if there was no choice.
     version, model
         If the log names them.
     keys
@@ -114,6 +153,11 @@ class Answers:
     probabilities: pa.Array | None = None
     label_names: tuple[str, ...] | None = None
     inputs: pa.Array | None = None
+    input_columns: tuple[str, ...] = ()
+    documents: pa.Array | None = None
+    changed: pa.Array | None = None
+    repeats: Repeats | None = None
+    judged_by: tuple[str, ...] = ()
     version: str | None = None
     model: str | None = None
     keys: Mapping[str, pa.Array] = field(default_factory=dict)
@@ -181,7 +225,11 @@ class FileStart:
 
 
 class Reader(Protocol):
-    """Reads one format of logs; made without arguments."""
+    """Reads one format of logs; made without arguments.
+
+    One with a method ``name_task(start)`` beside these says what task a file is of, without
+    reading all of it; otherwise its task is called like the file.
+    """
 
     summary: str
     """One line about the format."""
@@ -289,6 +337,66 @@ def find_field(
             column=name,
         )
     return there[0]
+
+
+def plain_question(value: Any) -> Any:
+    """Return what a model is asked without what only tells one run from another.
+
+    A chat is its roles and contents: ids, times and other notes on messages differ between runs of
+    the same questions. A text is what a user says.
+
+    Parameters
+    ----------
+    value
+        A text, or messages with ``role`` and ``content``; anything else is returned as it is.
+    """
+    if isinstance(value, str):
+        return [["user", value]]
+    if not isinstance(value, list) or not all(
+        isinstance(each, dict) and "role" in each for each in value
+    ):
+        return value
+    return [
+        [each["role"], _plain_content(each.get("content")), *_list_calls(each.get("tool_calls"))]
+        for each in value
+    ]
+
+
+def _plain_content(content: Any) -> Any:
+    """Return the text of a message, or its parts where some are none: images, files."""
+    if not isinstance(content, list):
+        return content
+    parts = [
+        part.get("text", part.get(str(part.get("type")))) if isinstance(part, dict) else part
+        for part in content
+    ]
+    return "\n".join(parts) if all(isinstance(part, str) for part in parts) else parts
+
+
+def _list_calls(calls: Any) -> list[Any]:
+    """Return what a message calls tools with, without the ids of the calls."""
+    return [
+        [each.get("function"), each.get("arguments")]
+        for each in (calls if isinstance(calls, list) else [])
+        if isinstance(each, dict)
+    ]
+
+
+def judge_score(value: Any, threshold: float | None) -> bool | None:
+    """Return whether a score says right or wrong; None for a score that says neither.
+
+    Parameters
+    ----------
+    value
+        The score.
+    threshold
+        The least number that is right; None: 1 is right and 0 wrong.
+    """
+    if threshold is None:
+        return as_outcome(value)
+    if not isinstance(value, (bool, int, float)) or not math.isfinite(value):
+        return None
+    return value >= threshold
 
 
 def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:

@@ -15,13 +15,14 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import (
     Answers,
     find_field,
+    judge_score,
     lookup,
     plain_array,
     text_array,
 )
 from ietest_fast.evaluation.readers.lm_eval_choices import judge, read_requests
 from ietest_fast.files import MOST_SETTINGS, read_json
-from ietest_fast.values import ID_COLUMNS, as_outcome, as_text, show_value, unwrap
+from ietest_fast.values import ID_COLUMNS, as_text, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.evaluation.readers.lm_eval_choices import Records, Requests
     from ietest_fast.evaluation.readers.base import Fields, FileStart
+    from ietest_fast.evaluation.readers.lm_eval_choices import Records, Requests
 
 # What the regex filter gives where nothing matches, unless a task says otherwise.
 _UNPARSED = "[invalid]"
@@ -63,6 +64,10 @@ class LmEvalReader:
         """Look for the keys of a sample."""
         return {"doc_id", "doc", "filtered_resps"} <= set(start.first_object)
 
+    def name_task(self, start: FileStart) -> str:
+        """Return the task, which stands between ``samples_`` and the time."""
+        return _name_task(start.path)
+
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the samples of one filter."""
         import pyarrow as pa
@@ -79,7 +84,9 @@ class LmEvalReader:
         notes += note
         correct = None
         if metric is not None:
-            correct = [_outcome(record, metric, where, path) for where, record in records]
+            correct = [
+                _outcome(record, metric, fields.threshold, where, path) for where, record in records
+            ]
             notes += _compare_results(samples, metric, correct, path)
         said, note = _read_answers(records, requests, metric, correct, fields, path)
         notes += note
@@ -88,7 +95,7 @@ class LmEvalReader:
         return [
             Answers(
                 path=path,
-                name=_STAMP.sub("", path.name.removesuffix(".jsonl")).removeprefix("samples_"),
+                name=_name_task(path),
                 items=plain_array([lookup(record, item) for record in samples]),
                 gold=text_array(said.gold),
                 predicted=None if said.predicted is None else text_array(said.predicted),
@@ -97,7 +104,8 @@ class LmEvalReader:
                 if said.probabilities is None
                 else pa.array(said.probabilities, pa.list_(pa.float32())),
                 label_names=said.names,
-                inputs=pa.array([_input_of(record) for record in samples], pa.string()),
+                inputs=pa.array([_prompt(record) for record in samples], pa.string()),
+                documents=pa.array([_document_of(record) for record in samples], pa.string()),
                 columns={
                     name: plain_array([lookup(record, place) for record in samples])
                     for name, place in zip(named, fields.keep, strict=True)
@@ -144,7 +152,11 @@ def _read_answers(
         predicted = [_parsed(as_text(lookup(record, fields.predicted))) for record in samples]
         return _Said(gold=texts, predicted=predicted), []
     pairs = None if metric is None else [read_pair(lookup(each, metric)) for each in samples]
-    if pairs is not None and None not in pairs and not _are_outcomes(samples, str(metric)):
+    if (
+        pairs is not None
+        and None not in pairs
+        and not _are_outcomes(samples, str(metric), fields.threshold)
+    ):
         return _read_pairs([pair for pair in pairs if pair is not None], requests)
     if requests is None:
         return _Said(gold=texts, predicted=[_answer(record) for record in samples]), []
@@ -222,6 +234,10 @@ def _find_fields(samples: list[dict[str, Any]], fields: Fields, path: Path) -> F
     )
 
 
+def _name_task(path: Path) -> str:
+    return _STAMP.sub("", path.name.removesuffix(".jsonl")).removeprefix("samples_")
+
+
 def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     from ietest_fast.corpus.formats import Format, json_records
 
@@ -288,7 +304,7 @@ def _choose_metric(
         return None, []
     best = _METRICS_OF_CHOICES if is_choice else _METRICS
     metrics = sorted(metrics, key=lambda name: best.index(name) if name in best else len(best))
-    fitting = [name for name in metrics if _are_outcomes(samples, name)]
+    fitting = [name for name in metrics if _are_outcomes(samples, name, fields.threshold)]
     if not fitting:
         pairs = [name for name in metrics if all(read_pair(each.get(name)) for each in samples)]
         if pairs:
@@ -296,8 +312,8 @@ def _choose_metric(
             return pairs[0], [f"{note}{pairs[0]}, which is a measure of all samples."]
         raise InputError(
             f"none of its metrics says right or wrong ({', '.join(metrics) or 'there are none'}); "
-            "name a field that does with --correct-columns, or the answers with --gold-column and "
-            "--prediction-columns",
+            "name a field that does with --correct-columns, the least score that is right with "
+            "--threshold, or the answers with --gold-column and --prediction-columns",
             path=path,
         )
     if len(fitting) == 1:
@@ -308,19 +324,22 @@ def _choose_metric(
     ]
 
 
-def _are_outcomes(samples: list[dict[str, Any]], metric: str) -> bool:
-    return all(as_outcome(unwrap(lookup(record, metric))) is not None for record in samples)
+def _are_outcomes(samples: list[dict[str, Any]], metric: str, threshold: float | None) -> bool:
+    values = (unwrap(lookup(record, metric)) for record in samples)
+    return all(judge_score(value, threshold) is not None for value in values)
 
 
-def _outcome(record: dict[str, Any], metric: str, where: str, path: Path) -> bool:
+def _outcome(
+    record: dict[str, Any], metric: str, threshold: float | None, where: str, path: Path
+) -> bool:
     value = lookup(record, metric)
-    outcome = as_outcome(unwrap(value))
+    outcome = judge_score(unwrap(value), threshold)
     if outcome is not None:
         return outcome
     pair = read_pair(value)
     if pair is None:
         raise InputError(
-            f"{show_value(value)} is no outcome; expected 0 or 1",
+            f"{show_value(value)} is no outcome; expected 0 or 1, or --threshold for other scores",
             path=path,
             row=where,
             column=metric,
@@ -370,10 +389,29 @@ def _need(value: Any, name: str, where: str, path: Path) -> None:
         raise InputError("there is no such field", path=path, row=where, column=name)
 
 
-def _input_of(record: dict[str, Any]) -> str:
-    """Return what tells whether two samples have the same text."""
+def _document_of(record: dict[str, Any]) -> str:
+    """Return what tells whether two samples are of the same row of the data."""
     known = as_text(record.get("doc_hash"))
     return known if known is not None else json.dumps(record["doc"], sort_keys=True)
+
+
+def _prompt(record: dict[str, Any]) -> str | None:
+    """Return all texts of a sample's requests; None if it has none."""
+    given = record.get("arguments")
+    requests = list(given.values()) if isinstance(given, dict) else given
+    if not isinstance(requests, list):
+        return None
+    values = [
+        [value for _, value in sorted(each.items())] if isinstance(each, dict) else each
+        for each in requests
+    ]
+    texts = [
+        value
+        for each in values
+        for value in (each if isinstance(each, list) else [each])
+        if isinstance(value, str)
+    ]
+    return json.dumps(texts) if texts else None
 
 
 def _softmax(values: NDArray[np.float64]) -> list[float]:
