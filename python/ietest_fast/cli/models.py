@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ietest_fast.cli.options import NAMES, CommaList, add_options, check_not_given
+from ietest_fast.cli.options import NAMES, CommaList, OpenShare, add_options, check_not_given
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _LABEL_MAP = CommaList(
 
 # Of one kind of model only.
 _OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
-_OF_NETWORKS = ("precision", "max-length")
+_OF_NETWORKS = ("precision", "max-length", "threshold")
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,6 +100,12 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--max-length",
             type=click.IntRange(min=4),
             help="Longest input in tokens.  [default: the model's]",
+        ),
+        click.option(
+            "--threshold",
+            type=OpenShare(),
+            help="Of a model with one logit: the probability (the logit's sigmoid) from which its "
+            "answer is label 1, and not label 0.  [default: 0.5]",
         ),
         click.option(
             "--out",
@@ -174,6 +180,7 @@ def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) ->
     common = {
         "n_threads": options["n_threads"],
         "max_length": options["max_length"],
+        "threshold": options["threshold"],
     }
     precision = options["precision"]
     if onnx is None:

@@ -56,6 +56,7 @@ _OF_MODELS = (
     "onnx-output",
     "precision",
     "max-length",
+    "threshold",
     "out",
     "keep-columns",
     "with",

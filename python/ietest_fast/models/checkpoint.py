@@ -14,10 +14,11 @@ from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.settings import (
+    check_kind,
     find_max_length,
     find_padding,
     read_json,
-    read_labels,
+    read_head,
     read_n_known,
 )
 from ietest_fast.models.token_classifier import TokenClassifier
@@ -263,11 +264,14 @@ class CheckpointClassifier(TokenClassifier):
         Threads of the processor; None for torch's own choice.
     max_length
         Longest input in tokens; None for what the model takes.
+    threshold
+        Of a model with one logit; see :class:`~ietest_fast.models.classifiers.Head`.
 
     Raises
     ------
     InputError
-        If the checkpoint cannot be had or is no classifier.
+        If the checkpoint cannot be had, is no classifier that chooses one label, or its settings
+        contradict each other or its weights.
     """
 
     def __init__(
@@ -277,6 +281,7 @@ class CheckpointClassifier(TokenClassifier):
         precision: str = "auto",
         n_threads: int | None = None,
         max_length: int | None = None,
+        threshold: float | None = None,
     ) -> None:
         torch = import_torch()
         self._device = choose_device()
@@ -291,7 +296,8 @@ class CheckpointClassifier(TokenClassifier):
         self.tokenizer = load_tokenizer(folder, max_length=max_length)
         self._padding = read_padding(folder)
         config, _ = _read_settings(folder)
-        self.labels = read_labels(config, self._model.config.num_labels, folder / "config.json")
+        n_outputs = self._model.config.num_labels
+        self.head = read_head(config, n_outputs, folder / "config.json", threshold=threshold)
         self._folder = folder
         if n_threads is not None:
             torch.set_num_threads(n_threads)
@@ -300,7 +306,8 @@ class CheckpointClassifier(TokenClassifier):
     def fingerprint(self) -> str:
         """Give a hash of the checkpoint's weights, settings, tokenizer and longest input."""
         weights = fingerprint_checkpoint(self._folder).rpartition("@")[2]
-        return hashlib.sha256(f"{weights} {self.tokenizer.max_length}".encode()).hexdigest()
+        told = " ".join((weights, str(self.tokenizer.max_length), *self.head.settings))
+        return hashlib.sha256(told.encode()).hexdigest()
 
     @property
     def backend(self) -> str:
@@ -315,7 +322,7 @@ class CheckpointClassifier(TokenClassifier):
         *,
         on_batch: Callable[[int], None] | None = None,
     ) -> NDArray[np.float32]:
-        """Give the class scores of some rows, float32, shape (len(rows), n_labels)."""
+        """Give the class scores of some rows, float32, shape (len(rows), outputs)."""
         return run_model(
             self._model,
             store.take(rows),
@@ -372,10 +379,11 @@ def load_classifier(folder: str | Path) -> Any:
     Raises
     ------
     InputError
-        If it cannot be loaded, or has no trained head.
+        If it cannot be loaded, has no trained head, or does not choose one label.
     """
     folder = Path(folder)
     _check_config(folder)
+    check_kind(_read_settings(folder)[0], folder / "config.json")
     model, report = load_weights(folder, ignore_mismatched_sizes=True)
     if report["mismatched_keys"]:
         name, found, expected = min(report["mismatched_keys"])

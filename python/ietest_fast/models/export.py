@@ -243,7 +243,7 @@ def check_export(
     return ExportCheck(
         n=len(rows),
         largest_difference=float(np.abs(ours - theirs).max(initial=0.0)),
-        n_flipped=int((ours.argmax(axis=1) != theirs.argmax(axis=1)).sum()),
+        n_flipped=int((exported.head.choose(ours) != exported.head.choose(theirs)).sum()),
         largest_logit=float(np.abs(theirs).max(initial=0.0)),
     )
 

@@ -28,6 +28,7 @@ def as_classifier(
     text_columns: Sequence[str] | None = None,
     inputs: Inputs | None = None,
     batch_size: int | None = None,
+    threshold: float | None = None,
     name: str | None = None,
 ) -> TextClassifier:
     """Make a finished classifier of whatever can classify texts.
@@ -63,13 +64,16 @@ def as_classifier(
         - ``"joined"``, a list of strings, each the texts of a row joined by a blank.
     batch_size
         Inputs of a call; None for 1,024 (32 for a transformers pipeline).
+    threshold
+        Of a checkpoint, an ONNX model or a pipeline with one logit: the probability (the logit's
+        sigmoid) from which its answer is the second of its two labels; 0.5 where None.
     name
         What a function is called, for its fingerprint; None for its own name.
 
     Raises
     ------
     InputError
-        If `model` is none of these, or its labels are not known.
+        If `model` is none of these, does not choose one label, or its labels are not known.
 
     Notes
     -----
@@ -84,17 +88,25 @@ def as_classifier(
     given = None if labels is None else _check_labels(labels)
     columns = None if text_columns is None else tuple(text_columns)
     if isinstance(model, str | Path):
-        made: TextClassifier = _load(model)
+        made: TextClassifier = _load(model, threshold)
         return made if given is None and columns is None else _Renamed(made, given, columns)
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class; a classifier is an instance of one")
     if all(hasattr(model, each) for each in ("score", "labels", "backend", "fingerprint")):
+        _refuse_threshold(threshold)
         made = cast("TextClassifier", model)
         return made if given is None and columns is None else _Renamed(made, given, columns)
     from ietest_fast.models.foreign import Estimator, Function, HubPipeline
 
     if any(each.__name__ == "TextClassificationPipeline" for each in type(model).__mro__):
-        return HubPipeline(model, labels=given, text_columns=columns, batch_size=batch_size or 32)
+        return HubPipeline(
+            model,
+            labels=given,
+            text_columns=columns,
+            batch_size=batch_size or 32,
+            threshold=threshold,
+        )
+    _refuse_threshold(threshold)
     size = batch_size or 1024
     if callable(getattr(model, "predict", None)):
         return Estimator(model, labels=given, text_columns=columns, inputs=inputs, batch_size=size)
@@ -122,7 +134,15 @@ def _check_labels(labels: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _load(place: str | Path) -> TextClassifier:
+def _refuse_threshold(threshold: float | None) -> None:
+    if threshold is not None:
+        raise InputError(
+            "a threshold is for a checkpoint, an ONNX model or a pipeline with one logit; this "
+            "classifier gives labels or probabilities itself: leave the threshold out"
+        )
+
+
+def _load(place: str | Path, threshold: float | None) -> TextClassifier:
     path = Path(place).expanduser()
     # Before torch is asked for: a hub's name is neither of these.
     if not path.exists() and (isinstance(place, Path) or place.startswith((".", "/", "~"))):
@@ -130,15 +150,16 @@ def _load(place: str | Path) -> TextClassifier:
     if is_ngram_folder(path):
         from ietest_fast.models.ngram_classifier import NgramTextClassifier
 
+        _refuse_threshold(threshold)
         return NgramTextClassifier(path)
     is_checkpoint = path.is_dir() and any(any(path.glob(kind)) for kind in _WEIGHTS)
     if path.is_file() or (path.is_dir() and (any(path.glob("*.onnx")) or not is_checkpoint)):
         from ietest_fast.models.onnx import OnnxClassifier
 
-        return OnnxClassifier.load(path)
+        return OnnxClassifier.load(path, threshold=threshold)
     from ietest_fast.models.checkpoint import CheckpointClassifier
 
-    return CheckpointClassifier(str(place))
+    return CheckpointClassifier(str(place), threshold=threshold)
 
 
 class _Renamed:

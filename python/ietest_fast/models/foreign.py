@@ -8,12 +8,14 @@ import pickle
 import tokenize
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.classifiers import Scores, rename_labels, select_columns
+from ietest_fast.models.settings import read_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -316,7 +318,7 @@ class HubPipeline(_InBatches):
     ----------
     pipeline
         What ``transformers.pipeline("text-classification", ...)`` returns.
-    labels, text_columns, batch_size
+    labels, text_columns, batch_size, threshold
         As for :func:`~ietest_fast.models.finished.as_classifier`.
     """
 
@@ -327,10 +329,13 @@ class HubPipeline(_InBatches):
         labels: tuple[str, ...] | None = None,
         text_columns: tuple[str, ...] | None = None,
         batch_size: int = 32,
+        threshold: float | None = None,
     ) -> None:
-        names = pipeline.model.config.id2label
-        self._own = tuple(str(names[i]) for i in range(len(names)))
-        self.labels = rename_labels(self._own, labels)
+        config = pipeline.model.config
+        self._own = tuple(str(config.id2label[i]) for i in range(config.num_labels))
+        where = Path("the pipeline's config")
+        self._head = read_head(config.to_dict(), len(self._own), where, threshold=threshold)
+        self.labels = rename_labels(self._head.labels, labels)
         self.backend = f"transformers {version('transformers')} (pipeline, {pipeline.device})"
         self._pipeline = pipeline
         self._columns = text_columns
@@ -343,6 +348,7 @@ class HubPipeline(_InBatches):
         """Hash of the model's weights and settings, and of the tokenizer's settings."""
         model, tokenizer = self._pipeline.model, self._pipeline.tokenizer
         digest = hashlib.sha256(model.config.to_json_string().encode())
+        digest.update("".join(self._head.settings).encode())
         backend = getattr(tokenizer, "backend_tokenizer", None)
         digest.update((repr(tokenizer) if backend is None else backend.to_str()).encode())
         for name, weight in model.state_dict().items():
@@ -370,4 +376,4 @@ class HubPipeline(_InBatches):
         for row, answer in enumerate(answers):
             for each in answer:
                 logits[row, place_of[each["label"]]] = each["score"]
-        return Scores.from_logits(logits)
+        return self._head.score(logits)

@@ -8,7 +8,6 @@ held against the labelled data before a result is believed.
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from ietest_fast.corpus.labels import NOT_CONTRADICTED, NOT_ENTAILED
 from ietest_fast.errors import InputError
+from ietest_fast.models.settings import is_nameless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,9 +44,6 @@ _ALIASES = (
     | dict.fromkeys(NOT_ENTAILED, _NOT_ENTAILMENT)
     | dict.fromkeys(NOT_CONTRADICTED, _NOT_CONTRADICTION)
 )
-
-# What a model without names of its own calls its labels.
-_NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
 
 # Another permutation has to be better at this level, over all permutations, to stop the evaluation.
 _LEVEL = 1e-3
@@ -104,8 +101,8 @@ def match_labels(
     """
     given = [] if label_map is None else _apply_map(model_labels, data_labels, label_map)
     if label_map is None:
-        nameless = [name for name in model_labels if _NAMELESS.fullmatch(_fold(name))]
-        data_is_nameless = all(_NAMELESS.fullmatch(_fold(name)) for name in data_labels)
+        nameless = [name for name in model_labels if is_nameless(name)]
+        data_is_nameless = all(map(is_nameless, data_labels))
         if nameless and not data_is_nameless:
             example = ",".join(f"{i}={name}" for i, name in enumerate(data_labels))
             raise InputError(

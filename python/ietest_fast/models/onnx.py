@@ -20,12 +20,13 @@ from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.ports import ChosenPorts
 from ietest_fast.models.runners import open_runner
 from ietest_fast.models.settings import (
+    check_kind,
     count_labels,
     find_max_length,
     find_padding,
     has_positions_after_padding,
     read_json,
-    read_labels,
+    read_head,
     read_n_known,
 )
 from ietest_fast.models.token_classifier import TokenClassifier
@@ -352,12 +353,15 @@ class OnnxClassifier(TokenClassifier):
     output
         Name of the output with the class scores; None for ``logits``, or the only one of shape
         (texts, labels).
+    threshold
+        Of a model with one logit; see :class:`~ietest_fast.models.classifiers.Head`.
 
     Raises
     ------
     InputError
-        If the model cannot be loaded, has inputs that nobody says anything about, or no output of
-        class scores.
+        If the model cannot be loaded, is no classifier that chooses one label, has inputs that
+        nobody says anything about, or no output of class scores, or if its settings contradict
+        each other or its outputs.
     """
 
     def __init__(
@@ -372,8 +376,11 @@ class OnnxClassifier(TokenClassifier):
         max_length: int | None = None,
         inputs: Mapping[str, str] | None = None,
         output: str | None = None,
+        threshold: float | None = None,
     ) -> None:
         config = read_json(files.config)
+        settings = files.config or files.model.parent / "config.json"
+        check_kind(config, settings)
         self._network = OnnxNetwork.open(
             files,
             max_length=max_length,
@@ -389,10 +396,8 @@ class OnnxClassifier(TokenClassifier):
         self.files = files
         self.tokenizer = self._network.tokenizer
         self._chosen = sorted((inputs or {}).items()), output
-        self.labels = read_labels(
-            config,
-            self._network.runner.ports.n_labels,
-            files.config or files.model.parent / "config.json",
+        self.head = read_head(
+            config, self._network.runner.ports.n_labels, settings, threshold=threshold
         )
 
     @classmethod
@@ -411,7 +416,8 @@ class OnnxClassifier(TokenClassifier):
     def fingerprint(self) -> str:
         """Give a hash of the model's file with its weights, its tokenizer and its settings."""
         chosen = repr(self._chosen) if any(self._chosen) else ""
-        return self._network.hash(f"max_length {self.tokenizer.max_length}", chosen)
+        length = f"max_length {self.tokenizer.max_length}"
+        return self._network.hash(length, chosen, *self.head.settings)
 
     def predict_logits(
         self,
@@ -434,15 +440,16 @@ class OnnxClassifier(TokenClassifier):
         Returns
         -------
         ndarray
-            float32, shape (n, n_labels).
+            float32, shape (n, outputs).
         """
-        logits = np.empty((len(rows), len(self.labels)), dtype=np.float32)
+        n_outputs = self.head.n_outputs
+        logits = np.empty((len(rows), n_outputs), dtype=np.float32)
 
         def take(places: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-            if scores.shape != (len(places), len(self.labels)):
+            if scores.shape != (len(places), n_outputs):
                 raise InputError(
                     f"the model returned an array of shape {scores.shape} for {len(places)} inputs "
-                    f"and {len(self.labels)} labels; expected {(len(places), len(self.labels))} "
+                    f"and {n_outputs} labels; expected {(len(places), n_outputs)} "
                     "(--onnx-output names another output)",
                     path=self.files.model,
                 )
