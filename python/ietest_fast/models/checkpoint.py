@@ -22,12 +22,17 @@ from ietest_fast.models.settings import (
     read_n_known,
 )
 from ietest_fast.models.token_classifier import TokenClassifier
-from ietest_fast.models.tokens import TextTokenizer
 from ietest_fast.models.training import (
     autocast,
     choose_device,
     import_torch,
     multiplies_bf16_fast,
+)
+from ietest_fast.models.vocabularies import (
+    TOKENIZER_FILES,
+    VOCABULARIES,
+    find_vocabulary,
+    load_tokenizer_file,
 )
 
 if TYPE_CHECKING:
@@ -36,27 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.models.batching import Batch, Padding
-    from ietest_fast.models.tokens import TokenStore
-
-# Files from which transformers makes a tokenizer where there is no tokenizer.json.
-_VOCABULARIES = (
-    "vocab.txt",
-    "vocab.json",
-    "spiece.model",
-    "spm.model",
-    "tokenizer.model",
-    "sentencepiece.bpe.model",
-)
-
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "merges.txt",
-    "added_tokens.json",
-    *_VOCABULARIES,
-)
-"""What belongs to a checkpoint's tokenizer."""
+    from ietest_fast.models.tokens import TextTokenizer, TokenStore
 
 _FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})
 
@@ -144,28 +129,20 @@ def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokeni
     config, tokenizer_config = _read_settings(folder)
     limit = find_max_length(config, tokenizer_config)
     length = limit if max_length is None else min(limit, max_length)
-    n_known = read_n_known(config)
-    if (folder / "tokenizer.json").is_file():
-        return TextTokenizer.load(folder / "tokenizer.json", max_length=length, n_known=n_known)
-    if not any((folder / name).is_file() for name in _VOCABULARIES):
+    path = find_vocabulary(folder)
+    if path is None:
         raise InputError(
             f"this checkpoint has no tokenizer: there is none of tokenizer.json, "
-            f"{', '.join(_VOCABULARIES)}",
+            f"{', '.join(VOCABULARIES)}",
             path=folder,
         )
-    import_torch()
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-    except Exception as error:
-        raise InputError(
-            f"this checkpoint has no tokenizer that can be loaded: {error}", path=folder
-        ) from error
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        raise InputError("this checkpoint's tokenizer has no fast version", path=folder)
-    return TextTokenizer(backend, max_length=length, path=folder, n_known=n_known)
+    return load_tokenizer_file(
+        path,
+        config=config,
+        tokenizer_config=tokenizer_config,
+        max_length=length,
+        n_known=read_n_known(config),
+    )
 
 
 def read_max_length(folder: Path) -> int:
@@ -357,7 +334,11 @@ def load_weights(
 
     try:
         model, report = getattr(transformers, architecture).from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True, **options
+            folder,
+            dtype=torch.float32,
+            output_loading_info=True,
+            trust_remote_code=False,  # otherwise it asks at the terminal
+            **options,
         )
     except Exception as error:  # what is damaged fails in more ways than can be named
         raise InputError(

@@ -14,7 +14,6 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
-    TOKENIZER_FILES,
     check_new_folder,
     load_classifier,
     load_sense_model,
@@ -33,6 +32,7 @@ from ietest_fast.models.quantisation import (
     quietly,
 )
 from ietest_fast.models.training import import_torch
+from ietest_fast.models.vocabularies import TOKENIZER_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,7 +30,12 @@ from ietest_fast.models.settings import (
     read_n_known,
 )
 from ietest_fast.models.token_classifier import TokenClassifier
-from ietest_fast.models.tokens import TextTokenizer
+from ietest_fast.models.vocabularies import (
+    TOKENIZER_FILES,
+    VOCABULARIES,
+    find_vocabulary,
+    load_tokenizer_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.batching import Padding
     from ietest_fast.models.runners import Runner
-    from ietest_fast.models.tokens import TokenStore
+    from ietest_fast.models.tokens import TextTokenizer, TokenStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +57,7 @@ class OnnxFiles:
     model
         The .onnx file.
     tokenizer
-        ``tokenizer.json``.
+        ``tokenizer.json``, or the vocabulary of an older tokenizer.
     config, tokenizer_config
         ``config.json`` and ``tokenizer_config.json``; None where there is none.
     """
@@ -61,6 +66,14 @@ class OnnxFiles:
     tokenizer: Path
     config: Path | None
     tokenizer_config: Path | None
+
+    @property
+    def tokenizer_files(self) -> list[Path]:
+        """The files that the tokens hang on, beside ``tokenizer_config.json``."""
+        if self.tokenizer.name not in VOCABULARIES:
+            return [self.tokenizer]
+        beside = [self.tokenizer.parent / name for name in TOKENIZER_FILES]
+        return [file for file in beside if file.is_file() and file != self.tokenizer_config]
 
     @classmethod
     def find(cls, path: str | Path, *, tokenizer: str | Path | None = None) -> OnnxFiles:
@@ -71,7 +84,7 @@ class OnnxFiles:
         path
             A folder or an .onnx file.
         tokenizer
-            A tokenizer.json or its folder; None to look beside the model.
+            A tokenizer.json, a vocabulary or the folder of one; None to look beside the model.
 
         Raises
         ------
@@ -94,17 +107,22 @@ class OnnxFiles:
             tokenizer = Path(tokenizer)
             places = [tokenizer if tokenizer.is_dir() else tokenizer.parent]
         named = tokenizer if tokenizer is not None and not Path(tokenizer).is_dir() else None
-        tokenizer_file = named or _first(places, "tokenizer.json")
-        if tokenizer_file is None or not Path(tokenizer_file).is_file():
+        found = [file for file in map(find_vocabulary, places) if file is not None]
+        if named is None and found:
+            # Wherever it is, tokenizer.json needs no conversion.
+            tokenizer_file = min(found, key=lambda file: file.name != "tokenizer.json")
+        elif named is not None and named.is_file():
+            tokenizer_file = named
+        else:
             where = named or " or ".join(str(place / "tokenizer.json") for place in places)
             raise InputError(
-                f"the model has no tokenizer: there is no {where}; a tokenizer of the tokenizers "
-                "library is needed (--tokenizer names it)",
+                f"the model has no tokenizer: there is no {where}, nor a vocabulary "
+                f"({', '.join(VOCABULARIES)}); --tokenizer names it",
                 path=path,
             )
         return cls(
             model=model,
-            tokenizer=Path(tokenizer_file),
+            tokenizer=tokenizer_file,
             config=_first(folders, "config.json"),
             tokenizer_config=_first([*places, *folders], "tokenizer_config.json"),
         )
@@ -215,8 +233,12 @@ class OnnxNetwork:
                 f"max_length: the model takes at most {limit} tokens, not {max_length}",
                 path=files.model,
             )
-        tokenizer = TextTokenizer.load(
-            files.tokenizer, max_length=max_length or limit, n_known=read_n_known(config)
+        tokenizer = load_tokenizer_file(
+            files.tokenizer,
+            config=config,
+            tokenizer_config=tokenizer_config,
+            max_length=max_length or limit,
+            n_known=read_n_known(config),
         )
         runner = open_runner(files.model, **options)
         padding = find_padding(config, tokenizer_config, tokenizer)
@@ -318,7 +340,7 @@ class OnnxNetwork:
         for path in (
             files.model,
             *find_external_data(files.model),
-            files.tokenizer,
+            *files.tokenizer_files,
             files.config,
             files.tokenizer_config,
         ):
