@@ -21,6 +21,10 @@ Inputs = Literal["texts", "joined", "pairs", "frame"]
 :func:`~ietest_fast.models.finished.as_classifier`."""
 
 
+Unparsed = Literal["wrong", "drop", "error"]
+"""What becomes of an answer that is no label: a wrong answer, an item that is left out, an error."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scores:
     """A classifier's answers to n inputs.

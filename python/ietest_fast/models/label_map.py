@@ -72,6 +72,11 @@ class LabelMap:
     of_data: NDArray[np.int8]
     is_given: bool
 
+    def classes_of(self, predicted: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the class of each of a model's answers, int8 (n,); -1 stays."""
+        classes: NDArray[np.int8] = np.where(predicted < 0, np.int8(-1), self.of_model[predicted])
+        return classes
+
 
 def match_labels(
     model_labels: Sequence[str],
@@ -201,7 +206,7 @@ def check_against_data(
     label_map
         How the labels were matched.
     gold, predicted
-        int8, shape (n,): common classes.
+        int8, shape (n,): common classes; -1 for an answer that is none, which is passed over.
 
     Returns
     -------
@@ -214,6 +219,7 @@ def check_against_data(
         If another permutation of the model's labels is better, by McNemar's exact test with
         Bonferroni's correction over all permutations, at a level of 0.001.
     """
+    gold, predicted = gold[predicted >= 0], predicted[predicted >= 0]
     if (predicted == predicted[:1]).all():
         return None  # a collapsed model; another order would only make it guess another class
     better = find_better_permutation(gold, predicted, len(label_map.names))

@@ -204,7 +204,7 @@ def _convert(path: Path, config: Mapping[str, Any]) -> Tokenizer:
     )
     try:
         import sentencepiece  # noqa: F401 - transformers says only much later that it is missing
-        from transformers import AutoTokenizer
+        from transformers import AutoConfig, AutoTokenizer
     except ImportError as error:
         raise InputError(
             f"there is no tokenizer.json, and to make one of this file transformers and "
@@ -213,10 +213,10 @@ def _convert(path: Path, config: Mapping[str, Any]) -> Tokenizer:
         ) from error
     folder, kind = path.parent, config.get("model_type")
     # Where the model's settings are in another folder, the tokenizer's does not say whose it is.
-    told = {} if (folder / "config.json").is_file() or not isinstance(kind, str) else {
-        "tokenizer_type": kind
-    }  # fmt: skip
+    told = {}
     try:
+        if not (folder / "config.json").is_file() and isinstance(kind, str):
+            told["config"] = AutoConfig.for_model(kind)
         tokenizer = AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True, **told
         )
