@@ -18,6 +18,8 @@ from ietest_fast.evaluation.stress import measure_answers
 from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, write_answers
 from ietest_fast.evaluation.suite import StressTest, make_suite, paper_suite, read_suite
 from ietest_fast.transform.files import check_distinct
+from ietest_fast.transform.phi import is_choice
+from ietest_fast.transform.rewordings import is_function, name_function
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.logic.profile import LogicProfile
@@ -399,10 +401,15 @@ def _name_of(phi: Any) -> str:
     """Return what a test is called that is added by its transformation alone."""
     if isinstance(phi, str):
         return phi
+    if is_function(phi):
+        return name_function(phi)
+    if isinstance(phi, Mapping) and not is_choice(phi):
+        return "mapping"
     name = phi.get("name") if isinstance(phi, Mapping) else getattr(phi, "name", None)
     if not isinstance(name, str):
         raise InputError(
             f"add: no transformation, but {type(phi).__name__!r}: give a name such as 'swap', a "
-            "mapping with name and options, or a finished transformation"
+            "mapping with name and options, a finished transformation, a mapping from texts to "
+            "texts, or a function from a text to a text"
         )
     return name
