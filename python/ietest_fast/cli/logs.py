@@ -19,7 +19,6 @@ OF_LOGS = (
     "prediction-columns",
     "correct-columns",
     "filter",
-    "threshold",
     "epochs",
     "common-items",
     "task",
@@ -63,8 +62,9 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--threshold",
             type=FiniteRange(),
-            help="Scores of at least this count as right, where they are not only 0 and 1 (partial "
-            "credit is 0.5).",
+            help="In logs: scores of at least this count as right, where they are not only 0 and 1 "
+            "(partial credit is 0.5). Of a model with one logit: the probability (the logit's "
+            "sigmoid) from which its answer is label 1, and not label 0.  [default: of models 0.5]",
         ),
         click.option(
             "--epochs",

@@ -125,7 +125,7 @@ def command(
             as_json=as_json,
             fail_on_reject=fail_on_reject,
         )
-    check_not_given(*OF_LOGS, because="is for logs of answers")
+    check_not_given(*OF_LOGS, "threshold", because="is for logs of answers")
     file = files[0] if files else None
     if file is not None and (original, transformed, versions) == (("A",), ("B",), None):
         original, transformed = _find_columns(file)
@@ -342,7 +342,7 @@ def _are_logs(files: tuple[str, ...]) -> bool:
         return True
     if any(is_given(name) for name in ("original", "transformed", "versions", "scores")):
         return False
-    if any(is_given(name.replace("-", "_")) for name in OF_LOGS):
+    if any(is_given(name.replace("-", "_")) for name in (*OF_LOGS, "threshold")):
         return True
     from ietest_fast.evaluation.readers import find_reader
     from ietest_fast.evaluation.readers.tables import holds_versions

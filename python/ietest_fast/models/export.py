@@ -14,7 +14,6 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
-    TOKENIZER_FILES,
     check_new_folder,
     load_classifier,
     load_sense_model,
@@ -34,6 +33,7 @@ from ietest_fast.models.quantisation import (
 )
 from ietest_fast.models.settings import read_json
 from ietest_fast.models.training import import_torch
+from ietest_fast.models.vocabularies import TOKENIZER_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -244,7 +244,7 @@ def check_export(
     return ExportCheck(
         n=len(rows),
         largest_difference=float(np.abs(ours - theirs).max(initial=0.0)),
-        n_flipped=int((ours.argmax(axis=1) != theirs.argmax(axis=1)).sum()),
+        n_flipped=int((exported.head.choose(ours) != exported.head.choose(theirs)).sum()),
         largest_logit=float(np.abs(theirs).max(initial=0.0)),
     )
 
