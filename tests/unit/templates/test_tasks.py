@@ -113,9 +113,7 @@ def _published_counting() -> Counter[Counting]:
     for n in range(1, 31):
         said = [(n, 0, 1 / 4), (0, n, 1 / 4), *((n, m, 1 / 2 / n) for m in range(1, n + 1))]
         for places, people, share in said:
-            kinds = {
-                kind: most for kind, most in (("places", places), ("people", people)) if most
-            }
+            kinds = {kind: most for kind, most in (("places", places), ("people", people)) if most}
             for kind, most in kinds.items():
                 own = share / 30 / len(kinds)
                 law["contradiction", places, people, kind, most + 1] += own
