@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOST_BYTES = 4 << 20
+"""Of a template file; those of the package have a few thousand."""
+
 _SORTS = {"people": Sort.PERSON, "places": Sort.PLACE}
 _STATEMENTS = (
     "template",
@@ -73,8 +76,7 @@ def read_templates(path: str | Path) -> tuple[Template, ...]:
     InputError
         If the file cannot be read.
     """
-    path = Path(path)
-    return parse_templates(read_text(path), path=path)
+    return parse_templates(read_text(path, most_bytes=MOST_BYTES), path=Path(path))
 
 
 def parse_templates(text: str, *, path: str | Path | None = None) -> tuple[Template, ...]:

@@ -24,6 +24,12 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 
 _KINDS = ("women", "men", "places")
 
+MOST_NAMES = 100_000
+"""Of a split; the packaged ones have some hundreds."""
+
+MOST_CHARACTERS = 100
+"""Of a name."""
+
 
 @dataclass(frozen=True)
 class Names:
@@ -47,6 +53,11 @@ class Names:
     places: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        n_names = len(self.women) + len(self.men) + len(self.places)
+        if n_names > MOST_NAMES:
+            raise InputError(
+                f"there are {n_names:,} names, at most {MOST_NAMES:,} expected; remove the others"
+            )
         seen: set[str] = set()
         for name in (*self.women, *self.men, *self.places):
             _check_name(name)
@@ -74,6 +85,11 @@ def fold_name(name: str) -> str:
 
 
 def _check_name(name: str) -> None:
+    if len(name) > MOST_CHARACTERS:
+        raise InputError(
+            f"the name {name[:20]!r}... has {len(name):,} characters, at most {MOST_CHARACTERS} "
+            "expected; shorten it"
+        )
     if not fold_name(name):
         raise InputError("a name is empty; remove it")
     if name != name.strip():
@@ -122,7 +138,6 @@ def read_names(path: str | Path) -> dict[str, Names]:
     InputError
         If it is no such file.
     """
-    path = Path(path)
     content = read_toml(path)
     try:
         found = {split: _names_of(split, own) for split, own in content.items()}
