@@ -198,10 +198,11 @@ class Worker:
 def work(options: argparse.Namespace) -> None:
     """Run every so many-th input and write what came of it to standard output, a line each."""
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    worker = Worker(options.target[0], options.seed, options.save)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    worker = Worker(options.target[0], options.seed, options.save)
 
     def tell(value: Any) -> None:
         lines.write(json.dumps(value) + "\n")

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from fuzz import mutations as bad
 
@@ -445,17 +446,19 @@ def _make_suites() -> Files:
 typing = { name = "spelling", n_words = 2, keyboard = "qwertz" }
 own = { name = "words", mapping = "words.csv" }
 """
-    weights = b"[weights]\nacc = 0.5\nreflexive-premise = 0.25\nnegation = 0.25\n"
     words = b"old,new\nsleeps,slumbers\nboy,lad\nrun,hurry\n"
     return {
         "suite.toml": suite,
-        "weights.toml": weights,
         "words.csv": words,
         "blocked.txt": b"boy\ngirl\n",
         "in.csv": bad.write_text_table(pairs(), ","),
         **_make_kept(),
-        **_make_logic(),
     }
+
+
+def _make_weights() -> Files:
+    weights = b"[weights]\nacc = 0.5\nreflexive-premise = 0.25\nnegation = 0.25\n"
+    return {"weights.toml": weights, **_make_logic()}
 
 
 def draw_suite(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
@@ -484,9 +487,8 @@ def draw_words(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
             files["blocked.txt"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(rng, good["blocked.txt"])
             call = ["transform", "in.csv", "out.csv", "--phi", "syn.careful:block_list=blocked.txt"]
         case _:
-            table = pa.table({"word": ["boy", "car"], "synonym": ["lad", "auto"], "reason": ["a", "b"]})
-            table = bad.mutate_table(rng, pa.ipc.open_stream(good["synonyms.arrow"]).read_all() or table)
-            files["synonyms.parquet"] = bad.write_parquet(rng, table)
+            table = pq.read_table(io.BytesIO(good["synonyms.parquet"]))
+            files["synonyms.parquet"] = bad.write_parquet(rng, bad.mutate_table(rng, table))
             call = ["python:synonyms", "synonyms.parquet"]
     return files, call
 
@@ -494,15 +496,10 @@ def draw_words(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
 def _make_words() -> Files:
     from ietest_fast.lexicon.synonym_table import SynonymTable
 
+    entries = [("boy", "lad", 0, "frequency"), ("car", "auto", 0, "frequency")]
     with _in_a_folder() as folder:
-        SynonymTable.from_entries({"boy": "lad", "car": "auto"}).to_parquet(folder / "s.parquet")
-        import pyarrow.parquet as pq
-
-        sink = io.BytesIO()
-        table = pq.read_table(folder / "s.parquet")
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-    return _make_suites() | {"synonyms.arrow": sink.getvalue()}
+        SynonymTable.from_entries(entries, "paper").to_parquet(folder / "synonyms.parquet")
+        return _make_suites() | _collect(folder)
 
 
 RUN = b"""rho = [0, 1]
@@ -593,9 +590,7 @@ def draw_run(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
         case _ if which.endswith(".json"):
             files[which] = bad.mutate_json_text(rng, data)
         case _ if which.endswith(".parquet"):
-            import pyarrow.parquet as pq
-
-            files[which] = bad.write_parquet(rng, bad.mutate_table(rng, pq.read_table(io.BytesIO(data))))
+                    files[which] = bad.write_parquet(rng, bad.mutate_table(rng, pq.read_table(io.BytesIO(data))))
         case _:
             files[which] = _mutate_database(rng, data)
     calls = (
@@ -627,16 +622,14 @@ def _make_kept() -> Files:
     from ietest_fast.models import load_model
     from ietest_fast.models.protocol import SplitTexts
 
-    table = pairs(60)
-    corpus = corpus_from_table(table)
-    columns = ("premise", "hypothesis")
-    texts = SplitTexts(original=corpus.table.select(columns), labels=corpus.labels)
-    model = load_model("ngram-linear", bits=8)
-    encoded = model.encode({"train": texts}, columns)["train"]
-    rows = (encoded.rows(encoded.original),)
-    params = {"epochs": 2, "learning_rate": 0.5, "l2": 1e-4}
-    classifier = model.fit(*rows, None, params=params, n_classes=3, seed=0)
+    corpus = corpus_from_table(pairs(60))
+    texts = SplitTexts(versions={"original": corpus.table}, labels=corpus.labels)
+    model = load_model("ngram-linear", bits=16)
+    encoded = model.encode({"train": texts}, ("premise", "hypothesis"))
+    params = {"epochs": 2, "learning_rate": 0.5, "l2": 1e-3}
+    classifier = model.fit(encoded["train"].resample(), None, params=params, n_classes=3, seed=0)
     with _in_a_folder() as folder:
+        (folder / "kept").mkdir()
         classifier.save(folder / "kept", label_names=LABELS)
         return _collect(folder)
 
@@ -647,9 +640,10 @@ def _make_logic() -> Files:
             Path(name).parent.mkdir(exist_ok=True)
             Path(name).write_bytes(data)
         Path("in.csv").write_bytes(bad.write_text_table(pairs(), ","))
+        Path("suite.toml").write_bytes(b"[tests]\nnegation = 'negation'\nspelling = 'spelling'\n")
         common = ["--test", "in.csv", "--model", "kept"]
         run_here("stress", "--suite", "logic", *common, "--out", "logic.parquet", "-S", "50")
-        run_here("stress", *common, "--out", "stress.parquet", "--with", "voice")
+        run_here("stress", *common, "--out", "stress.parquet", "--suite", "suite.toml")
         run_here("eval", *common, "--phi", "negation", "--out", "eval.parquet")
         run_here(
             "consistency", *common, "--phi", "spelling", "--draws", "2", "--out", "consistency.parquet", "-S", "50"
@@ -659,8 +653,6 @@ def _make_logic() -> Files:
 
 def draw_answers(rng: random.Random, good: Files, names: tuple[str, ...]) -> tuple[Files, list[str]]:
     """Files that --out has written, with their metadata."""
-    import pyarrow.parquet as pq
-
     name = rng.choice(names)
     if rng.random() < 0.2:
         data = bad.mutate_bytes(rng, good[name])
@@ -706,8 +698,6 @@ def _make_masked() -> Files:
 
 
 def draw_masked(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
-    import pyarrow.parquet as pq
-
     source = rng.choice(tuple(good))
     table = bad.mutate_table(rng, pq.read_table(io.BytesIO(good[source])))
     kind = rng.choice(("parquet", "csv", "jsonl"))
@@ -871,7 +861,7 @@ TARGETS: dict[str, Target] = {
     "languages": Target(make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "words.toml")),
     "names": Target(make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "names.toml")),
     "suites": Target(make=_make_suites, draw=draw_suite),
-    "weights": Target(make=_make_suites, draw=draw_weights),
+    "weights": Target(make=_make_weights, draw=draw_weights),
     "words": Target(make=_make_words, draw=draw_words),
     "config": Target(make=_make_config, draw=draw_config),
     "marks": Target(make=_make_run, draw=draw_marks),
