@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
+import importlib.metadata
 import json
 import os
 import random
@@ -78,12 +80,21 @@ def _blame(error: BaseException) -> str:
     return f"{type(error).__name__} at {where}:{last.lineno} {last.name}"
 
 
+def _remember() -> None:
+    """Do once what takes most of the time and does not depend on the files."""
+    from ietest_fast.stats import equivalence_result
+
+    importlib.metadata.entry_points = functools.cache(importlib.metadata.entry_points)
+    equivalence_result.pairs_to_decide = functools.cache(equivalence_result.pairs_to_decide)
+
+
 class Worker:
     """Runs inputs of a target in this process."""
 
     def __init__(self, target: str, seed: int, save: Path | None) -> None:
         from fuzz.targets import TARGETS
 
+        _remember()
         self.name, self.seed, self.save = target, seed, save
         self.target = TARGETS[target]
         self.good = self.target.make()

@@ -465,7 +465,7 @@ def mutate_archive(rng: random.Random, members: Sequence[tuple[str, bytes]]) -> 
                 if said == of:
                     entry[key] = value
         case _:  # much from little
-            size = rng.choice((10**5, 10**6, 3 * 10**7))
+            size = rng.choice((10**4, 10**5, 2 * 10**6))
             own[at] = (name, b'{"a": "' + b"a" * size + b'"}')
     made = write_archive(own, method, lie)
     return mutate_bytes(rng, made) if rng.random() < 0.15 else made

@@ -86,6 +86,7 @@ def pairs(n: int = N) -> pa.Table:
             "A": [i % 4 != 0 for i in range(n)],
             "B": [i % 3 != 0 for i in range(n)],
             "scene": [i // 2 for i in range(n)],
+            "score": [i / n for i in range(n)],
         }
     )
 
@@ -140,7 +141,7 @@ def _lm_eval(kind: str, version: int) -> bytes:
 
 _OF_LOGS: tuple[list[str], ...] = (
     ["eval"], ["eval", "--json"], ["stress", "--json"], ["consistency", "--json", "-S", "50"], ["test"],
-    ["eval", "--unparsed", "drop"], ["eval", "--clusters", "scene"], ["eval", "--logs-are", "models"],
+    ["eval", "--unparsed", "drop"], ["eval", "--reworded", "scene"], ["eval", "--logs-are", "models"],
 )  # fmt: skip
 
 
@@ -169,7 +170,7 @@ def _inspect(version: int) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "version": 2, "status": "success",
-        "eval": {"task": f"t{version}", "model": "m", "dataset": {"samples": 6}},
+        "eval": {"eval_id": "e", "task": f"t{version}", "model": "m", "dataset": {"samples": 6}},
         "results": {"total_samples": 6, "scores": [{"name": "choice", "metrics": {}}]},
         "samples": samples,
     }  # fmt: skip
@@ -257,8 +258,10 @@ def _make_paranlu() -> Files:
     return {
         "results.json": _json(results),
         "texts.json": _json({item: [paraphrase(item, 0), paraphrase(item, 1)] for item in results}),
-        "test.json": _json([said(0.75) | {"label": i % 2, "example_id": f"t{i}"} for i in range(6)]),
-        **_make_kept(),
+        "test.json": _json(
+            [said(i / 40) | {"label": i % 2, "example_id": f"t{i}"} for i in range(1, 40)]
+        ),
+        **_make_kept(("weakener", "strengthener")),
     }
 
 
@@ -268,10 +271,7 @@ def draw_paranlu(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     files = good | {which: mutate(rng, good[which])}
     arguments = {
         "results.json": ["consistency", "results.json", "-S", "50", "--json"],
-        "texts.json": [
-            "consistency", "--test", "texts.json", "--model", "kept", "-S", "50",
-            "--label-map", "entailment=strengthener,neutral=weakener",
-        ],
+        "texts.json": ["consistency", "--test", "texts.json", "--model", "kept", "-S", "50"],
         "test.json": ["consistency", "results.json", "--test-set", "test.json", "-S", "50"],
     }[which]  # fmt: skip
     return files, arguments
@@ -285,10 +285,11 @@ _SUFFIXES = {"csv": ",", "tsv": "\t", "jsonl": None}
 def _commands(name: str, rng: random.Random) -> list[str]:
     wide = (
         ["eval", name], ["eval", name, "--strata", "label"], ["test", name, "--json"],
-        ["test", name, "--scores"], ["test", name, "--clusters", "scene"], ["describe", name, "--json"],
+        ["test", name, "--scores", "--original", "scene", "--transformed", "score"],
+        ["test", name, "--clusters", "scene"], ["describe", name, "--json"],
         ["transform", name, f"out-{name}", "--phi", "negation"],
         ["transform", name, "out.csv", "--phi", "spelling", "--edits", "edits.jsonl"],
-        ["difficulty", name, "--json", "--classifiers", "2"], ["eval", name, name],
+        ["difficulty", name, "--json", "--classifiers", "2"], ["eval", name, name, "-P", "original"],
         ["eval", name, "--dose", "scene"], ["stress", name],
     )  # fmt: skip
     return rng.choice(wide)
@@ -616,21 +617,24 @@ def _mutate_database(rng: random.Random, data: bytes) -> bytes:
         return Path("d.sqlite").read_bytes()
 
 
-def _make_kept() -> Files:
+def _make_kept(labels: tuple[str, ...] = LABELS) -> Files:
     """A kept classifier ngram-linear of the pairs, as ``kept/``."""
     from ietest_fast.corpus import corpus_from_table
     from ietest_fast.models import load_model
     from ietest_fast.models.protocol import SplitTexts
 
-    corpus = corpus_from_table(pairs(60))
+    table = pairs(60)
+    codes = [LABELS.index(name) % len(labels) for name in table["label"].to_pylist()]
+    table = table.set_column(2, "label", pa.array([labels[code] for code in codes]))
+    corpus = corpus_from_table(table, label_names=labels)
     texts = SplitTexts(versions={"original": corpus.table}, labels=corpus.labels)
     model = load_model("ngram-linear", bits=16)
     encoded = model.encode({"train": texts}, ("premise", "hypothesis"))
     params = {"epochs": 2, "learning_rate": 0.5, "l2": 1e-3}
-    classifier = model.fit(encoded["train"].resample(), None, params=params, n_classes=3, seed=0)
+    classifier = model.fit(encoded["train"].resample(), None, params=params, n_classes=len(labels), seed=0)
     with _in_a_folder() as folder:
         (folder / "kept").mkdir()
-        classifier.save(folder / "kept", label_names=LABELS)
+        classifier.save(folder / "kept", label_names=labels)
         return _collect(folder)
 
 
@@ -660,7 +664,7 @@ def draw_answers(rng: random.Random, good: Files, names: tuple[str, ...]) -> tup
         table = bad.mutate_table(rng, pq.read_table(io.BytesIO(good[name])))
         data = bad.write_parquet(rng, table)
     calls = (
-        ["eval", name], ["stress", name, "-S", "50"], ["stress", name, "--json", "-S", "50"],
+        ["eval", name], ["stress", name], ["stress", name, "--json", "--by", "item"],
         ["consistency", name, "-S", "50"], ["test", name], ["report", name, "--out", "page.html"],
         ["difficulty", name, "--classifiers", "2"],
     )  # fmt: skip
