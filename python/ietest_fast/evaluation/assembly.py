@@ -213,11 +213,14 @@ def _unparsed(log: Answers) -> NDArray[np.bool_]:
 
 
 def _shared_names(logs: list[Answers]) -> tuple[str, ...] | None:
-    """Return the labels, if all logs name the same and have no others."""
-    names = logs[0].label_names
-    if names is None or any(log.label_names != names or _has_others(log, names) for log in logs):
+    """Return the labels, if those of each log are among those of one, and answers are no others."""
+    named = [log.label_names for log in logs if log.label_names is not None]
+    if len(named) < len(logs):
         return None
-    return names
+    names = max(named, key=len)
+    if any(not set(own) <= set(names) for own in named):
+        return None
+    return None if any(_has_others(log, names) for log in logs) else names
 
 
 def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, Any]:
@@ -225,7 +228,8 @@ def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, A
     for name, values in (("gold", log.gold), ("predicted", log.predicted)):
         if values is not None and log.is_scored:
             columns[name] = values.combine_chunks().cast(pa.string())
-    if names is not None and log.probabilities is not None:
+    # Of other logs the labels may be in another order.
+    if names is not None and log.label_names == names and log.probabilities is not None:
         columns["probabilities"] = log.probabilities
     return columns
 
