@@ -7,7 +7,9 @@ functions here go through the file a second time, slowly, to name the line and w
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
+import functools
 import io
 import itertools
 import json
@@ -125,28 +127,20 @@ def check_readable(path: Path) -> None:
 
 def open_bytes(path: Path, form: Format) -> Any:
     """Open the file's bytes, decompressed, as an Arrow stream."""
-    stream = pa.input_stream(str(check_file(path)), compression=form.compression)
-    return stream if form.compression is None else pa.PythonFile(_Unpacked(path, stream), "r")
+    status = check_file(path).stat()
+    if form.compression is not None and status.st_size <= LEAST_UNPACKED // 4:
+        _check_unpacked(path, form.compression, status.st_size, status.st_mtime_ns)
+    return pa.input_stream(str(path), compression=form.compression)
 
 
-class _Unpacked:
-    """A decompressed stream that ends with an error where a file unpacks to more than it may."""
-
-    def __init__(self, path: Path, stream: Any) -> None:
-        self._path, self._stream = path, stream
-        self._n_packed = path.stat().st_size
-        self._n_bytes = 0
-        self.closed = False
-
-    def read(self, n_bytes: int = -1) -> bytes:
-        data: bytes = self._stream.read(_BYTES_AT_ONCE if n_bytes < 0 else n_bytes)
-        self._n_bytes += len(data)
-        refuse_unpacked(self._path, self._n_bytes, self._n_packed)
-        return data
-
-    def close(self) -> None:
-        self.closed = True
-        self._stream.close()
+@functools.lru_cache(maxsize=16)
+def _check_unpacked(path: Path, compression: str, n_packed: int, _changed: int) -> None:
+    """Stop if a small file unpacks to more than it may; a large one is believed."""
+    n_bytes = 0
+    with contextlib.suppress(OSError), pa.input_stream(str(path), compression=compression) as file:
+        while data := file.read(_BYTES_AT_ONCE):  # who reads it says if it is damaged
+            n_bytes += len(data)
+            refuse_unpacked(path, n_bytes, n_packed)
 
 
 def column_names(path: Path, form: Format) -> list[str]:
@@ -207,7 +201,11 @@ def check_repeats(path: Path, file: Any, columns: Sequence[str] | None = None) -
         field.name
         for field in schema
         if (columns is None or field.name in columns)
-        and (pa.types.is_string(field.type) or pa.types.is_binary(field.type))
+        and (
+            pa.types.is_dictionary(field.type)
+            or pa.types.is_string(field.type)
+            or pa.types.is_binary(field.type)
+        )
     ]
     if n_bytes > LEAST_UNPACKED or not names:
         return
@@ -215,7 +213,8 @@ def check_repeats(path: Path, file: Any, columns: Sequence[str] | None = None) -
         total = 0
         for batch in coded.iter_batches(columns=names):
             for column in batch.columns:
-                if pa.types.is_dictionary(column.type):
+                kind = column.type
+                if pa.types.is_dictionary(kind) and not pa.types.is_primitive(kind.value_type):
                     lengths = pc.binary_length(column.dictionary)
                     total += pc.sum(pc.take(lengths, column.indices)).as_py() or 0
                 else:

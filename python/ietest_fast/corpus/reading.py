@@ -200,7 +200,7 @@ def _read_delimited(
             if has_no_rows(error):
                 return pa.schema([(name, pa.string()) for name in wanted]).empty_table()
             if "straddl" in str(error) and block_bytes < 1 << 30:
-                block_bytes *= 8  # a record longer than a block
+                block_bytes = min(8 * block_bytes, 1 << 30)  # a record longer than a block
                 continue
             if not form.quoted and "Expected" in str(error):
                 return _read_short_rows(path, form, names, wanted)
@@ -256,7 +256,7 @@ def _read_jsonl(path: Path, form: Format, texts: Sequence[str], wanted: Sequence
         except pa.ArrowInvalid as error:
             if "straddl" not in str(error) or block_bytes >= 1 << 30:
                 break
-            block_bytes *= 8
+            block_bytes = min(8 * block_bytes, 1 << 30)
         except pa.ArrowNotImplementedError:
             break
         else:
