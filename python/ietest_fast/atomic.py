@@ -11,6 +11,8 @@ import shutil
 import unicodedata
 from typing import TYPE_CHECKING, BinaryIO
 
+from ietest_fast.files import open_file
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
@@ -164,8 +166,10 @@ def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
         with create(temporary) as file:
             write(file)
         publish(temporary, path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in {None, str(temporary)}:
+            error.filename = str(path)  # a full disk has no name
         raise
 
 
@@ -186,5 +190,5 @@ def sync_folder(path: Path) -> None:
 
 def hash_file(path: Path) -> str:
     """Give the sha256 of a file, 64 hexadecimal digits."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -66,7 +66,8 @@ def problems_of(text: str, name: str) -> list[str]:
         if called == "torch.load" and given.get("weights_only") != "True":
             found.append(f"{where} without weights_only=True")
         own = called.endswith("from_pretrained") and not called.startswith("torch.nn.")
-        if own and given.get(None) != "_NO_CODE" and not _is_safe(node):
+        said = given.get("trust_remote_code") == "False" and given.get("local_files_only") == "True"
+        if own and not said and given.get(None) != "_NO_CODE" and not _is_safe(node):
             found.append(f"{where} without **_NO_CODE")
         if given.get("trust_remote_code", "False") != "False":
             found.append(f"{where} trusts code")

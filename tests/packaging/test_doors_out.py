@@ -31,7 +31,6 @@ PRINTS = {
     "stdout.writelines",
     "stderr.writelines",
     "error.show",
-    "os.write",
     "traceback.print_exc",
     "traceback.print_exception",
     "logging.basicConfig",
@@ -80,6 +79,8 @@ def ways_to_the_terminal(tree: ast.AST) -> list[int]:
                 lines.append(node.lineno)
             if node.module == "click" and names & {"echo", "secho"}:
                 lines.append(node.lineno)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.write":
+            lines += [node.lineno for each in node.args if not isinstance(each, ast.Constant)]
         # What is no number, sys.exit prints.
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "sys.exit":
             lines += [node.lineno for each in node.args if isinstance(each, ast.JoinedStr)]
@@ -98,6 +99,7 @@ def ways_to_the_terminal(tree: ast.AST) -> list[int]:
         "sys.exit(f'Error: {name}')",
         "from click import echo",
         "error.show()",
+        "os.write(2, name)",
     ],
 )
 def test_ways_around_are_seen(code: str) -> None:

@@ -40,7 +40,7 @@ _LABEL_MAP = CommaList(
 
 # Of one kind of model only.
 _OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
-_OF_NETWORKS = ("precision", "max-length")
+_OF_NETWORKS = ("precision", "max-length", "threshold")
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,6 +175,7 @@ def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) ->
     common = {
         "n_threads": options["n_threads"],
         "max_length": options["max_length"],
+        "threshold": options["threshold"],
     }
     precision = options["precision"]
     if onnx is None:

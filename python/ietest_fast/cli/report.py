@@ -128,6 +128,7 @@ def command(
     from ietest_fast.report.sources import read_runs
     from ietest_fast.report.stress_runs import read_stress
 
+    _refuse_logs(runs)
     stressed, logical, measured, predictions, others = _sort(runs)
     consistency = read_consistency(measured) if measured else None
     stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
@@ -194,6 +195,26 @@ def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
     return ", ".join(said)
 
 
+def _refuse_logs(paths: Sequence[Path]) -> None:
+    """Say how logs of a harness, of which it takes two to compare, become one table."""
+    from ietest_fast.errors import InputError
+    from ietest_fast.evaluation.readers import find_reader
+
+    for path in paths:
+        if not path.is_file():
+            continue
+        try:
+            name, _ = find_reader(path)
+        except InputError:
+            continue  # no log; what it is else, is found out later
+        if name != "table":
+            raise InputError(
+                "is a log of a harness; `ietest-fast eval LOG LOG --out answers.parquet` compares "
+                "two, and `ietest-fast report answers.parquet` makes the page",
+                path=path,
+            )
+
+
 def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
     """Tell answers to stress tests, logic and paraphrases, other predictions and the rest apart."""
     from ietest_fast.report.consistency_runs import find_consistency
@@ -232,8 +253,10 @@ def _check_target(target: Path) -> None:
 
 
 def _is_page(path: Path) -> bool:
+    from ietest_fast.files import open_file
+
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             begin = file.read(2000)
     except OSError as error:
         raise click.UsageError(f"--out cannot be read: {path}: {error.strerror}.") from error

@@ -57,6 +57,7 @@ _OF_MODELS = (
     "onnx-output",
     "precision",
     "max-length",
+    "threshold",
     "out",
     "keep-columns",
     "with",
@@ -337,7 +338,7 @@ def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, 
 
     paths = [Path(log) for log in logs]
     if all(path.is_file() and read_run(path) is not None for path in paths):
-        check_not_given(*OF_LOGS, because="is for predictions made elsewhere")
+        check_not_given(*OF_LOGS, "threshold", because="is for predictions made elsewhere")
         answers = read_answers(paths)
     else:
         found = read(tuple(logs), options, keep=[options["group_by"]]).predictions

@@ -63,6 +63,7 @@ _OF_RUNS = (
     "onnx-output",
     "precision",
     "max-length",
+    "threshold",
     "out",
     "write",
     "clusters",

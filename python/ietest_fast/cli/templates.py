@@ -170,10 +170,8 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     if out is not None:
         check_plan(plan)
     with show_bars() as progress:
-        n_shapes = sum(1 for task in tasks for each in task.templates for _ in each.sizes())
-        move = progress("Proving labels").move
         proved = prove_templates(
-            tasks, words, wordings=verbs, on_shape=lambda done: move(done, n_shapes)
+            tasks, words, wordings=verbs, on_shape=progress("Proving labels, shapes").move
         )
         if out is None:
             _show(proved, plan, n_threads=threads, as_json=as_json)

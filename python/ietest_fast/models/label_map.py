@@ -8,7 +8,6 @@ held against the labelled data before a result is believed.
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from ietest_fast.corpus.labels import NOT_CONTRADICTED, NOT_ENTAILED
 from ietest_fast.errors import InputError
+from ietest_fast.models.settings import is_nameless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,9 +45,6 @@ _ALIASES = (
     | dict.fromkeys(NOT_CONTRADICTED, _NOT_CONTRADICTION)
 )
 
-# What a model without names of its own calls its labels.
-_NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
-
 # Another permutation has to be better at this level, over all permutations, to stop the evaluation.
 _LEVEL = 1e-3
 # Of more labels only the best permutation is looked for, by assignment.
@@ -74,6 +71,11 @@ class LabelMap:
     of_model: NDArray[np.int8]
     of_data: NDArray[np.int8]
     is_given: bool
+
+    def classes_of(self, predicted: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the class of each of a model's answers, int8 (n,); -1 stays."""
+        classes: NDArray[np.int8] = np.where(predicted < 0, np.int8(-1), self.of_model[predicted])
+        return classes
 
 
 def match_labels(
@@ -104,8 +106,8 @@ def match_labels(
     """
     given = [] if label_map is None else _apply_map(model_labels, data_labels, label_map)
     if label_map is None:
-        nameless = [name for name in model_labels if _NAMELESS.fullmatch(_fold(name))]
-        data_is_nameless = all(_NAMELESS.fullmatch(_fold(name)) for name in data_labels)
+        nameless = [name for name in model_labels if is_nameless(name)]
+        data_is_nameless = all(map(is_nameless, data_labels))
         if nameless and not data_is_nameless:
             example = ",".join(f"{i}={name}" for i, name in enumerate(data_labels))
             raise InputError(
@@ -204,7 +206,7 @@ def check_against_data(
     label_map
         How the labels were matched.
     gold, predicted
-        int8, shape (n,): common classes.
+        int8, shape (n,): common classes; -1 for an answer that is none, which is passed over.
 
     Returns
     -------
@@ -217,6 +219,7 @@ def check_against_data(
         If another permutation of the model's labels is better, by McNemar's exact test with
         Bonferroni's correction over all permutations, at a level of 0.001.
     """
+    gold, predicted = gold[predicted >= 0], predicted[predicted >= 0]
     if (predicted == predicted[:1]).all():
         return None  # a collapsed model; another order would only make it guess another class
     better = find_better_permutation(gold, predicted, len(label_map.names))

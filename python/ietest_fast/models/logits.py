@@ -20,6 +20,11 @@ def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     return probabilities
 
 
+def sigmoid(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn one class score each, shape (n, 1), into probabilities of the labels 0 and 1, (n, 2)."""
+    return softmax(np.concatenate((-logits, logits), axis=1) / 2)
+
+
 class ScoringClassifier(ABC):
     """A classifier that gives class scores; probabilities and labels follow from them."""
 
