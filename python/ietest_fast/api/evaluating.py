@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -441,23 +440,24 @@ def make_classifier(
 
 @contextlib.contextmanager
 def show_bar() -> Iterator[dict[str, Callable[[int], None]]]:
-    """Give ``on_start`` and ``on_batch`` of a bar on a terminal; nothing where there is none."""
-    if not sys.stderr.isatty():
-        yield {}
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    """Give ``on_start`` and ``on_batch`` of a bar on a terminal, which move nothing elsewhere."""
+    from ietest_fast.report.terminal import show_bars
 
-    columns = ("Asking the classifier", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        done: list[int] = [0]
+    with show_bars() as begin:
+        bar = begin("Asking the classifier")
+        n_done = n_all = 0
 
         def start(total: int) -> None:
-            done[0] += total
-            progress.update(task, total=done[0])
+            nonlocal n_all
+            n_all += total
+            bar.move(n_done, n_all)
 
-        yield {"on_start": start, "on_batch": lambda n: progress.advance(task, n)}
+        def advance(n: int) -> None:
+            nonlocal n_done
+            n_done += n
+            bar.move(n_done)
+
+        yield {"on_start": start, "on_batch": advance}
 
 
 def _classes(classifier: Any) -> list[Any]:

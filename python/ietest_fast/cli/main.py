@@ -189,6 +189,7 @@ def _warnings_told() -> Iterator[None]:
 
 def _tell_click_error(error: click.ClickException) -> None:
     """Print what click's own ``show`` would, through the door for what leaves."""
+    from ietest_fast.errors import IetestError
     from ietest_fast.report.terminal import echo
 
     if isinstance(error, click.UsageError) and error.ctx is not None:
@@ -198,8 +199,10 @@ def _tell_click_error(error: click.ClickException) -> None:
             option = max(context.help_option_names, key=len)
             echo(f"Try '{context.command_path} {option}' for help.\n", err=True)
     message = error.format_message()
-    # Its choices stand on lines of their own.
+    # Choices, and mistakes of a configuration, stand on lines of their own.
     lines = message.splitlines() if isinstance(error, click.MissingParameter) else [message]
+    if isinstance(error.__cause__, IetestError):
+        lines = list(error.__cause__.lines)
     echo(f"Error: {lines[0]}", *(f"  {line.strip()}" for line in lines[1:]), err=True)
 
 

@@ -374,3 +374,13 @@ def choose_phis(texts: Sequence[str], options: Mapping[str, Any]) -> list[PhiCho
 
     added = {name: options[name] for name in WORD_OPTION_NAMES if options[name]}
     return [parse_phi(text, folder=Path.cwd(), added=added) for text in texts or [DEFAULT_PHI]]
+
+
+def allow_code(command: F) -> F:
+    """Add ``--allow-code`` to a command that reads names from a file."""
+    return click.option(
+        "--allow-code",
+        is_flag=True,
+        help="Let the file name code to import (package.module:attribute) and models to fetch; "
+        "only for files that you trust.",
+    )(command)

@@ -14,6 +14,7 @@ from ietest_fast.cli.options import (
     WORD_OPTION_NAMES,
     OpenShare,
     SignificanceLevel,
+    allow_code,
     choose_phis,
     exit_status,
     split_names,
@@ -236,6 +237,7 @@ def _progress_bar() -> Iterator[Progress]:
     show_default=True,
     help="Folder of the run; the same folder continues it.",
 )
+@allow_code
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of a table.")
 @click.option(
     "--fail-on-reject",
@@ -278,7 +280,7 @@ def command(
 
     from ietest_fast.experiment.run import run
 
-    checked = _check(config, overrides)
+    checked = _check(config, overrides, allow_code=options["allow_code"])
     try:
         with _progress_bar() as progress:
             result = run(checked, out, progress=progress)
@@ -343,17 +345,19 @@ def _refuse_word_options(options: dict[str, Any]) -> None:
         )
 
 
-def _check(config: Path | None, overrides: dict[str, Any]) -> RunConfig:
+def _check(config: Path | None, overrides: dict[str, Any], *, allow_code: bool) -> RunConfig:
     """Read the configuration; a mistake in the options is one of usage."""
     from ietest_fast.errors import ConfigError
     from ietest_fast.experiment.config import check_config, read_config
 
     try:
-        return check_config(overrides) if config is None else read_config(config, overrides)
+        if config is None:
+            return check_config(overrides)
+        return read_config(config, overrides, allow_code=allow_code)
     except ConfigError as error:
         if config is not None:
             try:
-                read_config(config)
+                read_config(config, allow_code=allow_code)
             except ConfigError:
                 raise error from None  # something is wrong without the options, too
         raise click.UsageError(str(error)) from error

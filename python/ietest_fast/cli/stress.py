@@ -22,6 +22,7 @@ from ietest_fast.cli.models import (
 from ietest_fast.cli.options import (
     NAMES,
     OpenShare,
+    allow_code,
     check_margin,
     check_not_given,
     exit_status,
@@ -61,6 +62,7 @@ _OF_MODELS = (
     "keep-columns",
     "with",
     "suite",
+    "allow-code",
     "rules",
     "quantities",
     "quantities-column",
@@ -87,6 +89,7 @@ _OF_MODELS = (
     help="Run these tests instead of the paper's six: a TOML file with a table [tests]; or logic, "
     "properties of entailment and rules of inference.",
 )
+@allow_code
 @click.option(
     "--rules",
     type=click.Choice(["careful", "paper"]),
@@ -235,7 +238,7 @@ def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
             quantities_column=options["quantities_column"],
         )
     else:
-        tests = dict(read_suite(options["suite"]))
+        tests = dict(read_suite(options["suite"], allow_code=options["allow_code"]))
     for text in split_tests([text for texts in options["others"] for text in texts]):
         if text in tests:
             raise click.UsageError(f"--with {text}: this test is in the suite already")

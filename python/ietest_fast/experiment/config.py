@@ -26,7 +26,7 @@ from ietest_fast.experiment.model_config import ModelConfig, Models, Section
 from ietest_fast.experiment.resample import Mode  # noqa: TC001 - pydantic reads it
 from ietest_fast.experiment.train_sizes import TrainSizes  # noqa: TC001 - pydantic reads it
 from ietest_fast.files import check_file, read_toml
-from ietest_fast.registry import list_problems
+from ietest_fast.registry import FileNames, list_problems, reading_names
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.resampling import MAX_RESAMPLES
@@ -530,7 +530,12 @@ def check_config(values: Mapping[str, Any], *, folder: Path | None = None) -> Ru
         raise ConfigError(list_problems(error)) from None
 
 
-def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+def read_config(
+    path: str | Path,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    allow_code: bool = False,
+) -> RunConfig:
     """Read a TOML file, lay options over it and check the whole.
 
     Parameters
@@ -540,6 +545,9 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     overrides
         Nested values that take the place of the file's. Their paths start in the working folder,
         so make them absolute.
+    allow_code
+        Whether names in the file may lead to any module (``"package.module:Class"``), and to
+        checkpoints that are fetched from the hub; those in `overrides` always may.
 
     Raises
     ------
@@ -551,7 +559,8 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
         values = read_toml(check_file(path, expected="a TOML file"))
     except InputError as error:
         raise ConfigError([str(error)]) from error
-    return check_config(merge(values, overrides or {}), folder=path.resolve().parent)
+    with reading_names(None if allow_code else FileNames.of(path, overrides)):
+        return check_config(merge(values, overrides or {}), folder=path.resolve().parent)
 
 
 def merge(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
