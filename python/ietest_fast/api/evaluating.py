@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -440,7 +440,7 @@ def make_classifier(
 
 
 @contextlib.contextmanager
-def show_bar() -> Iterator[dict[str, Callable[[int], None]]]:
+def show_bar() -> Iterator[dict[str, Any]]:
     """Give ``on_start`` and ``on_batch`` of a bar on a terminal; nothing where there is none."""
     if not sys.stderr.isatty():
         yield {}

@@ -20,9 +20,9 @@ from ietest_fast.experiment.data import Splits
 from ietest_fast.experiment.model_config import ModelConfig
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.strata import list_file_columns
 from ietest_fast.transform.phi import is_choice
 from ietest_fast.transform.rewordings import is_function, settle
-from ietest_fast.stats.strata import list_file_columns
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation import Predictions

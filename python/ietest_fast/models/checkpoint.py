@@ -17,8 +17,8 @@ from ietest_fast.models.settings import (
     check_kind,
     find_max_length,
     find_padding,
-    read_json,
     read_head,
+    read_json,
     read_n_known,
 )
 from ietest_fast.models.token_classifier import TokenClassifier

@@ -25,8 +25,8 @@ from ietest_fast.models.settings import (
     find_max_length,
     find_padding,
     has_positions_after_padding,
-    read_json,
     read_head,
+    read_json,
     read_n_known,
 )
 from ietest_fast.models.token_classifier import TokenClassifier

@@ -123,7 +123,7 @@ def test_a_threshold_is_for_one_logit(tmp_path: Path) -> None:
 def _pairs(n: int) -> pd.DataFrame:
     texts = random_texts(n, seed=3, longest=8), random_texts(n, seed=4, longest=8)
     first = [f"{text} couch" for text in texts[0]]
-    return pd.DataFrame({"premise": first, "hypothesis": texts[1]})
+    return pd.DataFrame({"premise": first, "hypothesis": [f"a {text}" for text in texts[1]]})
 
 
 def _logits(weights: np.ndarray, frame: pd.DataFrame) -> np.ndarray:
