@@ -216,12 +216,6 @@ def test_stress_and_consistency_take_the_same_arguments(tmp_path: Path) -> None:
         ie.stress(refuse, frame, suite="logic", unparsed="wrong")  # type: ignore[call-overload]
 
 
-def _polars() -> Any:
-    import polars
-
-    return polars
-
-
 class Mood(enum.Enum):
     BAD = "neg"
     GOOD = "pos"
@@ -249,19 +243,16 @@ def _frame_of_shares(kind: Any, names: list[str]) -> Any:
         pd.Series(["neg", "pos"] * 3),
         pd.Series(["neg", "pos"] * 3, index=list("abcdef")),
         pd.Series(["neg", "pos"] * 3, dtype="category"),
-        _polars().Series(["neg", "pos"] * 3),
         pa.array(["neg", "pos"] * 3),
         pa.chunked_array([["neg", "pos"]] * 3),
         ("neg", "pos") * 3,
         np.array([0, 1] * 3, dtype=np.uint8),
-        _polars().Series([0, 1] * 3),
         [np.int64(0), 1] * 3,
         [[0.9, 0.1], (0.2, 0.8)] * 3,
         [np.array([0.9, 0.1]), np.array([0.2, 0.8], np.float32)] * 3,
         np.array([[1, 0], [0, 1]] * 3),
         _frame_of_shares(pd.DataFrame, ["neg", "pos"]),
         _frame_of_shares(pd.DataFrame, ["pos", "neg"]),
-        _frame_of_shares(_polars().DataFrame, ["pos", "neg"]),
         pd.DataFrame([[0.9, 0.1], [0.2, 0.8]] * 3),
     ],
     ids=lambda value: f"{type(value).__module__}.{type(value).__name__}",
@@ -274,6 +265,20 @@ def test_answers_of_all_kinds(answers: Any) -> None:
         assert scores.probabilities.argmax(axis=1).tolist() == RIGHT
 
 
+def test_series_and_frames_of_polars() -> None:
+    pl = pytest.importorskip("polars", reason="needs the extra dev")
+    for answers in (
+        pl.Series(["neg", "pos"] * 3),
+        pl.Series([0, 1] * 3),
+        _frame_of_shares(pl.DataFrame, ["pos", "neg"]),
+    ):
+        model = as_classifier(lambda texts, own=answers: own, labels=["neg", "pos"])
+        assert model.score(TABLE).predicted.tolist() == RIGHT
+    wrong = pl.DataFrame({"neg": [1.0] * 6})
+    with pytest.raises(InputError, match="with the columns neg; expected a column"):
+        as_classifier(lambda texts: wrong, labels=["neg", "pos"]).score(TABLE)
+
+
 async def later(texts: Sequence[str]) -> list[str]:
     return guess(texts)
 
@@ -284,7 +289,6 @@ async def later(texts: Sequence[str]) -> list[str]:
         ([Mood.BAD, Mood.GOOD] * 3, r"Mood.BAD.* for input 0: return its .name \('BAD'\) or its"),
         (pd.Series(["neg", "pos"] * 3, index=[5, 4, 3, 2, 1, 0]), "in another order.*sort_index"),
         (pd.DataFrame({"a": [0.5] * 6, "b": [0.5] * 6}), "columns a, b; expected a column of prob"),
-        (_polars().DataFrame({"neg": [1.0] * 6}), "with the columns neg; expected a column"),
         (["neg"] * 5, "returned 5 answers for 6 inputs; expected one for each, in their order"),
         (["neg"] * 7, "returned 7 answers for 6 inputs"),
         (iter(["neg"] * 5), "yielded 5 answers for 6 inputs"),
