@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
     from ietest_fast.stats import Verdict
+    from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
@@ -121,8 +122,23 @@ class EvaluationResult(Result):
         AttributeError
             If there are several.
         """
+        return None if self.invariance is None else self.invariance.verdict
+
+    @property
+    def invariance(self) -> InvarianceTestResult | None:
+        """What the verdict on the only version rests on; None if nothing is judged.
+
+        ``n_reworded`` and ``counts`` are of the reworded texts, ``flips`` of the answers that
+        change, and ``explanation`` says it in a sentence. Of several versions:
+        ``result.comparison.tests``.
+
+        Raises
+        ------
+        AttributeError
+            If there are several.
+        """
         _ = self.test  # of which there has to be one
-        return next(iter(self.verdicts.values()))
+        return self.comparison.tests[0].invariance
 
     @property
     def reject(self) -> bool:

@@ -147,14 +147,14 @@ def test_eval_of_an_onnx_file_with_one_logit(tmp_path: Path) -> None:
     named = [*told, "--label-map", "0=no,1=yes", "--out", str(out)]
     status, said, err = run_here(*named, folder=tmp_path)
     assert status == 0, err
-    table = ie.read_predictions(str(out)).table.to_pandas()
+    table = pd.read_parquet(out)
     table = table[table["version"] == "original"]
     assert (table["predicted"] == table["gold"]).all()
     chances = np.stack(table["probabilities"].to_list())
     np.testing.assert_allclose(chances[:, 1], 1 / (1 + np.exp(-logits)), rtol=1e-4, atol=1e-6)
     status, moved, err = run_here(*named, "--threshold", "0.9", folder=tmp_path)
     assert status == 0, err
-    again = ie.read_predictions(str(out)).table.to_pandas()
+    again = pd.read_parquet(out)
     again = again[again["version"] == "original"]["predicted"]
     assert (again == np.where(logits >= np.log(9), "yes", "no")).all()
     assert json.loads(said)["signature"] != json.loads(moved)["signature"]
