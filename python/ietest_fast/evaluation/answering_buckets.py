@@ -8,9 +8,9 @@ import numpy as np
 
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.assembly import NOT_PARSED
 from ietest_fast.evaluation.predictions import CHANGED, Predictions
 from ietest_fast.evaluation.running import (
+    NOT_PARSED,
     Evaluation,
     check_parsed,
     identify_model,

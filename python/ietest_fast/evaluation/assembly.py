@@ -17,6 +17,7 @@ from ietest_fast.evaluation.answer_labels import (
 )
 from ietest_fast.evaluation.log_alignment import item_names
 from ietest_fast.evaluation.predictions import CHANGED, Predictions
+from ietest_fast.evaluation.running import NOT_PARSED
 from ietest_fast.evaluation.schema import check_kept
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.log_roles import Part
     from ietest_fast.evaluation.readers import Answers
-
-NOT_PARSED = "answer not parsed"
-"""Why an item is left out under ``--unparsed drop``."""
 
 
 def assemble(

@@ -12,7 +12,6 @@ import numpy as np
 
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.assembly import NOT_PARSED
 from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.evaluation.versions import as_versions
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import Scores, Unparsed
     from ietest_fast.models.label_map import LabelMap
+
+NOT_PARSED = "answer not parsed"
+"""Why an item is left out where answers that are no label are dropped."""
 
 LABEL_UNKNOWN = "label unknown after the transformation"
 """Why a row of a version is left out."""
