@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 class IetestError(Exception):
     """Base class of all errors raised by ietest-fast."""
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message, each of whose parts is a line of its own where it is printed."""
+        return (str(self),)
+
 
 class IetestWarning(UserWarning):
     """Something that can be done, but is seldom what is wanted; the message names the remedy."""
@@ -60,6 +65,11 @@ class ConfigError(IetestError, ValueError):
         self.problems = tuple(problems)
         super().__init__("\n".join(problems))
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The mistakes."""
+        return self.problems
+
 
 class ResourceError(IetestError, OSError):
     """Something that had to be there is not: a packaged resource, a pipeline, a model folder."""
@@ -75,6 +85,15 @@ class MissingExtensionError(IetestError, ImportError):
 
 class WorkerError(IetestError, RuntimeError):
     """A task failed in a worker process, or the worker died more than once."""
+
+    def __init__(self, *lines: str) -> None:
+        self._lines = lines
+        super().__init__("\n".join(lines))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What happened, the last lines that the worker wrote, and what to do."""
+        return self._lines
 
 
 def shorten_error(error: BaseException, *, most: int = 300) -> str:

@@ -130,7 +130,10 @@ class Registry(Generic[T]):
         except ModuleNotFoundError as error:
             own = error.name is None or f"{module_name}.".startswith(f"{error.name}.")
             if own:
-                raise InputError(f"{wording}: {error}") from error
+                raise InputError(
+                    f"{wording}: {error} (if it is in the current folder, which is not on the "
+                    "path of the command, set PYTHONPATH=.)"
+                ) from error
             raise ResourceError(f"{wording}: it needs {error.name}, which is not installed") from (
                 error
             )

@@ -556,6 +556,7 @@ def test_a_single_pair_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:
     assert "at least two pairs, not 1" in err
 
 
+@pytest.mark.slow
 def test_estimates_and_a_verdict_stand_beside_the_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -242,6 +242,7 @@ def test_items_without_a_score_are_not_marked(
     assert "without a score" in said.partition("Items by difficulty")[2]
 
 
+@pytest.mark.slow
 def test_groups_stay_together_and_defaults_follow_the_size(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -188,14 +188,12 @@ class InvarianceResult(Result):
         return ax
 
     def __str__(self) -> str:
-        from rich.console import Console
-
         from ietest_fast.report import print_summary
+        from ietest_fast.report.terminal import make_console
 
-        console = Console(file=io.StringIO(), width=100, color_system=None, force_terminal=False)
-        with console.capture() as captured:
-            print_summary(self.results, console)
-        return captured.get().rstrip("\n")
+        shown = io.StringIO()
+        print_summary(self.results, make_console(shown, width=100))
+        return shown.getvalue().rstrip("\n")
 
     def __repr__(self) -> str:
         return str(self)

@@ -39,7 +39,7 @@ from ietest_fast.cli.models import (
     say_run,
 )
 from ietest_fast.cli.options import check_not_given
-from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -174,4 +174,4 @@ def _print(
     for table in [*amount_tables(curves), *all_tables(profiles, pairs)]:
         print_table(table)
     for line in [*say_remarks(profiles), *below]:
-        click.echo(line)
+        echo(line)

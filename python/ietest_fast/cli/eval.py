@@ -54,9 +54,6 @@ _OF_MODELS = (
     "onnx-output",
     "precision",
     "max-length",
-    "threshold",
-    "out",
-    "keep-columns",
 )
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = (
@@ -152,10 +149,15 @@ def command(
         if not logs:
             raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
         check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
+        gold = options["gold"]
+        check_out(options["out"], [*map(Path, logs), None if gold is None else Path(gold)])
         from ietest_fast.cli.comparing import compare_logs
 
+        found = read(logs, options, keep=options["keep_columns"])
+        if options["out"] is not None:
+            found.predictions.write(options["out"])
         return compare_logs(
-            read(logs, options),
+            found,
             options=options,
             margin=margin,
             alpha=alpha,

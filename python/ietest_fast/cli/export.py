@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ietest_fast.cli.printing import print_json
+from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ def command(
         if as_json:
             print_json({"folder": str(folder), "model_bytes": n_bytes})
         else:
-            click.echo(f"{folder}: model.onnx, {n_bytes / 1e6:,.1f} MB")
+            echo(f"{folder}: model.onnx, {n_bytes / 1e6:,.1f} MB")
         return
     if calibration is not None and precision != "int8":
         raise click.UsageError("--calibrate is for --precision int8.")
@@ -156,8 +156,8 @@ def command(
         )
         return
     way = f"{precision}, ranges of {n_calibrated:,} texts" if n_calibrated else precision
-    click.echo(f"{exported.folder}: model.onnx, {way}, {exported.n_bytes / 1e6:,.1f} MB")
-    click.echo(
+    echo(f"{exported.folder}: model.onnx, {way}, {exported.n_bytes / 1e6:,.1f} MB")
+    echo(
         f"Compared with PyTorch in fp32 on {found.n:,} inputs: logits differ by at most "
         f"{found.largest_difference:.2g}; {found.n_flipped:,} labels differ."
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +10,11 @@ import click
 
 from ietest_fast.cli.models import check_out
 from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, FiniteRange, check_not_given
-from ietest_fast.cli.printing import print_json, print_table
 from ietest_fast.plurals import say_count
+from ietest_fast.report.terminal import echo, print_json, print_table, show_bars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ietest_fast.evaluation.masked_answers import MaskedAnswers
     from ietest_fast.evaluation.masked_items import MaskedItems
@@ -135,10 +133,10 @@ def command(
         return
     _print(summaries)
     for line in [*said, *(line for each in summaries for line in each.remarks())]:
-        click.echo(line)
+        echo(line)
     if out is not None:
         n_rows = sum(map(len, answers))
-        click.echo(f"{out}: {say_count(n_rows, 'row')}")
+        echo(f"{out}: {say_count(n_rows, 'row')}")
 
 
 def _check_options(model: str | None, onnx: Path | None, options: dict[str, Any]) -> None:
@@ -173,7 +171,11 @@ def _score(
     items = read_masked_items(source, groups=options["groups"])
     among = options["among"]
     among = ANSWERS if among == (ANSWERS,) else among
-    with _show_progress() as progress:
+    with show_bars() as start:
+
+        def progress(name: str, total: int) -> Callable[[int], None]:
+            return start(name, total).advance
+
         if options["train"] is None:
             found, name = _load(model, onnx, options)
             answers = [
@@ -317,21 +319,3 @@ def _print(summaries: list[MaskedSummary]) -> None:
     wrong = wrong_table(summaries)
     if wrong is not None:
         print_table(wrong)
-
-
-@contextmanager
-def _show_progress() -> Iterator[Progress]:
-    """Give what makes a bar with a name and a total, on a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _name, _total: lambda _n: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-
-        def start(name: str, total: int) -> Callable[[int], None]:
-            task = bars.add_task(name, total=total)
-            return lambda n: bars.advance(task, n)
-
-        yield start

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ietest_fast.cli.options import NAMES, CommaList, OpenShare, add_options, check_not_given
+from ietest_fast.cli.options import NAMES, CommaList, add_options, check_not_given
 from ietest_fast.plurals import say_count
+from ietest_fast.report.terminal import show_bars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ietest_fast.evaluation.running import Evaluation
     from ietest_fast.models import TextClassifier
+    from ietest_fast.report.terminal import Bar
 
 _FILE = click.Path(path_type=Path)
 
@@ -100,12 +101,6 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--max-length",
             type=click.IntRange(min=4),
             help="Longest input in tokens.  [default: the model's]",
-        ),
-        click.option(
-            "--threshold",
-            type=OpenShare(),
-            help="Of a model with one logit: the probability (the logit's sigmoid) from which its "
-            "answer is label 1, and not label 0.  [default: 0.5]",
         ),
         click.option(
             "--out",
@@ -227,32 +222,23 @@ def say_run(found: Evaluation) -> str:
     return f"{inputs} of {scores.n_rows:,} {was} run by {found.backend} in {scores.seconds:.1f} s."
 
 
-class Bar:
-    """Shows nothing."""
+class Running:
+    """The bar of a model that runs."""
+
+    def __init__(self, start: Callable[..., Bar]) -> None:
+        self._start = start
 
     def start(self, total: int) -> None:
         """Begin with so many inputs."""
+        self._bar = self._start("Running the model", total)
 
     def advance(self, n: int) -> None:
         """Say that so many more are done."""
+        self._bar.advance(n)
 
 
 @contextmanager
-def show_progress() -> Iterator[Bar]:
+def show_progress() -> Iterator[Running]:
     """Give a bar, that shows something on a terminal."""
-    if not sys.stderr.isatty():
-        yield Bar()
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-
-        class Shown(Bar):
-            def start(self, total: int) -> None:
-                self._task = progress.add_task("Running the model", total=total)
-
-            def advance(self, n: int) -> None:
-                progress.advance(self._task, n)
-
-        yield Shown()
+    with show_bars() as start:
+        yield Running(start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from contextlib import contextmanager
@@ -20,13 +19,14 @@ from ietest_fast.cli.options import (
     split_names,
     word_options,
 )
-from ietest_fast.cli.printing import make_console
+from ietest_fast.report.terminal import echo, make_console, print_json, show_bars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ietest_fast.experiment.config import RunConfig
     from ietest_fast.experiment.work import Progress
+    from ietest_fast.report.terminal import Bar
 
 _STAGES = {
     "read": "reading",
@@ -90,34 +90,14 @@ def _drop_absent(values: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _progress_bar() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    bars: dict[str, Bar] = {}
+    with show_bars() as start:
 
-    bar = Progress(
-        TextColumn("{task.description:<13}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    lines: dict[str, Any] = {}
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in bars:
+                bars[stage] = start(_STAGES.get(stage, stage), total)
+            bars[stage].move(done, total)
 
-    def tell(stage: str, done: int, total: int) -> None:
-        if stage not in lines:
-            lines[stage] = bar.add_task(_STAGES.get(stage, stage), total=total)
-        bar.update(lines[stage], completed=done, total=total)
-
-    with bar:
         yield tell
 
 
@@ -304,20 +284,19 @@ def command(
             result = run(checked, out, progress=progress)
     except KeyboardInterrupt:
         again = shlex.join(["ietest-fast", *sys.argv[1:]])
-        click.echo(
-            f"Interrupted. What is finished is kept in {out}; go on with:\n  {again}", err=True
-        )
+        kept = f"Interrupted. What is finished is kept in {out}; go on with:"
+        echo(kept, f"  {again}", err=True)
         ctx.exit(130)
 
     from ietest_fast.report import print_summary, write_figures
 
     figures = write_figures(result)
     if as_json:
-        click.echo(json.dumps(result.to_dict(), indent=1, allow_nan=False))
+        print_json(result.to_dict(), indent=1)
     else:
         print_summary(result, make_console())
         names = ", ".join(path.name for path in figures)
-        click.echo(f"In {out}: results.json, {names}")
+        echo(f"In {out}: results.json, {names}")
     ctx.exit(
         exit_status(
             reject=result.reject,
@@ -384,8 +363,8 @@ def _list_models() -> None:
     from ietest_fast.models.registry import describe_models
 
     for name, line in describe_models().items():
-        click.echo(f"{name:<12} {line}")
-    click.echo('Or "package.module:Class" for a model of your own; see docs/models.md.')
+        echo(f"{name:<12} {line}")
+    echo('Or "package.module:Class" for a model of your own; see docs/models.md.')
 
 
 def _demo(options: dict[str, Any]) -> dict[str, Any] | bool | None:

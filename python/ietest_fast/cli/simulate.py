@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,10 +14,7 @@ from ietest_fast.cli.options import (
     SignificanceLevel,
     check_not_given,
 )
-from ietest_fast.cli.printing import print_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from ietest_fast.report.terminal import echo, print_json, show_bars
 
 
 class SizesType(click.ParamType[Any]):
@@ -151,7 +146,8 @@ def command(
     from ietest_fast.stats import simulate
 
     own = (df, skew, discordance, icc, correlation)
-    with _progress(options["n_tables"]) as progress:
+    with show_bars() as start:
+        progress = start("tables", options["n_tables"]).move
         if setting.differences is not None and all(value is None for value in own):
             result = simulate(
                 differences=setting.differences,
@@ -176,7 +172,7 @@ def command(
     if as_json:
         print_json(result.to_dict())
     else:
-        click.echo(str(result))
+        echo(*str(result).splitlines())
 
 
 def _check_usage_without_file(
@@ -278,21 +274,3 @@ def _estimate(
         correlation=min(1.0, correlation),
         differences=differences.T if scores else None,
     )
-
-
-@contextmanager
-def _progress(n_tables: int) -> Iterator[Callable[[int], None] | None]:
-    """Show a bar on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("tables", total=n_tables)
-
-        def tell(done: int) -> None:
-            bar.update(task, completed=done)
-
-        yield tell

@@ -28,8 +28,8 @@ from ietest_fast.cli.options import (
     split_names,
     test_options,
 )
-from ietest_fast.cli.printing import print_json, print_table
 from ietest_fast.cli.stress_logic import OF_LOGIC, is_logic, logic_options, run_command
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -335,7 +335,7 @@ def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, 
 
     paths = [Path(log) for log in logs]
     if all(path.is_file() and read_run(path) is not None for path in paths):
-        check_not_given(*OF_LOGS, because="is for predictions made elsewhere")
+        check_not_given(*OF_LOGS, "threshold", because="is for predictions made elsewhere")
         answers = read_answers(paths)
     else:
         found = read(tuple(logs), options, keep=[options["group_by"]]).predictions
@@ -360,6 +360,6 @@ def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:
     for profile in profiles:
         whose = f"{profile.name}: " if len(profiles) > 1 else ""
         for line in profile.remarks():
-            click.echo(f"{whose}{line}")
+            echo(f"{whose}{line}")
     for line in below:
-        click.echo(line)
+        echo(line)

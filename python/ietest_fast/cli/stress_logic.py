@@ -18,7 +18,7 @@ from ietest_fast.cli.models import (
     show_progress,
 )
 from ietest_fast.cli.options import add_options, check_not_given, split_names
-from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -237,6 +237,6 @@ def _print(profiles: Sequence[LogicProfile], below: Sequence[str]) -> None:
     for profile in profiles:
         whose = f"{profile.name}: " if len(profiles) > 1 else ""
         for line in profile.remarks():
-            click.echo(f"{whose}{line}")
+            echo(f"{whose}{line}")
     for line in below:
-        click.echo(line)
+        echo(line)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
-from ietest_fast.files import check_file
+from ietest_fast.files import LEAST_UNPACKED, check_file, open_file, refuse_unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -42,6 +42,8 @@ _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 # Deeper than any data. Arrow's reader crashes at some thousands, Python's gives up earlier.
 _MOST_NESTED = 100
 _LONGEST_FIELD = 2**31 - 1
+_BYTES_AT_ONCE = 1 << 20
+_BYTES_OF_VALUE = 4  # of an offset, the least that a text takes
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 _MARKS = {
@@ -110,7 +112,7 @@ def check_readable(path: Path) -> None:
     try:
         if path.stat().st_size == 0:
             raise InputError("the file is empty", path=path)
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             start = stream.read(4)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
@@ -123,7 +125,28 @@ def check_readable(path: Path) -> None:
 
 def open_bytes(path: Path, form: Format) -> Any:
     """Open the file's bytes, decompressed, as an Arrow stream."""
-    return pa.input_stream(str(path), compression=form.compression)
+    stream = pa.input_stream(str(check_file(path)), compression=form.compression)
+    return stream if form.compression is None else pa.PythonFile(_Unpacked(path, stream), "r")
+
+
+class _Unpacked:
+    """A decompressed stream that ends with an error where a file unpacks to more than it may."""
+
+    def __init__(self, path: Path, stream: Any) -> None:
+        self._path, self._stream = path, stream
+        self._n_packed = path.stat().st_size
+        self._n_bytes = 0
+        self.closed = False
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        data: bytes = self._stream.read(_BYTES_AT_ONCE if n_bytes < 0 else n_bytes)
+        self._n_bytes += len(data)
+        refuse_unpacked(self._path, self._n_bytes, self._n_packed)
+        return data
+
+    def close(self) -> None:
+        self.closed = True
+        self._stream.close()
 
 
 def column_names(path: Path, form: Format) -> list[str]:
@@ -153,9 +176,51 @@ def open_parquet(path: Path) -> Any:
 
     try:
         # What Arrow reads ahead, it keeps until the whole file has been read.
-        return pq.ParquetFile(path, pre_buffer=False)
+        file = pq.ParquetFile(check_file(path), pre_buffer=False)
     except UnicodeDecodeError as error:
         raise InputError("the name of a column is not UTF-8", path=path) from error
+    _check_values(path, file)
+    return file
+
+
+def _check_values(path: Path, file: Any) -> None:
+    """Stop if a Parquet file says that it holds more than a file of its size can."""
+    about, n_bytes = file.metadata, path.stat().st_size
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    refuse_unpacked(path, sum(group.total_byte_size for group in groups), n_bytes)
+    chunks = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
+    n_values = max(chunks, about.num_rows * max(1, about.num_columns))
+    refuse_unpacked(path, _BYTES_OF_VALUE * n_values, n_bytes)
+
+
+def check_repeats(path: Path, file: Any, columns: Sequence[str] | None = None) -> None:
+    """Stop if texts of a Parquet file, each stored once, are together more than it may hold.
+
+    A large file is believed: it cannot hide many terabytes in a few megabytes.
+    """
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    n_bytes = path.stat().st_size
+    schema = file.schema_arrow
+    names = [
+        field.name
+        for field in schema
+        if (columns is None or field.name in columns)
+        and (pa.types.is_string(field.type) or pa.types.is_binary(field.type))
+    ]
+    if n_bytes > LEAST_UNPACKED or not names:
+        return
+    with pq.ParquetFile(path, read_dictionary=names, pre_buffer=False) as coded:
+        total = 0
+        for batch in coded.iter_batches(columns=names):
+            for column in batch.columns:
+                if pa.types.is_dictionary(column.type):
+                    lengths = pc.binary_length(column.dictionary)
+                    total += pc.sum(pc.take(lengths, column.indices)).as_py() or 0
+                else:
+                    total += column.nbytes
+            refuse_unpacked(path, total, n_bytes)
 
 
 def has_no_rows(error: pa.ArrowException) -> bool:

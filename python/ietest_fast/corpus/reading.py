@@ -20,6 +20,7 @@ from ietest_fast.corpus.dataset import (
 from ietest_fast.corpus.formats import (
     Format,
     check_readable,
+    check_repeats,
     check_utf8,
     column_names,
     diagnose,
@@ -135,6 +136,7 @@ def read_corpus(
 
     try:
         if file is not None:
+            check_repeats(path, file, wanted)
             table = file.read(columns=wanted).select(wanted)
             if label_names is None:
                 label_names = names_in_metadata(file.schema_arrow, label_column)

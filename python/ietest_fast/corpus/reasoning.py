@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.dataset import LABEL, Corpus
 from ietest_fast.corpus.formats import check_readable, format_of, json_records
 from ietest_fast.errors import InputError
+from ietest_fast.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -345,10 +346,7 @@ def _labels_beside(path: Path) -> Path:
 
 def _label_lines(path: Path) -> Iterator[tuple[int, str]]:
     check_readable(path)
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8; one label a line expected", path=path) from error
+    text = read_text(path)
     for number, line in enumerate(text.rstrip().splitlines(), start=1):
         yield number, line.strip()
 

@@ -17,6 +17,7 @@ from ietest_fast.corpus.formats import (
     Format,
     check_nesting,
     check_readable,
+    check_repeats,
     check_utf8,
     column_names,
     diagnose,
@@ -204,6 +205,7 @@ def _open_parquet(
     schema = pa.schema([schema.field(name) for name in chosen])
 
     def batches() -> Iterator[pa.RecordBatch]:
+        check_repeats(path, file, chosen)
         n_rows = 0
         for batch in file.iter_batches(batch_size=batch_rows, columns=chosen):
             for name in chosen:

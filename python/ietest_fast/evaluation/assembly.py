@@ -16,9 +16,10 @@ from ietest_fast.evaluation.answer_labels import (
     find_names,
 )
 from ietest_fast.evaluation.log_alignment import item_names
-from ietest_fast.evaluation.predictions import CHANGED, Predictions
+from ietest_fast.evaluation.log_texts import find_changed
+from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
-from ietest_fast.evaluation.schema import check_kept
+from ietest_fast.evaluation.schema import check_kept, plain_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -173,7 +174,30 @@ def _assemble_outcomes(parts: list[Part], *, unparsed: Unparsed) -> tuple[Predic
         if left_out:
             table = table.filter(pa.array(~np.isin(item_names(part.log), left_out)))
         tables.append(table)
-    return _finish(tables, names, dropped, parts), notes
+    made = _finish(tables, names, dropped, parts)
+    n = 0 if names is None or parts[0].log.keys else _count_contradicted(made)
+    if n:
+        notes.append(
+            f"Warning: {n:,} answers are the same in two versions, and right in one only; right "
+            "and wrong are compared, the answers are not."
+        )
+        tables = [table.drop_columns("predicted") for table in tables]
+        made = _finish(tables, None, dropped, parts)
+    return made, notes
+
+
+def _count_contradicted(predictions: Predictions) -> int:
+    """Count answers that are the same in two versions, and right in one only."""
+    if "predicted" not in predictions.columns:
+        return 0
+    reference, *others = predictions.versions
+    return sum(
+        find_contradicted(own.pairs(version, reference=reference))[0]
+        for group in predictions.groups
+        for own in [predictions.select(**group) if group else predictions]
+        for version in others
+        if {reference, version} <= set(own.versions)
+    )
 
 
 def _nulls(values: Any) -> NDArray[np.bool_]:
@@ -215,23 +239,6 @@ def _has_others(log: Answers, names: tuple[str, ...]) -> bool:
     )
 
 
-def _find_changed(part: Part, parts: list[Part]) -> pa.Array | None:
-    """Say which texts of a version differ from those of the first version of its classifier.
-
-    None where logs do not have their texts, or there is one version.
-    """
-    own = [other for other in parts if other.model == part.model]
-    first, log = own[0].log, part.log
-    if len({other.version for other in own}) < 2 or log.keys:
-        return None
-    if first.items is None or first.inputs is None or log.items is None or log.inputs is None:
-        return None
-    where = pc.index_in(log.items, value_set=first.items)
-    reference = first.inputs.take(where)
-    same = pc.equal(log.inputs.cast(pa.string()), reference.cast(pa.string()))
-    return pc.invert(pc.fill_null(same, False))
-
-
 def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
     log = part.log
     assert log.items is not None  # noqa: S101 - aligned
@@ -246,10 +253,34 @@ def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
     # What names the items may be kept by the name of the column that they make.
     kept = {k: v for k, v in log.columns.items() if k != "item" or not v.equals(log.items)}
     check_kept(kept, log.path)
-    changed = None if CHANGED in kept else _find_changed(part, parts)
+    changed = None if CHANGED in kept else find_changed(part, parts)
     if changed is not None:
         made[CHANGED] = changed
     return pa.table(made | kept)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _with_one_type(tables: list[pa.Table]) -> list[pa.Table]:
+    """Make texts of columns that have another type in each table, unless all are numbers."""
+    kinds: dict[str, set[pa.DataType]] = {}
+    for each in (column for table in tables for column in table.schema):
+        kinds.setdefault(each.name, set()).add(each.type)
+    mixed = {
+        name
+        for name, own in kinds.items()
+        if len(own - {pa.null()}) > 1 and not all(map(_is_number, own - {pa.null()}))
+    }
+    return [
+        table.cast(
+            pa.schema(
+                [pa.field(f.name, pa.string() if f.name in mixed else f.type) for f in table.schema]
+            )
+        )
+        for table in tables
+    ]
 
 
 def _finish(
@@ -260,11 +291,9 @@ def _finish(
 ) -> Predictions:
     plain = []
     for table in tables:
-        fields = [
-            pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type)
-            for f in table.schema
-        ]
+        fields = [pa.field(f.name, plain_type(f.type)) for f in table.schema]
         plain.append(table.cast(pa.schema(fields)))
+    plain = _with_one_type(plain)
     source = str(parts[0].log.path)
     if not any(table.num_rows for table in plain):
         raise InputError("no item is left", path=source)

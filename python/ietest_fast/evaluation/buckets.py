@@ -17,6 +17,7 @@ from ietest_fast.evaluation.bucket_rows import error_of_missing
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import plain_type
 from ietest_fast.plurals import say_count
+from ietest_fast.signs import escape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +81,7 @@ class Buckets:
 
     def __repr__(self) -> str:
         alone = f", {self.n_alone:,} of them with one wording" if self.n_alone else ""
-        return (
+        return escape(
             f"Buckets({say_count(self.n_buckets, 'item')} in "
             f"{say_count(self.table.num_rows, 'wording')}{alone}, "
             f"from {self.source})"

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus import corpus_from_table, open_batches, read_corpus
 from ietest_fast.corpus.columns import check_columns, find_label_column
-from ietest_fast.corpus.formats import format_of
+from ietest_fast.corpus.formats import format_of, open_parquet
 from ietest_fast.corpus.reasoning_files import find_task
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.aflite import filter_adversarially
@@ -248,10 +248,9 @@ def _read_table(path: Path) -> pa.Table:
         table = pa.Table.from_batches(list(batches), schema=batches.schema)
     if format_of(path).kind != "parquet":
         return table
-    import pyarrow.parquet as pq
-
     # What a table of answers says of itself goes with it.
-    return table.replace_schema_metadata(pq.read_schema(path).metadata)
+    with open_parquet(path) as file:
+        return table.replace_schema_metadata(file.schema_arrow.metadata)
 
 
 def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

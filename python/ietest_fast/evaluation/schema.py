@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.plurals import say_count
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,6 +37,9 @@ TYPES = {
     "copy": pa.int32(),
 }
 """Types of the known columns beside ``item``; a table may have others, of any kind."""
+
+MOST_KINDS = 20
+"""With more different right answers than this they are texts, unless a table names its labels."""
 
 _REQUIRED = ("item", "version")
 _WITHOUT_NULLS = ("item", "version", "correct", "model", "m", "rho", "copy")
@@ -96,6 +101,21 @@ def check_kept(names: Iterable[str], source: str | Path, *, made: Sequence[str] 
                 path=source,
                 column=name,
             )
+
+
+def align_item_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """Return tables whose items have one type: texts if they differ, so that 1 and "1" are one."""
+    kinds = [plain_type(table["item"].type) for table in tables]
+    if len(set(kinds)) == 1:
+        return list(tables)
+    return [
+        table.set_column(
+            table.column_names.index("item"),
+            "item",
+            table["item"].cast(kind).cast(pa.string()),
+        )
+        for table, kind in zip(tables, kinds, strict=True)
+    ]
 
 
 def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> pa.Table:
@@ -200,6 +220,54 @@ def check_values(table: pa.Table, label_names: tuple[str, ...] | None, source: s
                 path=source,
                 column="probabilities",
             )
+
+
+def check_marks(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> None:
+    """Refuse rows whose ``correct`` says otherwise than ``gold`` and ``predicted``.
+
+    Parameters
+    ----------
+    table
+        Has the types of the schema.
+    label_names
+        All labels. None if they are not known: then gold labels of at most 20 kinds are labels, and
+        so is an answer that is one of them. Any other answer is a text, which may be right in other
+        words.
+    source
+        For messages.
+
+    Raises
+    ------
+    InputError
+        With the first such row.
+    """
+    if not {"gold", "predicted", "correct"} <= set(table.column_names):
+        return
+    columns = [table[name].combine_chunks() for name in ("gold", "predicted")]
+    said = [label.strip().casefold() for label in columns[0].dictionary.to_pylist()]
+    if not said:
+        return
+    kinds = np.append(np.unique(said, return_inverse=True)[1], -1)  # the last is for what is none
+    gold, predicted = (kinds[np.asarray(pc.fill_null(each.indices, -1))] for each in columns)
+    is_known = gold >= 0
+    if label_names is None:
+        labels = np.unique(gold[is_known])
+        if labels.size > MOST_KINDS:
+            return
+        is_known &= np.isin(predicted, labels)
+    correct = table["correct"].to_numpy()
+    wrong = np.flatnonzero(is_known & ((gold == predicted) != correct))
+    if wrong.size:
+        row = int(wrong[0])
+        shown = [show_value(table[name][row].as_py()) for name in ("gold", "predicted")]
+        raise InputError(
+            f"{str(bool(correct[row])).lower()} contradicts the gold label {shown[0]} and the "
+            f"answer {shown[1]}, and {say_count(wrong.size, 'row does', 'rows do')} so of "
+            f"{table.num_rows:,}; mend what is wrong, or leave out correct, or predicted",
+            path=source,
+            row=f"row {row}",
+            column="correct",
+        )
 
 
 def check_unique(table: pa.Table, source: str) -> None:

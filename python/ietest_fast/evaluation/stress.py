@@ -16,6 +16,7 @@ from ietest_fast.evaluation.row_notes import RULE, WORD_CLASS, WORD_PAIR
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
 from ietest_fast.evaluation.versions import number_names
+from ietest_fast.values import find_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -310,6 +311,14 @@ def _keeps_labels(original: Predictions, version: Predictions) -> bool:
     return not pc.any(pc.not_equal(after, before.take(places))).as_py()
 
 
+def _count_changed(table: pa.Table) -> int | None:
+    """Count the texts that a test has changed; None where no column says it by yes and no."""
+    if CHANGED not in table.column_names:
+        return None
+    changed, unclear = find_outcomes(table[CHANGED].drop_null())
+    return None if unclear.size else int(changed.sum())
+
+
 def _measure(
     predictions: Predictions,
     original: Predictions,
@@ -336,9 +345,7 @@ def _measure(
         keeps_labels=keeps_labels,
         n_items=len(predictions.items),
         is_foreign=not pc.any(pc.is_in(predictions.items, value_set=original.items)).as_py(),
-        n_changed=int(pc.sum(table[CHANGED]).as_py() or 0)
-        if CHANGED in table.column_names
-        else None,
+        n_changed=_count_changed(table),
         accuracy=Share.of(right, units),
         by_group={}
         if group_by is None

@@ -13,6 +13,7 @@ from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.formats import check_readable, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.row_blocks import blocks
+from ietest_fast.files import read_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,15 +63,10 @@ def read_vectors(path: str | Path, *, column: str | None = None) -> NDArray[Any]
 
 
 def _read_array(path: Path) -> NDArray[Any]:
-    try:
-        found: Any = np.load(path, allow_pickle=False)
-        if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
-            raise InputError("is no array of numbers", path=path)
-        return found
-    except (ValueError, OSError, EOFError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"is no array of numbers: {shorten_error(error)}", path=path) from error
+    found = read_array(path)
+    if found.dtype.kind not in "fiu":
+        raise InputError("is no array of numbers", path=path)
+    return found
 
 
 def _read_lists(path: Path, column: str | None) -> NDArray[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation, Overflow
 from pathlib import Path
@@ -26,7 +25,7 @@ from ietest_fast.errors import ConfigError, IetestError, InputError
 from ietest_fast.experiment.model_config import ModelConfig, Models, Section
 from ietest_fast.experiment.resample import Mode  # noqa: TC001 - pydantic reads it
 from ietest_fast.experiment.train_sizes import TrainSizes  # noqa: TC001 - pydantic reads it
-from ietest_fast.files import check_file
+from ietest_fast.files import check_file, read_toml
 from ietest_fast.registry import list_problems
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
@@ -549,20 +548,9 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     """
     path = Path(path)
     try:
-        check_file(path, expected="a TOML file")
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = read_toml(check_file(path, expected="a TOML file"))
     except InputError as error:
         raise ConfigError([str(error)]) from error
-    except OSError as error:
-        raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from error
-    except RecursionError as error:
-        raise ConfigError([f"{path}: brackets or tables are nested too deep"]) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError([f"{path}: is not UTF-8 text"]) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError([f"{path}: is no TOML: {error}"]) from error
-    except ValueError as error:  # Python's limit on the digits of an integer
-        raise ConfigError([f"{path}: an integer has too many digits"]) from error
     return check_config(merge(values, overrides or {}), folder=path.resolve().parent)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.identity import identify
+from ietest_fast.files import check_file, read_json
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.transform import Material, RowError
@@ -389,11 +390,11 @@ def count_edits(edits: pa.Table) -> dict[str, Any]:
 def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
     import pyarrow.parquet as pq
 
-    summary = json.loads((kept / "summary.json").read_text(encoding="utf-8"))
+    summary = read_json(kept / "summary.json")
     texts: dict[str, SplitTexts] = {}
     changed: dict[str, NDArray[np.bool_]] = {}
     for name, corpus in splits.items():
-        table: pa.Table = pq.read_table(kept / f"{name}.parquet")
+        table: pa.Table = pq.read_table(check_file(kept / f"{name}.parquet"))
         changed[name] = table["changed"].to_numpy()
         texts[name] = SplitTexts(
             versions={ORIGINAL: corpus.table, TRANSFORMED: table.drop_columns(["changed"])},
@@ -431,7 +432,7 @@ def count_row_edits(path: Path, test: Corpus) -> NDArray[np.int64] | None:
 
     if not path.is_file():
         return None
-    there = set(pq.read_schema(path).names)
+    there = set(pq.read_schema(check_file(path)).names)
     edits = pq.read_table(path, columns=sorted(there & {"row", "column", "rule"}))
     counts = [count_by_row(edits, column, n=len(test)) for column in test.text_columns]
     summed: NDArray[np.int64] = np.sum(counts, axis=0)

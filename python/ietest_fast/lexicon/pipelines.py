@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ietest_fast.atomic import hash_file
 from ietest_fast.errors import ResourceError, shorten_error
+from ietest_fast.files import check_folder, read_json
 from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
 from ietest_fast.lexicon.thinc_import import import_thinc
 from ietest_fast.lexicon.token_table import offsets_of
@@ -113,8 +115,7 @@ def hash_pipeline(folder: Path, version: object) -> str:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+            digest.update(bytes.fromhex(hash_file(path)))
     return digest.hexdigest()
 
 
@@ -138,7 +139,6 @@ def resolve_name(name: str | Path | None) -> str:
 def find_folder(name: str) -> Path:
     """Give the folder that holds a pipeline's config.cfg."""
     import importlib.util
-    import json
 
     path = Path(name)
     if path.is_dir():
@@ -155,7 +155,7 @@ def find_folder(name: str) -> Path:
         package = Path(spec.origin).parent
         meta_file = package / "meta.json"
         if meta_file.is_file():
-            meta = json.loads(meta_file.read_text("utf-8"))
+            meta = read_json(meta_file)
             return package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
     raise ResourceError(
         f"no spaCy pipeline {name!r}: neither an installed package nor a folder. Install it "
@@ -204,6 +204,7 @@ def load_spacy(
     ResourceError
         If it cannot be read.
     """
+    check_folder(folder)
     try:
         from confection import Config
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.files import check_folder
 from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.settings import (
     check_kind,
@@ -334,7 +335,7 @@ def load_weights(
 
     try:
         model, report = getattr(transformers, architecture).from_pretrained(
-            folder,
+            check_folder(folder),
             dtype=torch.float32,
             output_loading_info=True,
             trust_remote_code=False,  # otherwise it asks at the terminal

@@ -31,6 +31,7 @@ from ietest_fast.models.quantisation import (
     quantise_statically,
     quietly,
 )
+from ietest_fast.models.settings import read_json
 from ietest_fast.models.training import import_torch
 from ietest_fast.models.vocabularies import TOKENIZER_FILES
 
@@ -337,7 +338,7 @@ def _write_companions(model: Any, checkpoint: Path, folder: Path) -> None:
             shutil.copyfile(checkpoint / name, folder / name)
     if not (folder / "tokenizer.json").is_file():
         load_tokenizer(checkpoint).save(folder / "tokenizer.json")
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = read_json(folder / "config.json")
     # transformers leaves names out that are LABEL_0, LABEL_1, ...
     config.setdefault("id2label", {str(i): name for i, name in model.config.id2label.items()})
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

@@ -16,6 +16,7 @@ import numpy as np
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
+from ietest_fast.files import check_file, open_file
 from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.ports import ChosenPorts
 from ietest_fast.models.runners import open_runner
@@ -94,8 +95,8 @@ class OnnxFiles:
         path = Path(path)
         if path.is_dir():
             model = _find_model(path)
-        elif path.is_file():
-            model = path
+        elif path.exists():
+            model = check_file(path)
         else:
             raise InputError("there is no such file or folder", path=path)
         folders = list(dict.fromkeys([model.parent, path if path.is_dir() else model.parent]))
@@ -107,6 +108,8 @@ class OnnxFiles:
             tokenizer = Path(tokenizer)
             places = [tokenizer if tokenizer.is_dir() else tokenizer.parent]
         named = tokenizer if tokenizer is not None and not Path(tokenizer).is_dir() else None
+        if named is not None and named.exists():
+            check_file(named)
         found = [file for file in map(find_vocabulary, places) if file is not None]
         if named is None and found:
             # Wherever it is, tokenizer.json needs no conversion.
@@ -160,7 +163,7 @@ def find_external_data(model: Path) -> list[Path]:
         tensors name as their places.
     """
     siblings = [path for path in sorted(model.parent.iterdir()) if path.is_file() and path != model]
-    with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with open_file(model) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         beside = [path for path in siblings if data.find(path.name.encode()) >= 0]
         places = set()
         for found in _LOCATION.finditer(data):
@@ -168,7 +171,18 @@ def find_external_data(model: Path) -> list[Path]:
             length = size[0] if len(size) == 1 else (size[0] & 0x7F) | size[1] << 7
             places.add(data[found.end() : found.end() + length])
     below = {model.parent / place.decode(errors="surrogateescape") for place in places}
+    for path in below:  # the runtime would open them
+        if _is_special(path):
+            check_file(path)
     return [*beside, *sorted(path for path in below - set(beside) if path.is_file())]
+
+
+def _is_special(path: Path) -> bool:
+    """Whether there is a pipe or a device; what is no name of a file is nothing."""
+    try:
+        return path.exists() and not path.is_file() and not path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,6 +254,7 @@ class OnnxNetwork:
             max_length=max_length or limit,
             n_known=read_n_known(config),
         )
+        find_external_data(files.model)  # which the runner opens
         runner = open_runner(files.model, **options)
         padding = find_padding(config, tokenizer_config, tokenizer)
         return cls(

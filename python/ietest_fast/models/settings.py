@@ -5,10 +5,10 @@ They come from anywhere, so nothing in them is trusted to be of the kind that it
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from ietest_fast import files
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import Padding
 from ietest_fast.models.classifiers import DEFAULT_THRESHOLD, Head
@@ -52,12 +52,7 @@ def read_json(path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read as JSON: {error}", path=path) from error
-    except RecursionError as error:
-        raise InputError("cannot be read as JSON: it is nested too deep", path=path) from error
+    values = files.read_json(path, most_bytes=files.MOST_SETTINGS)
     if not isinstance(values, dict):
         raise InputError("a JSON object is expected", path=path)
     return values

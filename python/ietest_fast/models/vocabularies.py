@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.files import read_json, read_text
+from ietest_fast.files import check_folder, read_json, read_text
 from ietest_fast.models.tokens import TextTokenizer
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _convert(path: Path, config: Mapping[str, Any]) -> Tokenizer:
         if not (folder / "config.json").is_file() and isinstance(kind, str):
             told["config"] = AutoConfig.for_model(kind)
         tokenizer = AutoTokenizer.from_pretrained(
-            folder, trust_remote_code=False, local_files_only=True, **told
+            check_folder(folder), trust_remote_code=False, local_files_only=True, **told
         )
         backend: Tokenizer | None = getattr(tokenizer, "backend_tokenizer", None)
     except Exception as error:  # what is damaged fails in more ways than can be named

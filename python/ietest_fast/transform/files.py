@@ -23,9 +23,13 @@ from ietest_fast.transform.base import RowError, Transformation, Transformed
 from ietest_fast.transform.columns import as_strings, check_text_columns
 from ietest_fast.transform.edits import COMPANION_RULES
 from ietest_fast.transform.frequent import FrequentCounts
+from ietest_fast.values import find_outcomes, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+CHANGED = "changed"
+"""Column of a transformed file that says which rows are changed."""
 
 
 @runtime_checkable
@@ -122,7 +126,9 @@ def transform_file(
         of labels; null where it gives none.
     text_columns
         The columns that hold texts; None: premise and hypothesis, or as
-        :func:`ietest_fast.corpus.read_corpus` finds them. All other columns are copied.
+        :func:`ietest_fast.corpus.read_corpus` finds them. All other columns are copied, and a
+        column ``changed`` says which rows have other texts; rows that it marks in the source,
+        which an earlier transformation changed, stay marked.
     label_column
         The column of labels, for transformations that do not keep them; None: label or
         gold_label, if there is one.
@@ -134,7 +140,8 @@ def transform_file(
     Raises
     ------
     InputError
-        If a file has no rows, lacks a column or is broken; or if a target is also a source.
+        If a file has no rows, lacks a column or is broken; if its column ``changed`` says something
+        else; or if a target is also a source.
     ResourceError
         If a target cannot be written.
     """
@@ -185,7 +192,7 @@ def _transform_file(
         if not transformation.keeps_labels:
             labels = label_column_of(source, reader.schema, label_column)
         made = transformation.transform(empty, names, n_threads=n_threads)
-        schema = put_labels(made, labels).schema
+        schema = _put_changed(put_labels(made, labels), made, source).schema
         assert made.edits is not None  # noqa: S101 - asked for
         edit_schema = made.edits.schema
         writer = BatchWriter(target, schema)
@@ -207,7 +214,7 @@ def _transform_file(
                     row=f"row {n_read + error.index}",
                     column=error.column,
                 ) from error
-            writer.write(put_labels(made, labels).cast(schema))
+            writer.write(_put_changed(put_labels(made, labels), made, source).cast(schema))
             edits = made.edits
             assert edits is not None  # noqa: S101 - asked for
             _count(edits, n_edits, substitutions)
@@ -319,6 +326,29 @@ def put_labels(made: Transformed, column: str | None) -> pa.Table:
     labels = pa.nulls(table.num_rows, pa.string()) if made.labels is None else made.labels
     place = table.schema.get_field_index(column)
     return table.set_column(place, pa.field(column, pa.string()), labels.cast(pa.string()))
+
+
+def _put_changed(table: pa.Table, made: Transformed, source: Path) -> pa.Table:
+    """Put a column that says which rows are changed, also by an earlier transformation.
+
+    Raises
+    ------
+    InputError
+        If a column of this name is there that says something else.
+    """
+    mask = np.asarray(made.changed, dtype=np.bool_)
+    place = table.schema.get_field_index(CHANGED)
+    if place < 0:
+        return table.append_column(CHANGED, pa.array(mask))
+    before, bad = find_outcomes(table[CHANGED])
+    if bad.size:
+        raise InputError(
+            f"holds {show_value(table[CHANGED][int(bad[0])].as_py())}, and the transformation "
+            "writes there, as true or false, which rows it changes; rename the column",
+            path=source,
+            column=CHANGED,
+        )
+    return table.set_column(place, CHANGED, pa.array(mask | before))
 
 
 def _check_lengths(path: Path, column: pa.Array, name: str, first_row: int) -> None:

@@ -266,7 +266,7 @@ def test_damaged_test_sets_are_refused(
     ("content", "message"),
     [
         (b"", "empty"),
-        (b"{", "no valid JSON"),
+        (b"{", "not JSON"),
         (b"[]", "no file of ParaNLU"),
         (b"{}", "no file of ParaNLU"),
         (b'{"a": 1}', "no file of ParaNLU"),

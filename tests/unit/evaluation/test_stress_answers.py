@@ -241,3 +241,27 @@ def test_the_same_test_under_two_names_is_refused_before_anything_is_made() -> N
     }
     with pytest.raises(InputError, match="the tests 'one' and 'two' are the same"):
         ie.stress(neutral, frame(), suite=suite, label_names=LABELS)
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        (["True", "False", "True", None], 2),
+        (["yes", "no", "yes", "yes"], 3),
+        ([1, 0, 0, 0], 1),
+        ([1.0, 0.0, 1.0, None], 2),
+        (["maybe", "no", "yes", "yes"], None),
+        ([0.25, 0.0, 1.0, 1.0], None),
+    ],
+)
+def test_what_is_changed_is_counted_whatever_its_type(said: list[Any], wanted: int | None) -> None:
+    gold = ["a", "b", "a", "b"]
+    predictions = log(
+        item=[0, 1, 2, 3] * 2,
+        version=["original"] * 4 + ["typos"] * 4,
+        gold=gold * 2,
+        predicted=[*gold, "a", "a", "a", "b"],
+        changed=pa.array([None] * 4 + said),
+    )
+    (profile,) = measure_stress(predictions)
+    assert profile["typos"].n_changed == wanted

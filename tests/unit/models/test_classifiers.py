@@ -279,6 +279,7 @@ def test_an_onnx_folder_and_new_names_for_its_labels(tmp_path):
     assert len(Scores(predicted=np.zeros(2, np.int64)).take(np.array([1]))) == 1
 
 
+@pytest.mark.slow
 def test_a_checkpoint_and_its_pipeline_say_the_same(tmp_path):
     pytest.importorskip("torch", reason="needs the train extra")
     transformers = pytest.importorskip("transformers", reason="needs the train extra")
