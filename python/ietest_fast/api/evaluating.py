@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import read_version
 from ietest_fast.models import as_classifier
+from ietest_fast.report.terminal import show_bars
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
+    from ietest_fast.report.terminal import Bar
     from ietest_fast.stats import Verdict
     from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method
@@ -458,22 +459,12 @@ def make_classifier(
 @contextlib.contextmanager
 def show_bar() -> Iterator[dict[str, Any]]:
     """Give ``on_start`` and ``on_batch`` of a bar on a terminal; nothing where there is none."""
-    if not sys.stderr.isatty():
-        yield {}
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = ("Asking the classifier", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        done: list[int] = [0]
-
-        def start(total: int) -> None:
-            done[0] += total
-            progress.update(task, total=done[0])
-
-        yield {"on_start": start, "on_batch": lambda n: progress.advance(task, n)}
+    with show_bars() as begin:
+        bars: list[Bar] = []
+        yield {
+            "on_start": lambda total: bars.append(begin("Asking the classifier", total)),
+            "on_batch": lambda n: bars[-1].advance(n),
+        }
 
 
 def _classes(classifier: Any) -> list[Any]:
