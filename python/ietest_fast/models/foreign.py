@@ -306,7 +306,7 @@ def _unbind(function: Any) -> tuple[Any, list[str]]:
         function = function.func
     owner = getattr(function, "__self__", None)
     if not inspect.isroutine(function):
-        owner, function = function, getattr(type(function), "__call__", function)
+        owner, function = function, type(function).__call__
     if owner is not None and not inspect.ismodule(owner):
         # Numbers of an object may count its calls.
         own = getattr(owner, "__dict__", {})
@@ -315,7 +315,7 @@ def _unbind(function: Any) -> tuple[Any, list[str]]:
         closed = inspect.getclosurevars(function).nonlocals
     except (TypeError, ValueError):
         closed = {}
-    held |= closed | (getattr(function, "__kwdefaults__", None) or {})
+    held |= {**closed, **(getattr(function, "__kwdefaults__", None) or {})}
     held |= {f"={i}": each for i, each in enumerate(getattr(function, "__defaults__", None) or ())}
     return function, [
         f"{name}={value!r}"

@@ -237,10 +237,11 @@ def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) ->
             path=where,
         )
     if not id2label:
-        if n_labels is None and told is None:
+        n = told if n_labels is None else n_labels
+        if n is None:
             raise InputError("there is no id2label: the labels have no names", path=where)
         _check_counts({"num_labels is": told, "the model's outputs are": n_labels}, where)
-        return tuple(f"LABEL_{i}" for i in range(told if n_labels is None else n_labels))
+        return tuple(f"LABEL_{i}" for i in range(n))
     try:
         by_number = {int(number): name for number, name in id2label.items()}
     except ValueError as error:

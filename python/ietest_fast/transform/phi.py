@@ -143,10 +143,10 @@ def plan(
         return phi.plan()
     if isinstance(phi, str):
         return parse_phi(phi, folder=folder).plan()
-    if isinstance(phi, Mapping) and not is_choice(phi):
-        return PlannedTransformation.of(Rewordings(rewordings=phi))
-    if isinstance(phi, Mapping):
+    if isinstance(phi, Mapping) and is_choice(phi):
         return choose_phi(phi, folder=folder).plan()
+    if isinstance(phi, Mapping):
+        phi = Rewordings(rewordings=phi)
     if isinstance(phi, Transformation) and not isinstance(phi, type):
         return PlannedTransformation.of(phi)
     if is_function(phi):
