@@ -192,6 +192,15 @@ def as_outcome(value: Any) -> bool | None:
 
 
 def show_value(value: object) -> str:
-    """Give a value of a file as messages show it, which is not at any length."""
-    shown = repr(value) if isinstance(value, (str, bytes)) else str(value)
+    """Give a value of a file as messages show it: one line, which is not of any length."""
+    if isinstance(value, (str, bytes)):
+        shown = repr(value[: _MOST_SHOWN + 1])
+        return shown if len(value) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+    if isinstance(value, (list, dict, bool)) or value is None:
+        try:
+            shown = json.dumps(value, ensure_ascii=False, default=str)
+        except (TypeError, ValueError, RecursionError):
+            shown = str(value)
+    else:
+        shown = " ".join(str(value).split())
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.models import check_out
-from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, FiniteRange, check_not_given
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    NAMES,
+    CommaList,
+    FiniteRange,
+    check_not_given,
+    csv_option,
+)
 from ietest_fast.cli.printing import print_json, print_table
 from ietest_fast.plurals import say_count
 
@@ -101,6 +108,7 @@ _WORDS = CommaList(
     "log_probability (Parquet, CSV, TSV or JSONL).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@csv_option()
 def command(
     *,
     source: Path,

@@ -24,6 +24,7 @@ from ietest_fast.cli.options import (
     OpenShare,
     check_margin,
     check_not_given,
+    csv_option,
     exit_status,
     split_names,
     test_options,
@@ -143,6 +144,7 @@ _OF_MODELS = (
 @logic_options
 @log_options
 @test_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],

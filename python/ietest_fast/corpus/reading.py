@@ -18,18 +18,21 @@ from ietest_fast.corpus.dataset import (
     rename_texts,
 )
 from ietest_fast.corpus.formats import (
+    SKIP_HINT,
     Format,
+    QuoteWatch,
     check_readable,
     check_utf8,
     column_names,
     diagnose,
     field_records,
-    format_of,
+    find_format,
     has_no_rows,
     json_records,
     locate_row,
     open_bytes,
     open_parquet,
+    warn_of_skipped,
 )
 from ietest_fast.corpus.labels import names_in_metadata
 from ietest_fast.corpus.reasoning_files import find_task, read_task
@@ -97,7 +100,7 @@ def read_corpus(
     """
     path = Path(path)
     check_readable(path)
-    form = format_of(path, quoted=quoted)
+    form = find_format(path, quoted=quoted)
     try:
         file = open_parquet(path) if form.kind == "parquet" else None
         names = column_names(path, form) if file is None else list(file.schema_arrow.names)
@@ -191,9 +194,16 @@ def _read_delimited(
 
     block_bytes = _BLOCK_BYTES
     while True:
-        options = csv_options(form, names, wanted, block_bytes=block_bytes)
+        skipped: list[None] = []
+        options = csv_options(
+            form,
+            names,
+            wanted,
+            block_bytes=block_bytes,
+            on_bad_row=partial(skipped.append, None),
+        )
         try:
-            return pacsv.read_csv(open_bytes(path, form), **options)
+            table = pacsv.read_csv(open_bytes(path, form), **options)
         except pa.ArrowInvalid as error:
             if has_no_rows(error):
                 return pa.schema([(name, pa.string()) for name in wanted]).empty_table()
@@ -203,6 +213,9 @@ def _read_delimited(
             if not form.quoted and "Expected" in str(error):
                 return _read_short_rows(path, form, names, wanted)
             raise
+        QuoteWatch(path, form).advance()
+        warn_of_skipped(path, len(skipped))
+        return table
 
 
 def _read_short_rows(
@@ -225,7 +238,7 @@ def _read_short_rows(
     for number, fields in records:
         if not needed <= len(fields) <= len(names):
             raise InputError(
-                f"{len(fields)} fields, {len(names)} expected as in the header",
+                f"{len(fields)} fields, {len(names)} expected as in the header; {SKIP_HINT}",
                 path=path,
                 row=f"line {number}",
             )
@@ -240,7 +253,7 @@ def _read_jsonl(path: Path, form: Format, texts: Sequence[str], wanted: Sequence
 
     kinds = _first_kinds(path, form, texts, wanted)
     block_bytes = _BLOCK_BYTES
-    while all(kind is not None for kind in kinds.values()):
+    while form.array is None and all(kind is not None for kind in kinds.values()):
         # All types are given: Arrow crashes where it has to find them in deeply nested values.
         options = pajson.ParseOptions(
             explicit_schema=pa.schema(list(kinds.items())), unexpected_field_behavior="ignore"

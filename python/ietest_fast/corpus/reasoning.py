@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.dataset import LABEL, Corpus
-from ietest_fast.corpus.formats import check_readable, format_of, json_records
+from ietest_fast.corpus.formats import check_readable, find_format, json_records
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def _by_hypothesis(table: pa.Table, codes: list[int]) -> pa.Table:
 
 def _read_records(path: Path) -> tuple[list[int], list[dict[str, Any]]]:
     check_readable(path)
-    form = format_of(path)
+    form = find_format(path)
     if form.kind != "jsonl":
         raise InputError(f"is {form.kind}, JSON lines (.jsonl) expected", path=path)
     found = list(json_records(path, form))

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import check_columns, list_names
 from ietest_fast.corpus.dataset import are_categories, is_text
-from ietest_fast.corpus.formats import format_of, locate_row
+from ietest_fast.corpus.formats import find_format, locate_row
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.schema import plain_type
@@ -150,7 +150,7 @@ def read_masked_items(path: str | Path, *, groups: Sequence[str] | None = None) 
     wanted = list(dict.fromkeys([*texts, *chosen, *(["item"] if "item" in names else [])]))
     with open_batches(path, columns=wanted, texts=texts, types_of="file") as batches:
         table = pa.Table.from_batches(list(batches), schema=batches.schema)
-    return _take(table, texts, chosen, str(path), partial(locate_row, path, format_of(path)))
+    return _take(table, texts, chosen, str(path), partial(locate_row, path, find_format(path)))
 
 
 def masked_items_from_table(

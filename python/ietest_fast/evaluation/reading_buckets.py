@@ -66,7 +66,7 @@ def read_buckets(
         or the rows of an item have different labels and are not to be left out.
     """
     from ietest_fast.corpus import open_batches, read_corpus
-    from ietest_fast.corpus.formats import format_of, locate_row
+    from ietest_fast.corpus.formats import find_format, locate_row
 
     path = Path(path)
     with open_batches(path, types_of="start") as reader:
@@ -86,7 +86,7 @@ def read_buckets(
         item_column=item_column,
         version_column=version_column,
         drop_mixed=drop_mixed,
-        locate=partial(locate_row, path, format_of(path, quoted=options.get("quoted"))),
+        locate=partial(locate_row, path, find_format(path, quoted=options.get("quoted"))),
     )
 
 

@@ -11,6 +11,7 @@ from ietest_fast.corpus.formats import (
     check_readable,
     column_names,
     diagnose,
+    find_format,
     format_of,
     json_records,
 )
@@ -47,7 +48,7 @@ class TableReader:
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the columns that are needed."""
-        names = _names_of(path, format_of(path))
+        names = _names_of(path, find_format(path))
         named = fields.answer_columns or fields.correct_columns or fields.predicted
         if is_long(names) and not named and not fields.correct:
             return _read_long(path, names)
@@ -137,7 +138,7 @@ def list_columns(path: str | Path) -> list[str]:
     """
     place = Path(path)
     check_readable(place)
-    return _names_of(place, format_of(place))
+    return _names_of(place, find_format(place))
 
 
 def holds_versions(path: str | Path) -> bool:
@@ -167,7 +168,7 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     """
     import pyarrow as pa
 
-    form = format_of(path)
+    form = find_format(path)
     wanted = list(dict.fromkeys(wanted))
     if form.kind != "jsonl":
         return read_columns(path, wanted)
@@ -233,7 +234,7 @@ def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
 
     from ietest_fast.evaluation.predictions import Predictions
 
-    form = format_of(path)
+    form = find_format(path)
     if form.kind == "parquet":
         whole = Predictions.read(path)
     else:
