@@ -8,6 +8,7 @@ Labels have a door of their own, :mod:`ietest_fast.corpus.labels`.
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ ID_COLUMNS = frozenset(
 """Names, case-folded, of columns that usually tell rows apart."""
 
 _MOST_SHOWN = 60
+_ORIGINAL = "original"  # the version that others are compared with
 _TRUE = frozenset({"true", "t", "yes", "right", "correct"})
 _FALSE = frozenset({"false", "f", "no", "wrong", "incorrect"})
 
@@ -40,6 +42,110 @@ _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
     """Whether no value is missing or there twice."""
     return column.null_count == 0 and len(pc.unique(column)) == len(column)
+
+
+def as_texts(
+    column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str | None = None
+) -> pa.Array:
+    """Return ids, versions or labels of any type as texts, in one piece; what is missing stays so.
+
+    Numbers that are whole are written as integers, as 1 for 1.0.
+
+    Parameters
+    ----------
+    column
+        Texts, numbers, booleans, dates, or categories of these.
+    path, name
+        The source and its column, for messages.
+
+    Raises
+    ------
+    InputError
+        If values are something else: lists, objects, bytes.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        # Not all kinds of categories can be cast, and each value is looked at once.
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        parts = [
+            as_texts(chunk.dictionary, path=path, name=name).take(chunk.indices) for chunk in chunks
+        ]
+        return pa.concat_arrays(parts) if parts else pa.array([], pa.string())
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    is_bytes = (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+    if is_bytes or pa.types.is_nested(kind):
+        raise InputError(
+            f"values are of type {kind}; expected texts or numbers", path=path, column=name
+        )
+    try:
+        if pa.types.is_floating(kind):
+            column = _without_nan(column)
+            if _are_whole(column):
+                column = column.cast(pa.int64())
+        elif pa.types.is_decimal(kind):
+            return _strip_decimals(column.cast(pa.string()))
+        return column.cast(pa.string())
+    except pa.ArrowException as error:
+        raise InputError(
+            f"values of type {kind} are no texts: {shorten_error(error)}", path=path, column=name
+        ) from error
+
+
+def _without_nan(column: pa.Array) -> pa.Array:
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+
+
+def _are_whole(column: pa.Array) -> bool:
+    small = pc.less(pc.abs(column), float(2**53))
+    return pc.all(pc.and_(pc.equal(pc.round(column), column), small), min_count=0).as_py()
+
+
+def _strip_decimals(texts: pa.Array) -> pa.Array:
+    whole = pc.all(pc.match_substring_regex(texts, r"^[+-]?[0-9]+(\.0*)?$"), min_count=0).as_py()
+    return pc.replace_substring_regex(texts, r"\.0*$", "") if whole else texts
+
+
+def as_versions(
+    column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str = "version"
+) -> pa.Array:
+    """Return names of versions as texts without blanks around them.
+
+    Parameters
+    ----------
+    column
+        As for :func:`as_texts`.
+    path, name
+        The source and its column, for messages.
+
+    Raises
+    ------
+    InputError
+        If two names differ in case, or in the blanks around them, only.
+    """
+    encoded = as_texts(column, path=path, name=name).dictionary_encode()
+    found: dict[str, str] = {}
+    names: list[str | None] = []
+    for given in encoded.dictionary.to_pylist():
+        if given is None:
+            names.append(None)
+            continue
+        plain = unicodedata.normalize("NFC", given.strip())
+        key = plain.casefold()
+        if found.setdefault(key, given) != given:
+            raise InputError(
+                f"{show_value(found[key])} and {show_value(given)} name the same version; write "
+                "them alike",
+                path=path,
+                column=name,
+            )
+        names.append(_ORIGINAL if key == _ORIGINAL else plain)
+    return pa.array(names, pa.string()).take(encoded.indices)
 
 
 def read_ids(
@@ -59,14 +165,7 @@ def read_ids(
     InputError
         If an id is missing or there twice, or ids are neither texts nor numbers.
     """
-    try:
-        texts = column.cast(pa.string())
-    except pa.ArrowException as error:
-        raise InputError(
-            f"its ids cannot be compared: {shorten_error(error)}", path=path, column=name
-        ) from error
-    if isinstance(texts, pa.ChunkedArray):
-        texts = texts.combine_chunks()
+    texts = as_texts(column, path=path, name=name)
     if are_ids(texts):
         return texts
     if texts.null_count:
@@ -75,7 +174,8 @@ def read_ids(
     counts = pc.value_counts(texts)
     repeated = counts.filter(pc.greater(counts.field("counts"), 1))
     raise InputError(
-        f"{len(repeated):,} ids occur more than once, such as {repeated[0]['values'].as_py()!r}",
+        f"{len(repeated):,} ids occur more than once, such as "
+        f"{show_value(repeated[0]['values'].as_py())}",
         path=path,
         column=name,
     )
@@ -107,7 +207,7 @@ def match_ids(
     rows = pc.index_in(mine, value_set=theirs)
     if rows.null_count or len(theirs) != len(mine):
         absent = mine.filter(rows.is_null())
-        which = f", such as {absent[0].as_py()!r}" if len(absent) else ""
+        which = f", such as {show_value(absent[0].as_py())}" if len(absent) else ""
         raise InputError(
             f"its {len(theirs):,} ids are not those of the {len(mine):,} rows of {sources[0]}: "
             f"{len(absent):,} of these are missing{which}",

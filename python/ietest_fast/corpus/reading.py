@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from ietest_fast.corpus.formats import (
     open_parquet,
     warn_of_skipped,
 )
-from ietest_fast.corpus.labels import names_in_metadata
+from ietest_fast.corpus.labels import NLI_LABELS, names_in_metadata
 from ietest_fast.corpus.reasoning_files import find_task, read_task
 from ietest_fast.corpus.streams import csv_options, open_batches
 from ietest_fast.errors import InputError
@@ -75,8 +76,8 @@ def read_corpus(
     label_names
         Names of the labels 0, 1, ... None to take them from a Parquet file of the ``datasets``
         library, else those of natural language inference (0 entailment, 1 neutral,
-        2 contradiction) for pairs that are labelled by them or by integers, else the distinct
-        labels in sorted order.
+        2 contradiction) for pairs that are labelled by these names or by 0, 1 and 2, all of which
+        occur, else the distinct labels in sorted order.
     keep_columns
         Further columns to keep.
     missing_text
@@ -170,20 +171,31 @@ def read_corpora(
     Parameters
     ----------
     paths
-        The first file's labels are the dataset's: one that occurs only later is unknown.
+        The first file's labels are the dataset's: one that occurs only later is unknown. But where
+        the numbers 0, 1 and 2 occur in all files of pairs together, they are NLI's labels.
     keep_in_last
         More columns to keep from the last file, which is where the test set comes from.
     **options
         As for :func:`read_corpus`.
     """
     corpora: list[Corpus] = []
-    for number, path in enumerate(paths, start=1):
-        if corpora and options.get("label_names") is None:
-            options["label_names"] = corpora[0].label_names
-        if number == len(paths):
-            kept = (*options.get("keep_columns", ()), *keep_in_last)
-            options["keep_columns"] = tuple(dict.fromkeys(kept))
-        corpora.append(read_corpus(path, **options))
+    try:
+        for number, path in enumerate(paths, start=1):
+            if corpora and options.get("label_names") is None:
+                options["label_names"] = corpora[0].label_names
+            if number == len(paths):
+                kept = (*options.get("keep_columns", ()), *keep_in_last)
+                options["keep_columns"] = tuple(dict.fromkeys(kept))
+            corpora.append(read_corpus(path, **options))
+    except InputError:
+        if not (corpora and options["label_names"] is corpora[0].label_names):
+            raise
+        if not corpora[0].is_pair or not {"0", "1", "2"}.issuperset(corpora[0].label_names):
+            raise
+        with contextlib.suppress(InputError):
+            options["label_names"] = NLI_LABELS
+            return read_corpora(paths, keep_in_last=keep_in_last, **options)
+        raise
     return tuple(corpora)
 
 

@@ -13,9 +13,12 @@ from ietest_fast.corpus.labels import (
     TWO_LABELS,
     EncodedLabels,
     UnknownLabelError,
+    check_label_names,
     encode_labels,
+    label_key,
 )
 from ietest_fast.errors import InputError
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,11 +40,14 @@ def check_names(names: Sequence[str]) -> None:
     InputError
         If they are.
     """
-    folded = [name.strip().lower() for name in names]
-    if len(names) < 2 or not all(folded) or len(set(folded)) < len(folded):
+    try:
+        check_label_names(names)
+    except InputError as error:
         raise InputError(
-            f"labels need at least two different names, none of them empty, not {list(names)}"
-        )
+            f"labels need at least two different names, none of them empty: {error}"
+        ) from error
+    if len(names) < 2:
+        raise InputError(f"labels need at least two different names, not {show_value(list(names))}")
 
 
 def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
@@ -81,7 +87,7 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
         If predictions are numbers and gold labels are names, without a number among them.
     """
     names = encode_gold(gold, None).names
-    known = {name.casefold() for name in names}
+    known = {label_key(name) for name in names}
     has_numbers = not known or any(_are_numbers({name}) for name in known)
     predicted: set[str] = set()
     for each in answers:
@@ -99,7 +105,7 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
     seen = known | predicted
     numbers = {name for name in seen if _are_numbers({name})}
     if not known <= numbers:
-        return NLI_LABELS if known & set(NLI_LABELS) and not known & TWO_LABELS else names
+        return NLI_LABELS if known & set(NLI_LABELS) and not known & set(TWO_LABELS) else names
     if seen == {"0", "1", "2"} or numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
         return NLI_LABELS
     highest = max(map(int, known), default=0)
@@ -192,7 +198,7 @@ def _values(answers: Answers) -> set[str]:
         raise InputError(
             str(error), path=answers.path, row=f"row {error.row}", column=answers.predicted_column
         ) from error
-    return {name.casefold() for name in names}
+    return {label_key(name) for name in names}
 
 
 def _are_numbers(names: set[str]) -> bool:

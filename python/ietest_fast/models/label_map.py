@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ietest_fast.corpus.labels import NOT_CONTRADICTED, NOT_ENTAILED
+from ietest_fast.corpus.labels import TWO_LABELS, label_key
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,28 +22,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_NOT_ENTAILMENT = "not_entailment"
-_NOT_CONTRADICTION = "not_contradiction"
+_NOT_ENTAILMENT, _NOT_CONTRADICTION = TWO_LABELS
 
 # What one of two labels stands for where the other side has three.
 _MERGED = {
     _NOT_ENTAILMENT: frozenset({"neutral", "contradiction"}),
     _NOT_CONTRADICTION: frozenset({"entailment", "neutral"}),
 }
-
-# Other names of NLI's labels, case-folded.
-_ALIASES = (
-    {
-        "entail": "entailment",
-        "entails": "entailment",
-        "entailed": "entailment",
-        "contradict": "contradiction",
-        "contradicts": "contradiction",
-        "contradictory": "contradiction",
-    }
-    | dict.fromkeys(NOT_ENTAILED, _NOT_ENTAILMENT)
-    | dict.fromkeys(NOT_CONTRADICTED, _NOT_CONTRADICTION)
-)
 
 # What a model without names of its own calls its labels.
 _NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
@@ -104,16 +89,16 @@ def match_labels(
     """
     given = [] if label_map is None else _apply_map(model_labels, data_labels, label_map)
     if label_map is None:
-        nameless = [name for name in model_labels if _NAMELESS.fullmatch(_fold(name))]
-        data_is_nameless = all(_NAMELESS.fullmatch(_fold(name)) for name in data_labels)
+        nameless = [name for name in model_labels if _NAMELESS.fullmatch(label_key(name))]
+        data_is_nameless = all(_NAMELESS.fullmatch(label_key(name)) for name in data_labels)
         if nameless and not data_is_nameless:
             example = ",".join(f"{i}={name}" for i, name in enumerate(data_labels))
             raise InputError(
                 f"the model's labels are {', '.join(model_labels)}: nobody can tell which is "
                 f"which; say so (in Python label_map={{...}}), such as --label-map {example}"
             )
-        given = [canonical_label(name) for name in model_labels]
-    data = [canonical_label(name) for name in data_labels]
+        given = [label_key(name) for name in model_labels]
+    data = [label_key(name) for name in data_labels]
     if len(set(given)) < len(given) and label_map is None:
         raise InputError(f"two of the model's labels mean the same: {', '.join(model_labels)}")
     names = data
@@ -147,19 +132,6 @@ def match_labels(
     )
 
 
-def _fold(name: str) -> str:
-    return name.strip().casefold()
-
-
-def canonical_label(name: str) -> str:
-    """Return the name of a label, case-folded; of NLI's labels always the same one.
-
-    These are ``entailment``, ``neutral`` and ``contradiction``, or one of the two and
-    ``not_entailment`` or ``not_contradiction``.
-    """
-    return _ALIASES.get(_fold(name), _fold(name))
-
-
 def _merge(name: str, whole: str) -> str:
     return whole if name in _MERGED[whole] else name
 
@@ -168,11 +140,11 @@ def _apply_map(
     model_labels: Sequence[str], data_labels: Sequence[str], label_map: Mapping[str, str]
 ) -> list[str]:
     """Give the data's name, canonical, of each of the model's outputs."""
-    by_name = {_fold(name): i for i, name in enumerate(model_labels)}
+    by_name = {label_key(name): i for i, name in enumerate(model_labels)}
     targets: list[str | None] = [None] * len(model_labels)
-    known = {canonical_label(name) for name in data_labels}
+    known = {label_key(name) for name in data_labels}
     for source, target in label_map.items():
-        place = by_name.get(_fold(source))
+        place = by_name.get(label_key(source))
         if place is None and source.strip().isdecimal() and int(source) < len(model_labels):
             place = int(source)
         if place is None:
@@ -181,7 +153,7 @@ def _apply_map(
             )
         if targets[place] is not None:
             raise InputError(f"--label-map names the model's label {model_labels[place]!r} twice")
-        name = canonical_label(target)
+        name = label_key(target)
         if name not in known and not {name, *known} & _MERGED.keys():
             raise InputError(
                 f"--label-map: the data have no label {target!r}; they have "
