@@ -85,20 +85,19 @@ def as_texts(
         )
     try:
         if pa.types.is_floating(kind):
-            column = _without_nan(column)
-            if _are_whole(column):
-                column = column.cast(pa.int64())
-        elif pa.types.is_decimal(kind):
+            numbers = column.cast(pa.float64())
+            numbers = pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+            if _are_whole(numbers):
+                return numbers.cast(pa.int64()).cast(pa.string())
+            texts = column.cast(pa.float32() if pa.types.is_float16(kind) else kind)
+            return pc.if_else(numbers.is_valid(), texts.cast(pa.string()), None)
+        if pa.types.is_decimal(kind):
             return _strip_decimals(column.cast(pa.string()))
         return column.cast(pa.string())
     except pa.ArrowException as error:
         raise InputError(
             f"values of type {kind} are no texts: {shorten_error(error)}", path=path, column=name
         ) from error
-
-
-def _without_nan(column: pa.Array) -> pa.Array:
-    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
 
 
 def _are_whole(column: pa.Array) -> bool:
@@ -111,7 +110,16 @@ def _strip_decimals(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, r"\.0*$", "") if whole else texts
 
 
-def as_versions(
+def as_items(column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str) -> pa.Array:
+    """Return names of items: integers as int64, anything else as :func:`as_texts`."""
+    if pa.types.is_integer(column.type):
+        whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        if whole.type != pa.uint64():  # which need not be one
+            return whole.cast(pa.int64())
+    return as_texts(column, path=path, name=name)
+
+
+def name_versions(
     column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str = "version"
 ) -> pa.Array:
     """Return names of versions as texts without blanks around them.
@@ -251,7 +259,10 @@ def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[n
     """Say of each value whether it is a right one, and in which rows there is no outcome."""
     if pa.types.is_boolean(column.type) and column.null_count == 0:
         return np.asarray(column.to_numpy(), dtype=np.bool_), np.empty(0, dtype=np.int64)
-    if pa.types.is_temporal(column.type):  # as a word a duration of 1 s is 1
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_temporal(kind) or pa.types.is_nested(kind):  # as a word a duration of 1 s is 1
         return np.zeros(len(column), dtype=np.bool_), np.arange(len(column))
     words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
     encoded = words.combine_chunks().dictionary_encode()
@@ -263,6 +274,36 @@ def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[n
     right = (numbers == 1) | np.array([word in _TRUE for word in said], dtype=np.bool_)
     wrong = (numbers == 0) | np.array([word in _FALSE for word in said], dtype=np.bool_)
     return right[codes], np.flatnonzero(~right[codes] & ~wrong[codes])
+
+
+def as_outcomes(column: pa.ChunkedArray, *, path: str | Path, name: str) -> pa.Array:
+    """Return outcomes as booleans; a missing one stays missing.
+
+    Parameters
+    ----------
+    column
+        As for :func:`find_outcomes`.
+    path, name
+        The source and its column, for messages.
+
+    Raises
+    ------
+    InputError
+        If a value is no outcome.
+    """
+    right, bad = find_outcomes(column)
+    missing = pc.is_null(column, nan_is_null=True).to_numpy().copy()
+    for row in bad[~missing[bad]].tolist():
+        value = column[row].as_py()
+        if str(value).strip().casefold() not in {"", "nan"}:
+            raise InputError(
+                f"{show_value(value)} is no outcome; expected 0 or 1, or true or false",
+                path=path,
+                row=f"row {row}",
+                column=name,
+            )
+    missing[bad] = True
+    return pa.array(right, mask=missing)
 
 
 def unwrap(value: Any) -> Any:

@@ -333,7 +333,7 @@ def damage(name: str, path: Path) -> Path:
     [
         ("short", "has 50 vectors, but"),
         ("flat", "has the shape 60; a vector for each row expected"),
-        ("nan", "row 7: 1 vectors have a number that is missing or infinite"),
+        ("nan", "row 7: 1 vector has a number that is missing, infinite or beyond 1e"),
         ("objects", "is no array of numbers"),
         ("text", "is no array of numbers"),
         ("none", "no such file"),

@@ -211,15 +211,16 @@ def index_labels(column: pa.Array | pa.ChunkedArray, names: Sequence[str]) -> pa
     """
     texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = texts.dictionary_encode()
-    place_of = {_whole_key(name): place for place, name in enumerate(names)}
+    place_of = {answer_key(name): place for place, name in enumerate(names)}
     found = [
-        None if value is None else place_of.get(_whole_key(value))
+        None if value is None else place_of.get(answer_key(value))
         for value in encoded.dictionary.to_pylist()
     ]
     return pa.array(found, pa.int32()).take(encoded.indices)
 
 
-def _whole_key(name: str) -> str:
+def answer_key(name: str) -> str:
+    """Return what is the same for all spellings of a label, 1 and 1.0 among them."""
     return label_key(_FRACTION.sub(r"\1", name.strip()))
 
 
@@ -236,7 +237,12 @@ def names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] |
 def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
+        column = pa.chunked_array(
+            [chunk.dictionary.take(chunk.indices) for chunk in column.chunks], kind.value_type
+        )
+        kind = column.type
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64(), safe=False)
         kind = column.type
     if pa.types.is_floating(kind):
         # pandas turns integers into floats as soon as one is missing.

@@ -18,10 +18,11 @@ from ietest_fast.corpus.labels import (
     label_key,
 )
 from ietest_fast.errors import InputError
-from ietest_fast.values import show_value
+from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -135,7 +136,7 @@ def encode_predictions(
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
     if unparsed != "error":
-        column = _known_only(column, names)
+        column = _known_only(column, names, path=answers.path, name=answers.predicted_column)
     try:
         encoded = encode_labels(column, label_names=names, is_pair=False)
     except UnknownLabelError as error:
@@ -158,12 +159,11 @@ def encode_predictions(
     return encoded.codes
 
 
-def _known_only(column: pa.ChunkedArray, names: tuple[str, ...]) -> pa.ChunkedArray:
+def _known_only(
+    column: pa.ChunkedArray, names: tuple[str, ...], *, path: str | Path, name: str
+) -> pa.ChunkedArray:
     """Return a column in which every value that is no label is null."""
-    kind = column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        column = column.cast(pa.string())
-    encoded = column.combine_chunks().dictionary_encode()
+    encoded = as_texts(column, path=path, name=name).dictionary_encode()
     values = encoded.dictionary.to_pylist()
     kept: list[str | None] = []
     for value in values:
@@ -183,9 +183,10 @@ def _values(answers: Answers) -> set[str]:
     """Return the distinct predictions of a log, case-folded; numbers as integers."""
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
+    numbers = column.cast(pa.float64()) if pa.types.is_floating(column.type) else None
     if (
-        pa.types.is_floating(column.type)
-        and not pc.all(pc.equal(pc.round(column), column), min_count=0).as_py()
+        numbers is not None
+        and not pc.all(pc.equal(pc.round(numbers), numbers), min_count=0).as_py()
     ):
         raise InputError(
             "holds numbers with decimals, which are no labels; `ietest-fast test` compares scores",

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import (
     Unparsed,
@@ -18,6 +19,7 @@ from ietest_fast.evaluation.answer_labels import (
 from ietest_fast.evaluation.log_alignment import item_names
 from ietest_fast.evaluation.predictions import CHANGED, Predictions
 from ietest_fast.evaluation.schema import check_kept
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -202,7 +204,7 @@ def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, A
     columns: dict[str, Any] = {"correct": pc.fill_null(log.correct, False)}
     for name, values in (("gold", log.gold), ("predicted", log.predicted)):
         if values is not None and log.is_scored:
-            columns[name] = values.combine_chunks().cast(pa.string())
+            columns[name] = as_texts(values, path=log.path, name=name)
     if names is not None and log.probabilities is not None:
         columns["probabilities"] = log.probabilities
     return columns
@@ -210,11 +212,12 @@ def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, A
 
 def _has_others(log: Answers, names: tuple[str, ...]) -> bool:
     """Whether a log has answers that are none of the labels."""
-    return any(
-        values is not None
-        and bool(set(pc.unique(values.cast(pa.string())).drop_null().to_pylist()) - set(names))
-        for values in (log.gold, log.predicted)
-    )
+    for values in (log.gold, log.predicted):
+        if values is not None:
+            texts = as_texts(pc.unique(values).drop_null(), path=log.path)
+            if index_labels(texts, names).null_count:
+                return True
+    return False
 
 
 def _find_changed(part: Part, parts: list[Part]) -> pa.Array | None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.labels import index_labels, label_key
+from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, as_versions, show_value
+from ietest_fast.values import as_items, as_outcomes, as_texts, name_versions, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,16 +112,13 @@ def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str)
         kind = TYPES.get(name)
         try:
             if name == "item":
-                is_integer = pa.types.is_integer(plain_type(column.type))
-                made = (
-                    column.cast(pa.int64())
-                    if is_integer
-                    else as_texts(column, path=source, name=name)
-                )
+                made = as_items(column, path=source, name=name)
             elif name in answers:
                 made = _encode(column, labels, source, name)
             elif name == "version":
-                made = as_versions(column, path=source).dictionary_encode()
+                made = name_versions(column, path=source).dictionary_encode()
+            elif name == "correct" and not pa.types.is_boolean(column.type):
+                made = as_outcomes(column, path=source, name=name)
             elif kind == NAMES:
                 made = as_texts(column, path=source, name=name).dictionary_encode()
             elif kind is not None:
@@ -164,7 +161,7 @@ def _find_labels(table: pa.Table, answers: Sequence[str], source: str) -> list[s
         found = sorted(value for value in used if value is not None)
         exact.update(found)
         for value in found:
-            spellings.setdefault(label_key(value), value)
+            spellings.setdefault(answer_key(value), value)
     labels = sorted(spellings.values())
     if len(labels) == len(exact) or "correct" not in table.column_names:
         return labels

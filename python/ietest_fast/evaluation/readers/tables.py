@@ -18,7 +18,7 @@ from ietest_fast.corpus.formats import (
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.models.columns import read_columns
-from ietest_fast.values import ID_COLUMNS, find_outcomes, show_value, unwrap
+from ietest_fast.values import ID_COLUMNS, as_outcomes, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,9 @@ class TableReader:
                 items=None if fields.item is None else table[fields.item].combine_chunks(),
                 gold=table[gold] if has_gold else None,
                 predicted=None if are_outcomes else table[column],
-                correct=_as_outcomes(table[column], column, path) if are_outcomes else None,
+                correct=as_outcomes(table[column], path=path, name=column)
+                if are_outcomes
+                else None,
                 version=version if len(columns) > 1 else None,
                 columns={name: table[name].combine_chunks() for name in fields.keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
@@ -202,36 +204,8 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     return pa.table(columns)
 
 
-def _as_outcomes(column: pa.ChunkedArray, name: str, path: Path) -> pa.Array:
-    """Return outcomes as booleans; a missing one stays missing.
-
-    Raises
-    ------
-    InputError
-        If a value is no outcome.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    right, bad = find_outcomes(column)
-    missing = pc.is_null(column, nan_is_null=True).to_numpy().copy()
-    for row in bad[~missing[bad]].tolist():
-        value = column[row].as_py()
-        if str(value).strip().lower() not in {"", "nan"}:
-            raise InputError(
-                f"{show_value(value)} is no outcome; expected 0 or 1, or true or false",
-                path=path,
-                row=f"row {row}",
-                column=name,
-            )
-    missing[bad] = True
-    return pa.array(right, mask=missing)
-
-
 def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
     """Read a table with a row for each item and version, also of several classifiers."""
-    import pyarrow as pa
-
     from ietest_fast.evaluation.predictions import Predictions
 
     form = find_format(path)
@@ -239,16 +213,6 @@ def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
         whole = Predictions.read(path)
     else:
         table = read_values(path, names)
-        for name in ("item", "gold", "predicted", "model", "version"):
-            if name in names:
-                table = table.set_column(
-                    table.column_names.index(name), name, table[name].cast(pa.string())
-                )
-        if "correct" in names:
-            place = table.column_names.index("correct")
-            table = table.set_column(
-                place, "correct", _as_outcomes(table["correct"], "correct", path)
-            )
         whole = Predictions(table=table, source=str(path))
     found = []
     for group in whole.groups:
