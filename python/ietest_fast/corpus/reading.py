@@ -56,6 +56,7 @@ def read_corpus(
     missing_text: OnMissingText = "error",
     quoted: bool | None = None,
     labels_file: str | Path | None = None,
+    or_usual_texts: bool = False,
 ) -> Corpus:
     """Read and check a file of labelled texts or pairs of texts.
 
@@ -88,6 +89,9 @@ def read_corpus(
     labels_file
         Of α-NLI: one label a line. None: the key ``label``, or the file beside `path` that the
         publication gives it, ``dev-labels.lst`` for ``dev.jsonl``.
+    or_usual_texts
+        Whether a file that has none of `text_columns` is read as without them; its texts get these
+        names.
 
     Returns
     -------
@@ -125,11 +129,7 @@ def read_corpus(
             "in a file of their own",
             path=path,
         )
-    if text_columns is None:
-        texts, canonical = find_text_columns(path, names)
-    else:
-        texts = (text_columns,) if isinstance(text_columns, str) else tuple(text_columns)
-        canonical = texts
+    texts, canonical = _find_texts(path, names, text_columns, or_usual=or_usual_texts)
     if label_column is None:
         label_column = find_label_column(path, names, prefer_gold="sentence1" in texts)
     # A text goes by its name in the file and by its name in the corpus.
@@ -163,6 +163,20 @@ def read_corpus(
     )
 
 
+def _find_texts(
+    path: Path, names: Sequence[str], wanted: Sequence[str] | None, *, or_usual: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns of texts in a file, and what they are called in the corpus."""
+    if wanted is None:
+        return find_text_columns(path, names)
+    texts = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if or_usual and not set(texts) & set(names):
+        with contextlib.suppress(InputError):  # which would not name the user's columns
+            usual = find_text_columns(path, names)[0]
+            return (usual if len(usual) == len(texts) else texts), texts
+    return texts, texts
+
+
 def read_corpora(
     paths: Sequence[str | Path], *, keep_in_last: Sequence[str] = (), **options: Any
 ) -> tuple[Corpus, ...]:
@@ -186,7 +200,8 @@ def read_corpora(
             if number == len(paths):
                 kept = (*options.get("keep_columns", ()), *keep_in_last)
                 options["keep_columns"] = tuple(dict.fromkeys(kept))
-            corpora.append(read_corpus(path, **options))
+            # The parts of one dataset may be of several makers, as XNLI's are.
+            corpora.append(read_corpus(path, **options, or_usual_texts=number > 1))
     except InputError:
         if not (corpora and options["label_names"] is corpora[0].label_names):
             raise

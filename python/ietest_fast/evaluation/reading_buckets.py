@@ -18,6 +18,7 @@ from ietest_fast.evaluation.bucket_rows import (
     number_wordings,
 )
 from ietest_fast.evaluation.buckets import Buckets
+from ietest_fast.values import as_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -154,6 +155,12 @@ def _from_corpus(
 ) -> Buckets:
     """Make buckets of a corpus; `source_items` has the item of every row of its source."""
     table = corpus.table
+    place = table.column_names.index(item_column)
+    source_items, own = (
+        pa.chunked_array([as_items(column, path=corpus.source, name=item_column)])
+        for column in (source_items, table[item_column])
+    )
+    table = table.set_column(place, item_column, own)
     empty = _find_lost(source_items, table[item_column]) if corpus.dropped else ()
     for column, name in ((item_column, "item"), (version_column, "version")):
         if column is not None and table[column].null_count:

@@ -101,7 +101,12 @@ def match_labels(
     data = [label_key(name) for name in data_labels]
     if len(set(given)) < len(given) and label_map is None:
         raise InputError(f"two of the model's labels mean the same: {', '.join(model_labels)}")
-    names = data
+    are_numbers = all(name.isdecimal() for name in data)
+    # A file that happens to lack a class has fewer numbers than the model knows.
+    names = [
+        *data,
+        *(name for name in given if are_numbers and name.isdecimal() and name not in data),
+    ]
     merged = _MERGED.keys() & (set(given) ^ set(data))
     if len(merged) == 1:
         # Two classes on one side.
@@ -110,6 +115,13 @@ def match_labels(
         names = list(dict.fromkeys(data))
     missing = [name for name in given if name not in names]
     unreachable = [name for name in names if name not in given]
+    if missing and label_map is None and are_numbers:
+        example = ",".join(f"{name}={place}" for place, name in enumerate(model_labels))
+        raise InputError(
+            f"the model's labels are {', '.join(model_labels)}, and the data's are numbers "
+            f"({', '.join(data_labels)}): say which number is which (in Python label_map={{...}}, "
+            f"or label_names=[...] for the data), such as --label-map {example}"
+        )
     if missing or unreachable:
         raise InputError(
             f"the model's labels are {', '.join(model_labels)}, the data's "
@@ -123,7 +135,7 @@ def match_labels(
             )
             + ("" if label_map else " (label_map, --label-map MODEL=DATA,... says which is which)")
         )
-    spelled = dict(zip(data, data_labels, strict=True))
+    spelled = dict(zip(names, names, strict=True)) | dict(zip(data, data_labels, strict=True))
     return LabelMap(
         names=tuple(spelled[name] if data.count(name) == 1 else name for name in names),
         of_model=np.array([names.index(name) for name in given], dtype=np.int8),
@@ -143,6 +155,7 @@ def _apply_map(
     by_name = {label_key(name): i for i, name in enumerate(model_labels)}
     targets: list[str | None] = [None] * len(model_labels)
     known = {label_key(name) for name in data_labels}
+    are_numbers = all(name.isdecimal() for name in known)
     for source, target in label_map.items():
         place = by_name.get(label_key(source))
         if place is None and source.strip().isdecimal() and int(source) < len(model_labels):
@@ -154,7 +167,11 @@ def _apply_map(
         if targets[place] is not None:
             raise InputError(f"--label-map names the model's label {model_labels[place]!r} twice")
         name = label_key(target)
-        if name not in known and not {name, *known} & _MERGED.keys():
+        if (
+            name not in known
+            and not (are_numbers and name.isdecimal())
+            and not {name, *known} & _MERGED.keys()
+        ):
             raise InputError(
                 f"--label-map: the data have no label {target!r}; they have "
                 f"{', '.join(data_labels)}"
