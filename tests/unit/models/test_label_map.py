@@ -61,7 +61,7 @@ NLI = ("entailment", "neutral", "contradiction")
 )
 def test_labels_are_matched_by_name(model, data, of_model, of_data, names):
     if of_model is None:
-        with pytest.raises(InputError, match="none of the data's|say which number is which"):
+        with pytest.raises(InputError, match=r"none of the data's|say which number is which"):
             match_labels(model, data)
         return
     matched = match_labels(model, data)
