@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, check_not_given, split_names
+from ietest_fast.cli.options import MOST_THREADS, check_not_given, csv_option, split_names
 from ietest_fast.report.terminal import echo, print_table
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def command() -> None:
 @click.option(
     "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
 )
+@csv_option()
 def draw(*, source: Path, sample: Path, phi: str | None, **options: Any) -> None:
     """Draw reworded observations into the new file SAMPLE.
 

@@ -134,12 +134,12 @@ def _read_buckets(
     options: Mapping[str, Any],
 ) -> Buckets:
     """Read a file of paraphrases."""
-    from ietest_fast.corpus.formats import column_names, format_of
+    from ietest_fast.corpus.formats import column_names, find_format
     from ietest_fast.errors import InputError
     from ietest_fast.evaluation.reading_buckets import read_buckets
 
     item = options["item_column"] or "item"
-    if task is not None and item not in column_names(test, format_of(test)):
+    if task is not None and item not in column_names(test, find_format(test)):
         raise InputError(
             f"holds {task.name}, and no column {item!r} that says which rows are wordings of the "
             "same item; make paraphrases of it by --phi, or name the column by --item-column",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import LABELS, NAMES, check_not_given
+from ietest_fast.cli.options import LABELS, NAMES, check_not_given, csv_option
 from ietest_fast.report.terminal import make_console, print_json, print_table
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     "last: what it gets right beyond chance, it owes to artefacts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
+@csv_option()
 def command(
     *,
     files: tuple[str, ...],

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.models import check_out
-from ietest_fast.cli.options import MOST_THREADS, FiniteRange, check_not_given, split_names
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    FiniteRange,
+    check_not_given,
+    csv_option,
+    split_names,
+)
 from ietest_fast.plurals import say_count
 from ietest_fast.report.terminal import echo, print_json, print_table, show_bars
 
@@ -108,6 +114,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@csv_option()
 def command(
     *,
     source: Path,

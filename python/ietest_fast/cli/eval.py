@@ -23,6 +23,7 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_resamples,
     choose_phis,
+    csv_option,
     invariance_options,
     split_names,
     strata_options,
@@ -120,6 +121,7 @@ _OF_PREDICTIONS = (
 @invariance_options
 @strata_options
 @test_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.models import check_out
-from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, FiniteRange, check_not_given
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    NAMES,
+    CommaList,
+    FiniteRange,
+    check_not_given,
+    csv_option,
+)
 from ietest_fast.plurals import say_count
 from ietest_fast.report.terminal import echo, print_json, print_table, show_bars
 
@@ -99,6 +106,7 @@ _WORDS = CommaList(
     "log_probability (Parquet, CSV, TSV or JSONL).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@csv_option()
 def command(
     *,
     source: Path,

@@ -16,6 +16,7 @@ from ietest_fast.cli.options import (
     SignificanceLevel,
     allow_code,
     choose_phis,
+    csv_option,
     exit_status,
     split_names,
     word_options,
@@ -250,6 +251,7 @@ def _progress_bar() -> Iterator[Progress]:
     help="Exit with status 3 unless accuracy and answers are shown to stay within their margins.",
 )
 @click.pass_context
+@csv_option(expose=True)
 def command(
     ctx: click.Context,
     /,
@@ -440,6 +442,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "cluster": options["clusters"],
                 "missing_text": "drop" if options["drop_missing_texts"] else None,
                 "quoted": options["quoted"],
+                "csv": options["csv"],
                 "shuffle_labels": options["shuffle_labels"] or None,
                 "name": options["data_name"],
             },

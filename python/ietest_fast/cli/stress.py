@@ -25,6 +25,7 @@ from ietest_fast.cli.options import (
     allow_code,
     check_margin,
     check_not_given,
+    csv_option,
     exit_status,
     split_names,
     test_options,
@@ -147,6 +148,7 @@ _OF_MODELS = (
 @logic_options
 @log_options
 @test_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],

@@ -18,6 +18,7 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_resamples,
     choose_reworded,
+    csv_option,
     exit_status,
     invariance_options,
     is_given,
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
 @invariance_options
 @strata_options
 @test_options
+@csv_option()
 def command(
     *,
     files: tuple[str, ...],

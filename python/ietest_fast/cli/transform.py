@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, choose_phis, word_options
+from ietest_fast.cli.options import MOST_THREADS, choose_phis, csv_option, word_options
 from ietest_fast.report.terminal import echo, print_json, show_bars
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ _MOST_SHOWN = 60
     "--threads", metavar="N", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary, or the list, as JSON.")
+@csv_option()
 def command(  # noqa: PLR0917 - click calls it by keywords
     source: Path | None,
     target: Path | None,

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import (
     Unparsed,
@@ -20,6 +21,7 @@ from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
 from ietest_fast.evaluation.schema import check_kept, plain_type
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -227,7 +229,7 @@ def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, A
     columns: dict[str, Any] = {"correct": pc.fill_null(log.correct, False)}
     for name, values in (("gold", log.gold), ("predicted", log.predicted)):
         if values is not None and log.is_scored:
-            columns[name] = values.combine_chunks().cast(pa.string())
+            columns[name] = as_texts(values, path=log.path, name=name)
     # Of other logs the labels may be in another order.
     if names is not None and log.label_names == names and log.probabilities is not None:
         columns["probabilities"] = log.probabilities
@@ -236,11 +238,12 @@ def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, A
 
 def _has_others(log: Answers, names: tuple[str, ...]) -> bool:
     """Whether a log has answers that are none of the labels."""
-    return any(
-        values is not None
-        and bool(set(pc.unique(values.cast(pa.string())).drop_null().to_pylist()) - set(names))
-        for values in (log.gold, log.predicted)
-    )
+    for values in (log.gold, log.predicted):
+        if values is not None:
+            texts = as_texts(pc.unique(values).drop_null(), path=log.path)
+            if index_labels(texts, names).null_count:
+                return True
+    return False
 
 
 def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
