@@ -21,7 +21,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import CHANGED
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.models.columns import read_columns
-from ietest_fast.values import ID_COLUMNS, as_outcomes, show_value, unwrap
+from ietest_fast.values import ID_COLUMNS, as_outcomes, find_outcomes, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
