@@ -8,6 +8,7 @@ import click
 
 from ietest_fast.cli.options import LABELS, NAMES, check_not_given
 from ietest_fast.cli.printing import make_console, print_table
+from ietest_fast.cli.progress import show_stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,24 +92,25 @@ def command(
 
     from ietest_fast.corpus import demo_corpus, describe, find_overlap, read_corpora
 
-    if demo is not None:
-        corpora: tuple[Corpus, ...] = (demo_corpus(demo, seed=seed),)
-    else:
-        corpora = read_corpora(
-            files,
-            text_columns=text_columns,
-            label_column=label_column,
-            label_names=label_names,
-            missing_text="drop" if drop_missing_texts else "error",
-            quoted=quoted,
-        )
-    descriptions = [describe(corpus) for corpus in corpora]
-    overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
     baselines: list[PartialInput] = []
-    if partial_input:
-        from ietest_fast.report.partial_input import measure_partial_input
+    with show_stage("Describing"):
+        if demo is not None:
+            corpora: tuple[Corpus, ...] = (demo_corpus(demo, seed=seed),)
+        else:
+            corpora = read_corpora(
+                files,
+                text_columns=text_columns,
+                label_column=label_column,
+                label_names=label_names,
+                missing_text="drop" if drop_missing_texts else "error",
+                quoted=quoted,
+            )
+        descriptions = [describe(corpus) for corpus in corpora]
+        overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
+        if partial_input:
+            from ietest_fast.report.partial_input import measure_partial_input
 
-        baselines = measure_partial_input(corpora[0], corpora[-1])
+            baselines = measure_partial_input(corpora[0], corpora[-1])
     if as_json:
         import dataclasses
 

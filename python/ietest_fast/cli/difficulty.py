@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +10,10 @@ import click
 from ietest_fast.cli.models import check_out
 from ietest_fast.cli.options import MOST_THREADS, FiniteRange, check_not_given, split_names
 from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.cli.progress import show_progress
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ietest_fast.evaluation.difficulty_file import MarkedFile
 
 _FILE = click.Path(path_type=Path)
@@ -145,7 +142,7 @@ def command(
     from ietest_fast.report.difficulty import difficulty_table, round_table
 
     check_out(out, [source, embeddings, encoder], only_parquet=False)
-    with _show_progress() as advance:
+    with show_progress() as progress:
         found = mark_difficulty(
             source,
             features=FeatureSource(
@@ -155,7 +152,7 @@ def command(
                 min_texts=2 if min_texts is None else min_texts,
             ),
             text_columns=split_names(text_columns),
-            on_progress=advance,
+            on_progress=progress("Training, classifiers"),
             **options,
         )
     if out is not None:
@@ -217,18 +214,3 @@ def _describe(found: MarkedFile, out: Path | None) -> dict[str, Any]:
         "ended": own.ended,
         "rounds": [vars(each) for each in own.rounds],
     }
-
-
-@contextmanager
-def _show_progress() -> Iterator[Callable[[int], None] | None]:
-    """Give what counts the classifiers that are trained, on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} classifiers trained"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda done: progress.update(task, completed=done)

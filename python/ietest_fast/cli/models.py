@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +11,7 @@ from ietest_fast.cli.options import NAMES, CommaList, add_options, check_not_giv
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ietest_fast.evaluation.running import Evaluation
     from ietest_fast.models import TextClassifier
@@ -218,34 +216,3 @@ def say_run(found: Evaluation) -> str:
     inputs = say_count(scores.n_inputs, "different input")
     was = "was" if scores.n_inputs == 1 else "were"
     return f"{inputs} of {scores.n_rows:,} {was} run by {found.backend} in {scores.seconds:.1f} s."
-
-
-class Bar:
-    """Shows nothing."""
-
-    def start(self, total: int) -> None:
-        """Begin with so many inputs."""
-
-    def advance(self, n: int) -> None:
-        """Say that so many more are done."""
-
-
-@contextmanager
-def show_progress() -> Iterator[Bar]:
-    """Give a bar, that shows something on a terminal."""
-    if not sys.stderr.isatty():
-        yield Bar()
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-
-        class Shown(Bar):
-            def start(self, total: int) -> None:
-                self._task = progress.add_task("Running the model", total=total)
-
-            def advance(self, n: int) -> None:
-                progress.advance(self._task, n)
-
-        yield Shown()

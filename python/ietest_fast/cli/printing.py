@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from rich.console import Console
 
@@ -60,29 +58,3 @@ def print_table(table: Table) -> None:
     console.print(printed)
     if table.note:
         console.print(Text(table.note))
-
-
-@contextlib.contextmanager
-def show_bars() -> Iterator[Any]:
-    """Give a function that starts a bar and gives what moves it; silent off a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _label: lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-
-    def start(label: str) -> Any:
-        task = bar.add_task(label, total=None)
-        return lambda done, total: bar.update(task, completed=done, total=total)
-
-    with bar:
-        yield start

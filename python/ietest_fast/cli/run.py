@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +21,21 @@ from ietest_fast.cli.options import (
     word_options,
 )
 from ietest_fast.cli.printing import make_console
+from ietest_fast.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from ietest_fast.cli.progress import Progress, Tell
     from ietest_fast.experiment.config import RunConfig
-    from ietest_fast.experiment.work import Progress
+    from ietest_fast.experiment.work import Progress as Stages
 
 _STAGES = {
-    "read": "reading",
-    "transform": "transforming",
-    "encode": "encoding",
-    "search": "searching",
-    "evaluate": "evaluating",
-    "train": "training",
-    "test": "testing",
+    "read": "Reading",
+    "transform": "Transforming, splits",
+    "encode": "Encoding, models",
+    "search": "Searching, trials",
+    "evaluate": "Answering further tests, classifiers",
+    "train": "Training, cells",
+    "test": "Testing",
 }
 
 _FILE = click.Path(path_type=Path)
@@ -88,37 +88,18 @@ def _drop_absent(values: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-@contextmanager
-def _progress_bar() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    bar = Progress(
-        TextColumn("{task.description:<13}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    lines: dict[str, Any] = {}
+def _tell_stages(progress: Progress, n_jobs: int | None) -> Stages:
+    """Return what shows the stages of a run, each as a stage of its own."""
+    tells: dict[str, Tell] = {}
+    at_a_time = n_jobs or os.cpu_count() or 1
 
     def tell(stage: str, done: int, total: int) -> None:
-        if stage not in lines:
-            lines[stage] = bar.add_task(_STAGES.get(stage, stage), total=total)
-        bar.update(lines[stage], completed=done, total=total)
+        if stage not in tells:
+            tells[stage] = progress(_STAGES.get(stage, stage), total)
+        running = min(at_a_time, total - done) if stage in {"search", "train"} else 0
+        tells[stage](done, total, running=running)
 
-    with bar:
-        yield tell
+    return tell
 
 
 @click.command(short_help="Run the IE test: transform, retrain, compare, decide.")
@@ -300,8 +281,8 @@ def command(
 
     checked = _check(config, overrides)
     try:
-        with _progress_bar() as progress:
-            result = run(checked, out, progress=progress)
+        with show_progress() as progress:
+            result = run(checked, out, progress=_tell_stages(progress, checked.n_jobs))
     except KeyboardInterrupt:
         again = shlex.join(["ietest-fast", *sys.argv[1:]])
         click.echo(

@@ -24,6 +24,7 @@ from ietest_fast.cli.options import (
     test_options,
 )
 from ietest_fast.cli.printing import print_json
+from ietest_fast.cli.progress import show_stage
 from ietest_fast.cli.verdicts import (
     Extra,
     beside,
@@ -141,11 +142,13 @@ def command(
         check_resamples(options)
         if table.n < 2:
             raise InputError(f"a paired test needs at least two pairs, not {table.n}")
-        tested = _test_counts(table, alpha=alpha, options=options)
+        with show_stage("Testing"):
+            tested = _test_counts(table, alpha=alpha, options=options)
     else:
         assert file is not None  # noqa: S101 - one of the two is given
         given = _read(file, original, transformed, versions, options)
-        tested = _test_columns(given, original, versions, alpha=alpha, options=options)
+        with show_stage("Testing"):
+            tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
     invariance = _judge(result, given, alpha=alpha, options=options)
     if invariance is None:
