@@ -105,7 +105,7 @@ def command(
                 missing_text="drop" if drop_missing_texts else "error",
                 quoted=quoted,
             )
-        descriptions = [describe(corpus) for corpus in corpora]
+        descriptions = [_without_foreign(describe(corpus), corpus) for corpus in corpora]
         overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
         if partial_input:
             from ietest_fast.report.partial_input import measure_partial_input
@@ -133,6 +133,29 @@ def command(
         _print(descriptions, overlaps)
         if baselines:
             _print_baselines(baselines)
+
+
+def _without_foreign(description: Description, corpus: Corpus) -> Description:
+    """Leave out the reading ease of texts that are not English, and say so."""
+    from dataclasses import replace
+
+    from ietest_fast.corpus.description import Readability
+    from ietest_fast.lexicon.languages import MOST_TEXTS, count_languages
+
+    columns = []
+    for column in description.columns:
+        own = column
+        found = count_languages(corpus.texts(column.name).slice(0, MOST_TEXTS).to_pylist())
+        if found.is_foreign:
+            click.echo(
+                f"Warning: {description.source}, column {column.name!r}: the texts are "
+                f"{found.main}, so no reading ease (Flesch) is given, which is for English.",
+                err=True,
+            )
+            ease = Readability(mean=None, q25=None, median=None, q75=None, n_without=len(corpus))
+            own = replace(column, reading_ease=ease)
+        columns.append(own)
+    return replace(description, columns=tuple(columns))
 
 
 def _print_baselines(baselines: Sequence[PartialInput]) -> None:
