@@ -16,7 +16,8 @@ from ietest_fast.cli.options import (
     split_names,
 )
 from ietest_fast.plurals import say_count
-from ietest_fast.report.terminal import echo, print_json, print_table, show_bars
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.difficulty_file import MarkedFile
@@ -148,7 +149,7 @@ def command(
     from ietest_fast.report.difficulty import difficulty_table, round_table
 
     check_out(out, [source, embeddings, encoder], only_parquet=False)
-    with show_bars() as start:
+    with show_progress() as progress:
         found = mark_difficulty(
             source,
             features=FeatureSource(
@@ -158,7 +159,7 @@ def command(
                 min_texts=2 if min_texts is None else min_texts,
             ),
             text_columns=split_names(text_columns),
-            on_progress=start("Training classifiers").move,
+            on_progress=progress("Training, classifiers"),
             **options,
         )
     if out is not None:

@@ -14,7 +14,6 @@ from ietest_fast.cli.models import (
     model_options,
     need_one,
     read_label_map,
-    show_progress,
 )
 from ietest_fast.cli.options import (
     OpenShare,
@@ -30,6 +29,7 @@ from ietest_fast.cli.options import (
     test_options,
     word_options,
 )
+from ietest_fast.report.progress import show_progress
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.running import Evaluation
@@ -226,7 +226,8 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     learn_from = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ]
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         evaluation = evaluate(
             model,
             corpus,

@@ -17,7 +17,6 @@ from ietest_fast.cli.models import (
     need_one,
     read_label_map,
     say_run,
-    show_progress,
 )
 from ietest_fast.cli.options import (
     NAMES,
@@ -31,6 +30,7 @@ from ietest_fast.cli.options import (
     test_options,
 )
 from ietest_fast.cli.stress_logic import OF_LOGIC, is_logic, logic_options, run_command
+from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -294,7 +294,8 @@ def _run(
     )
     if options["folder"] is not None:
         write_texts(suite, corpus, options["folder"])
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         found = evaluate(
             model,
             corpus,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -111,6 +112,8 @@ class BatchReader:
     format : Format
     n_rows : int or None
         Rows of the file if the format knows them beforehand (Parquet).
+    n_rows_about : int or None
+        The same; of a text file that is not compressed an estimate, by the lines at its start.
     """
 
     def __init__(
@@ -128,6 +131,7 @@ class BatchReader:
         self.schema = schema
         self.format = form
         self.n_rows = n_rows
+        self.n_rows_about = _estimate_rows(path, form) if n_rows is None else n_rows
         self._batches = batches
         self._opened = opened
         self._explain = partial(diagnose, path, form) if explain is None else explain
@@ -152,6 +156,20 @@ class BatchReader:
         # Arrow's readers of text keep the file below them open until they are gone. Closing it here
         # would take it from the threads that read ahead.
         self._batches, self._opened = iter(()), None
+
+
+def _estimate_rows(path: Path, form: Format) -> int | None:
+    """Say how many rows a text file has, if its lines are as long as those at its start."""
+    if form.compression is not None:
+        return None
+    try:
+        with path.open("rb") as file:
+            start = file.read(_BLOCK_BYTES)
+            n_bytes = file.seek(0, os.SEEK_END)
+    except OSError:
+        return None  # whoever reads it says so
+    n_lines = start.count(b"\n") * n_bytes // max(len(start), 1)
+    return max(n_lines - (form.kind != "jsonl"), 1)
 
 
 def open_batches(
