@@ -106,7 +106,7 @@ def answers(n: int = N) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-# --- logs of other programs ------------------------------------------------------------------------
+# --- logs of other programs ---------------------------------------------------------------------
 
 
 def _lm_eval(kind: str, version: int) -> bytes:
@@ -115,7 +115,8 @@ def _lm_eval(kind: str, version: int) -> bytes:
         said = (i + (version and i % 3 == 0)) % 3
         record: dict[str, Any] = {
             "doc_id": i,
-            "doc": {"id": f"q{i}", "premise": f"P {i}.", "hypothesis": "H" * (1 + version), "label": i % 3},
+            "doc": {"id": f"q{i}", "premise": f"P {i}.", "hypothesis": "H" * (1 + version),
+            "label": i % 3},
             "target": str(i % 3), "doc_hash": f"{version}{i}", "prompt_hash": "a", "filter": "none",
         }  # fmt: skip
         if kind == "choices":
@@ -127,7 +128,8 @@ def _lm_eval(kind: str, version: int) -> bytes:
                 },
                 "resps": [[[str(a), str(b)]] for a, b in scores],
                 "filtered_resps": [[str(a), str(b)] for a, b in scores],
-                "metrics": ["acc", "acc_norm"], "acc": float(said == i % 3), "acc_norm": float(said == i % 3),
+                "metrics": ["acc", "acc_norm"], "acc": float(said == i % 3),
+                "acc_norm": float(said == i % 3),
             }  # fmt: skip
         else:
             record |= {
@@ -140,8 +142,10 @@ def _lm_eval(kind: str, version: int) -> bytes:
 
 
 _OF_LOGS: tuple[list[str], ...] = (
-    ["eval"], ["eval", "--json"], ["stress", "--json"], ["consistency", "--json", "-S", "50"], ["test"],
-    ["eval", "--unparsed", "drop"], ["eval", "--reworded", "scene"], ["eval", "--logs-are", "models"],
+    ["eval"], ["eval", "--json"], ["stress", "--json"], ["consistency", "--json", "-S", "50"],
+    ["test"],
+    ["eval", "--unparsed", "drop"], ["eval", "--reworded", "scene"], ["eval", "--logs-are",
+    "models"],
 )  # fmt: skip
 
 
@@ -151,7 +155,12 @@ def draw_lm_eval(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     mutate = rng.choice((bad.mutate_json_lines,) * 5 + (bad.mutate_bytes,))
     changed = rng.choice((names[:1], names[1:], names))
     files = {name: mutate(rng, good[name]) if name in changed else good[name] for name in names}
-    more = (["-C", "acc"], ["-C", "acc_norm"], ["--id-column", "doc.id"], ["--clusters", "doc.premise"])
+    more = (
+        ["-C", "acc"],
+        ["-C", "acc_norm"],
+        ["--id-column", "doc.id"],
+        ["--clusters", "doc.premise"],
+    )
     extra = rng.choice((*more, ["-P", "doc.label"], ["--filter", "none"], [], [], []))
     return files, [*rng.choice(_OF_LOGS), *names, *extra]
 
@@ -159,10 +168,12 @@ def draw_lm_eval(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
 def _inspect(version: int) -> dict[str, Any]:
     samples = [
         {
-            "id": f"s{i}", "epoch": 1, "input": f"Text {i}, version {version}.", "choices": list(LABELS),
+            "id": f"s{i}", "epoch": 1, "input": f"Text {i}, version {version}.",
+            "choices": list(LABELS),
             "target": "ABC"[i % 3], "metadata": {"genre": "g", "scene": i // 2},
             "scores": {
-                "choice": {"value": "C" if (i + version) % 4 else "I", "answer": "ABC"[(i + version) % 3]},
+                "choice": {"value": "C" if (i + version) % 4 else "I",
+                "answer": "ABC"[(i + version) % 3]},
                 "match": {"value": float((i + version) % 4 > 0), "answer": "A"},
             },
         }
@@ -206,7 +217,8 @@ def _helm() -> dict[str, Any]:
         tags = [["correct"] if k == number % 3 else [] for k in range(3)]
         instance = {
             "input": {"text": f"Text {number}."}, "id": f"id{number}", "split": "test",
-            "references": [{"output": {"text": n}, "tags": t} for n, t in zip(LABELS, tags, strict=True)],
+            "references": [{"output": {"text": n}, "tags": t} for n, t in zip(LABELS, tags,
+            strict=True)],
         }  # fmt: skip
         return {
             "instance": instance | ({"perturbation": perturbation} if perturbation else {}),
@@ -231,15 +243,18 @@ def _make_paranlu() -> Files:
     def example(item: str) -> dict[str, Any]:
         return {
             "example_id": item, "premise_hypothesis_id": item[0], "data_source": "snli",
-            "source_example_metadata": None, "premise": "P.", "hypothesis": "H.", "update": f"U {item}.",
+            "source_example_metadata": None, "premise": "P.", "hypothesis": "H.",
+            "update": f"U {item}.",
             "update_type": "strengthener", "label": 1, "annotated_paraphrases": None,
         }  # fmt: skip
 
     def paraphrase(item: str, place: int) -> dict[str, Any]:
         return {
             "paraphrase_id": f"{item}.{place}", "original_example": example(item),
-            "original_example_id": item, "update_paraphrase": f"Now {item} {place}.", "worker_id": "W",
-            "premise_paraphrase": None, "hypothesis_paraphrase": None, "automatic_system_metadata": None,
+            "original_example_id": item, "update_paraphrase": f"Now {item} {place}.",
+            "worker_id": "W",
+            "premise_paraphrase": None, "hypothesis_paraphrase": None,
+            "automatic_system_metadata": None,
         }  # fmt: skip
 
     def said(sure: float) -> dict[str, Any]:
@@ -277,7 +292,7 @@ def draw_paranlu(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     return files, arguments
 
 
-# --- tables ----------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------
 
 _SUFFIXES = {"csv": ",", "tsv": "\t", "jsonl": None}
 
@@ -289,7 +304,8 @@ def _commands(name: str, rng: random.Random) -> list[str]:
         ["test", name, "--clusters", "scene"], ["describe", name, "--json"],
         ["transform", name, f"out-{name}", "--phi", "negation"],
         ["transform", name, "out.csv", "--phi", "spelling", "--edits", "edits.jsonl"],
-        ["difficulty", name, "--json", "--classifiers", "2"], ["eval", name, name, "-P", "original"],
+        ["difficulty", name, "--json", "--classifiers", "2"], ["eval", name, name, "-P",
+        "original"],
         ["eval", name, "--dose", "scene"], ["stress", name],
     )  # fmt: skip
     return rng.choice(wide)
@@ -297,7 +313,8 @@ def _commands(name: str, rng: random.Random) -> list[str]:
 
 _OF_ANSWERS: tuple[list[str], ...] = (
     ["eval"], ["stress", "--json"], ["stress", "--by", "cluster"], ["consistency", "-S", "50"],
-    ["consistency", "-S", "50", "--json", "--subset", "changed"], ["test"], ["eval", "--clusters", "cluster"],
+    ["consistency", "-S", "50", "--json", "--subset", "changed"], ["test"], ["eval", "--clusters",
+    "cluster"],
     ["report", "--out", "page.html"], ["difficulty", "--json", "--classifiers", "2"],
 )  # fmt: skip
 
@@ -345,18 +362,24 @@ def draw_counts(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
 
 def _make_reasoning() -> Files:
     alpha = [
-        {"story_id": f"s-{i // 2}", "obs1": "Ann bakes.", "obs2": "It is good.", "hyp1": f"A {i}.", "hyp2": "B."}
+        {"story_id": f"s-{i // 2}", "obs1": "Ann bakes.", "obs2": "It is good.", "hyp1": f"A {i}.",
+        "hyp2": "B."}
         for i in range(6)
     ]  # fmt: skip
     delta = [
         {
-            "DataSource": "SNLI", "Premise": f"P {i // 2}.", "Hypothesis": "H.", "SNLIPairId": f"{i // 2}",
+            "DataSource": "SNLI", "Premise": f"P {i // 2}.", "Hypothesis": "H.",
+            "SNLIPairId": f"{i // 2}",
             "Update": f"U {i}.", "UpdateType": ("strengthener", "weakener")[i % 2],
             "UpdateTypeImpossible": i == 5, "UpdateTypeImpossibleReason": "{}",
         }
         for i in range(6)
     ]  # fmt: skip
-    return {"dev.jsonl": _lines(alpha), "dev-labels.lst": b"1\n2\n" * 3, "test.jsonl": _lines(delta)}
+    return {
+        "dev.jsonl": _lines(alpha),
+        "dev-labels.lst": b"1\n2\n" * 3,
+        "test.jsonl": _lines(delta),
+    }
 
 
 def draw_reasoning(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
@@ -364,11 +387,11 @@ def draw_reasoning(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     mutate = bad.mutate_words if which.endswith(".lst") else bad.mutate_json_lines
     mutate = rng.choice((mutate, mutate, mutate, bad.mutate_bytes))
     name = "test.jsonl" if which == "test.jsonl" else "dev.jsonl"
-    call = rng.choice((["describe", name], [f"python:{name.split('.')[0]}-nli", name]))
+    call = rng.choice((["describe", name], [f"python:{Path(name).stem}-nli", name]))
     return good | {which: mutate(rng, good[which])}, call
 
 
-# --- small languages: templates, settings ----------------------------------------------------------
+# --- small languages: templates, settings -------------------------------------------------------
 
 TEMPLATES = b"""# Two templates of one's own.
 template one
@@ -392,7 +415,8 @@ def _make_templates() -> Files:
     from ietest_fast.templates import language, naming
 
     names = {
-        split: {kind: [f"{kind[0].upper()}{split[:2]}{i}" for i in range(30)] for kind in ("women", "men", "places")}
+        split: {kind: [f"{kind[0].upper()}{split[:2]}{i}" for i in range(30)] for kind in ("women",
+        "men", "places")}
         for split in ("train", "valid", "test")
     }  # fmt: skip
     toml = "".join(
@@ -409,7 +433,11 @@ def _make_templates() -> Files:
 
 
 def _draw_templates(rng: random.Random, good: Files, which: str) -> tuple[Files, list[str]]:
-    data = _mutate_toml(rng, good[which]) if which.endswith(".toml") else bad.mutate_words(rng, good[which])
+    data = (
+        _mutate_toml(rng, good[which])
+        if which.endswith(".toml")
+        else bad.mutate_words(rng, good[which])
+    )
     if rng.random() < 0.1:
         data = bad.mutate_bytes(rng, good[which])
     options = {"words.toml": ["--language", "words.toml"], "names.toml": ["--names", "names.toml"]}
@@ -482,10 +510,14 @@ def draw_words(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     files = {name: good[name] for name in ("in.csv", "words.csv", "blocked.txt")}
     match rng.randrange(3):
         case 0:
-            files["words.csv"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(rng, good["words.csv"])
+            files["words.csv"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(
+                rng, good["words.csv"]
+            )
             call = ["transform", "in.csv", "out.csv", "--phi", "words:mapping=words.csv"]
         case 1:
-            files["blocked.txt"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(rng, good["blocked.txt"])
+            files["blocked.txt"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(
+                rng, good["blocked.txt"]
+            )
             call = ["transform", "in.csv", "out.csv", "--phi", "syn.careful:block_list=blocked.txt"]
         case _:
             table = pq.read_table(io.BytesIO(good["synonyms.parquet"]))
@@ -517,7 +549,8 @@ text_columns = ["premise", "hypothesis"]
 
 [model]
 name = "bow-xgb"
-params = { n_estimators = 10, max_depth = 3, reg_alpha = 0.05, gamma = 0.05, learning_rate = 0.5, subsample = 0.8, colsample_bytree = 0.8 }
+params = { n_estimators = 10, max_depth = 3, reg_alpha = 0.05, gamma = 0.05, learning_rate = 0.5,
+subsample = 0.8, colsample_bytree = 0.8 }
 """  # noqa: E501
 
 
@@ -530,7 +563,7 @@ def draw_config(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     return files, ["python:plan", "run.toml"]
 
 
-# --- what the package itself has written -----------------------------------------------------------
+# --- what the package itself has written --------------------------------------------------------
 
 
 def _make_run() -> Files:
@@ -560,11 +593,17 @@ def draw_marks(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     own = good["marks file"].decode()
     which = rng.choice(("sample.json", own, "marks.csv"))
     files = {name: data for name, data in good.items() if name != "marks file"}
-    mutate = {"sample.json": bad.mutate_json_text, "marks.csv": bad.mutate_words, own: _mutate_lines}[which]
+    mutate = {
+        "sample.json": bad.mutate_json_text,
+        "marks.csv": bad.mutate_words,
+        own: _mutate_lines,
+    }[which]
     files[which] = rng.choice((mutate, mutate, bad.mutate_bytes))(rng, good[which])
     calls = (
-        ["summary", "sample.json"], ["summary", "sample.json", "--json"], ["test", "sample.json", "run"],
-        ["export", "sample.json", "new.csv"], ["import", "sample.json", "marks.csv", "--person", "eve"],
+        ["summary", "sample.json"], ["summary", "sample.json", "--json"], ["test", "sample.json",
+        "run"],
+        ["export", "sample.json", "new.csv"], ["import", "sample.json", "marks.csv", "--person",
+        "eve"],
     )  # fmt: skip
     call = calls[4] if which == "marks.csv" else rng.choice(calls)
     return files, ["annotate", *call]
@@ -591,12 +630,16 @@ def draw_run(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
         case _ if which.endswith(".json"):
             files[which] = bad.mutate_json_text(rng, data)
         case _ if which.endswith(".parquet"):
-                    files[which] = bad.write_parquet(rng, bad.mutate_table(rng, pq.read_table(io.BytesIO(data))))
+            files[which] = bad.write_parquet(
+                rng, bad.mutate_table(rng, pq.read_table(io.BytesIO(data)))
+            )
         case _:
             files[which] = _mutate_database(rng, data)
     calls = (
-        ["consistency", "run", "--json", "-S", "50"], ["annotate", "draw", "run", "s.json", "-n", "3"],
-        ["report", "run", "--out", "page.html"], ["python:results", "run"], ["python:results", "run"],
+        ["consistency", "run", "--json", "-S", "50"], ["annotate", "draw", "run", "s.json", "-n",
+        "3"],
+        ["report", "run", "--out", "page.html"], ["python:results", "run"], ["python:results",
+        "run"],
     )  # fmt: skip
     return files, rng.choice(calls)
 
@@ -605,7 +648,9 @@ def _mutate_database(rng: random.Random, data: bytes) -> bytes:
     with _in_a_folder():
         Path("d.sqlite").write_bytes(data)
         with contextlib.closing(sqlite3.connect("d.sqlite")) as database:
-            names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            names = database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            ).fetchall()
             name = rng.choice(names)[0]
             columns = [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')]
             value = rng.choice((None, 0, -1, 2**63 - 1, 1.5, b"\xff", "", "{}", "x" * 5000, "[]"))
@@ -631,7 +676,9 @@ def _make_kept(labels: tuple[str, ...] = LABELS) -> Files:
     model = load_model("ngram-linear", bits=16)
     encoded = model.encode({"train": texts}, ("premise", "hypothesis"))
     params = {"epochs": 2, "learning_rate": 0.5, "l2": 1e-3}
-    classifier = model.fit(encoded["train"].resample(), None, params=params, n_classes=len(labels), seed=0)
+    classifier = model.fit(
+        encoded["train"].resample(), None, params=params, n_classes=len(labels), seed=0
+    )
     with _in_a_folder() as folder:
         (folder / "kept").mkdir()
         classifier.save(folder / "kept", label_names=labels)
@@ -649,13 +696,14 @@ def _make_logic() -> Files:
         run_here("stress", "--suite", "logic", *common, "--out", "logic.parquet", "-S", "50")
         run_here("stress", *common, "--out", "stress.parquet", "--suite", "suite.toml")
         run_here("eval", *common, "--phi", "negation", "--out", "eval.parquet")
-        run_here(
-            "consistency", *common, "--phi", "spelling", "--draws", "2", "--out", "consistency.parquet", "-S", "50"
-        )  # fmt: skip
+        made = ["--phi", "spelling", "--draws", "2", "--out", "consistency.parquet", "-S", "50"]
+        run_here("consistency", *common, *made)
         return {name: data for name, data in _collect(folder).items() if name.endswith("parquet")}
 
 
-def draw_answers(rng: random.Random, good: Files, names: tuple[str, ...]) -> tuple[Files, list[str]]:
+def draw_answers(
+    rng: random.Random, good: Files, names: tuple[str, ...]
+) -> tuple[Files, list[str]]:
     """Files that --out has written, with their metadata."""
     name = rng.choice(names)
     if rng.random() < 0.2:
@@ -680,16 +728,21 @@ def _make_masked() -> Files:
         {
             "model": ["m"] * N, "item": list(range(N)), "answer": items["answer"],
             "predicted": ["and", "x", "y"] * (N // 3), "rank": ranks,
-            "reciprocal_rank": [1 / rank for rank in ranks], "log_probability": [-0.5 * r for r in ranks],
+            "reciprocal_rank": [1 / rank for rank in ranks],
+            "log_probability": [-0.5 * r for r in ranks],
             "n_tokens": [1] * N, "ranked_in": ["vocabulary"] * N, "truncated": [False] * N,
-            "problem": pa.nulls(N, pa.string()), "module": items["module"], "template": items["template"],
+            "problem": pa.nulls(N, pa.string()), "module": items["module"],
+            "template": items["template"],
         }
     )  # fmt: skip
-    predicted = [a if r == 1 else "x" for a, r in zip(items["answer"].to_pylist(), ranks, strict=True)]
+    predicted = [
+        a if r == 1 else "x" for a, r in zip(items["answer"].to_pylist(), ranks, strict=True)
+    ]
     log = log.set_column(3, "predicted", pa.array(predicted))
     thesis = pa.table(
         {
-            "sentence1": items["premise"], "sentence2_masked": items["hypothesis"], "label": items["answer"],
+            "sentence1": items["premise"], "sentence2_masked": items["hypothesis"],
+            "label": items["answer"],
             "bert_pre_trained": [1 / r for r in ranks], "bert_fine_tuned": [1.0] * N,
         }
     )  # fmt: skip
@@ -713,7 +766,9 @@ def draw_masked(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     )
     if rng.random() < 0.2:
         data = bad.mutate_bytes(rng, data)
-    call = ["python:masked-items", name] if source == "items.parquet" else ["masked", name, "--json"]
+    call = (
+        ["python:masked-items", name] if source == "items.parquet" else ["masked", name, "--json"]
+    )
     if source == "log.parquet" and rng.random() < 0.3:
         call = ["masked", name, "--by", "module"]
     return {name: data}, call
@@ -738,7 +793,7 @@ def draw_vectors(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     return files, ["difficulty", "in.csv", "--embeddings", name, *tau]
 
 
-# --- models ----------------------------------------------------------------------------------------
+# --- models -------------------------------------------------------------------------------------
 
 
 def _make_models() -> Files:
@@ -762,7 +817,11 @@ def draw_kept(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
             members = [(f"{name}.npy", _npy(rng, array)) for name, array in arrays.items()]
             files[which] = bad.write_archive(members, 0)
         case _:
-            files[which] = bad.mutate_json_text(rng, data) if which.endswith(".json") else bad.mutate_bytes(rng, data)
+            files[which] = (
+                bad.mutate_json_text(rng, data)
+                if which.endswith(".json")
+                else bad.mutate_bytes(rng, data)
+            )
     return files, ["eval", "--model", "kept", "--test", "in.csv", "--phi", "negation"]
 
 
@@ -786,7 +845,7 @@ def draw_onnx(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     return files, ["eval", "--onnx", "onnx", "--test", "in.csv", "--phi", "negation", *run]
 
 
-# --- what no command reads by itself ---------------------------------------------------------------
+# --- what no command reads by itself ------------------------------------------------------------
 
 
 def _plan(path: str) -> None:
@@ -862,7 +921,9 @@ TARGETS: dict[str, Target] = {
     "counts": Target(make=_make_counts, draw=draw_counts),
     "reasoning": Target(make=_make_reasoning, draw=draw_reasoning),
     "templates": Target(make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "own.txt")),
-    "languages": Target(make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "words.toml")),
+    "languages": Target(
+        make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "words.toml")
+    ),
     "names": Target(make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "names.toml")),
     "suites": Target(make=_make_suites, draw=draw_suite),
     "weights": Target(make=_make_weights, draw=draw_weights),
