@@ -152,7 +152,8 @@ class Worker:
     def _judge(self, arguments: list[str]) -> tuple[str, str, str]:
         import click
 
-        from fuzz.targets import CALLS, run_here
+        from fuzz.good_files import run_here
+        from fuzz.targets import CALLS
         from ietest_fast.errors import IetestError, IetestWarning
 
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
