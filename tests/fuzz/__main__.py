@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests")]
@@ -89,7 +89,7 @@ def _remember() -> None:
 
 
 class Worker:
-    """Runs inputs of a target in this process."""
+    """Runs inputs of a target in this process, with handlers of signals of its own."""
 
     def __init__(self, target: str, seed: int, save: Path | None) -> None:
         from fuzz.targets import TARGETS
@@ -100,8 +100,16 @@ class Worker:
         self.good = self.target.make()
         self.kept: Counter[str] = Counter()
         self.scratch = Path(tempfile.mkdtemp(prefix="fuzz-"))
-        signal.signal(signal.SIGALRM, _stop)
-        signal.signal(signal.SIGPROF, _stop)
+
+    def __enter__(self) -> Self:
+        numbers = (signal.SIGALRM, signal.SIGPROF)
+        self.handlers = {number: signal.signal(number, _stop) for number in numbers}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.handlers.items():
+            signal.signal(number, handler)
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def draw(self, number: int) -> tuple[dict[str, bytes], list[str]]:
         """Return the files and the command of an input."""
@@ -120,11 +128,11 @@ class Worker:
             left = {path.name for path in folder.iterdir()} - before
             if kind == "refused" and left:
                 kind, root = "left behind", " ".join(sorted(left))[:_SHORT]
-            kept = (
-                ""
-                if kind in _GOOD
-                else self._keep(folder, files, number, kind, root, arguments, said)
-            )
+            kept = ""
+            if kind not in _GOOD:
+                kept = self._keep(
+                    number, files, arguments=arguments, kind=kind, root=root, said=said
+                )
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         command = " ".join(arguments)
@@ -144,7 +152,8 @@ class Worker:
     def _judge(self, arguments: list[str]) -> tuple[str, str, str]:
         import click
 
-        from fuzz.targets import CALLS, run_here
+        from fuzz.good_files import run_here
+        from fuzz.targets import CALLS
         from ietest_fast.errors import IetestError, IetestWarning
 
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -187,14 +196,15 @@ class Worker:
 
     def _keep(
         self,
-        folder: Path,
-        files: dict[str, bytes],
         number: int,
+        files: dict[str, bytes],
+        *,
+        arguments: list[str],
         kind: str,
         root: str,
-        arguments: list[str],
         said: str,
     ) -> str:
+        """Keep the files of a failure, the first few of each root."""
         key = f"{kind} {root}"
         self.kept[key] += 1
         if self.save is None or self.kept[key] > _KEPT:
@@ -223,15 +233,15 @@ def work(options: argparse.Namespace) -> None:
         lines.write(json.dumps(value) + "\n")
         lines.flush()
 
-    with contextlib.suppress(Exception):
-        worker.try_one(options.start)  # imports what is imported late
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    fence = size + MOST_BYTES + (MOST_BYTES >> 2)
-    resource.setrlimit(resource.RLIMIT_AS, (fence, fence))
-    for number in range(options.start, options.n, options.step):
-        tell(number)
-        tell(asdict(worker.try_one(number)))
-    shutil.rmtree(worker.scratch, ignore_errors=True)
+    with worker:
+        for number in range(options.start, min(options.start + 3, options.n)):
+            worker.try_one(number)  # imports what is imported late
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        fence = size + MOST_BYTES + (MOST_BYTES >> 2)
+        resource.setrlimit(resource.RLIMIT_AS, (fence, fence))
+        for number in range(options.start, options.n, options.step):
+            tell(number)
+            tell(asdict(worker.try_one(number)))
 
 
 @dataclass
@@ -291,7 +301,10 @@ def fuzz(
     """
     tally, begun = Tally(target), time.monotonic()
     deadline = float("inf")
-    crew = {start: _Crew(target, n, seed, start, workers, save) for start in range(workers)}
+    crew = {
+        start: _Process(target, start, n=n, seed=seed, step=workers, save=save)
+        for start in range(workers)
+    }
     try:
         while crew:
             ready, _, _ = select.select([each.out for each in crew.values()], [], [], 1.0)
@@ -315,11 +328,11 @@ def fuzz(
     return tally
 
 
-class _Crew:
+class _Process:
     """A worker process, and where it is; one that dies is started again behind what killed it."""
 
     def __init__(
-        self, target: str, n: int, seed: int, start: int, step: int, save: Path | None
+        self, target: str, start: int, *, n: int, seed: int, step: int, save: Path | None
     ) -> None:
         self.target, self.n, self.seed, self.step, self.save = target, n, seed, step, save
         self._start(start)
@@ -375,8 +388,7 @@ class _Crew:
 
 def _environment() -> dict[str, str]:
     once = {"OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "HF_HUB_OFFLINE": "1"}
-    paths = [str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, **once, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    return {**os.environ, **once}
 
 
 def main() -> None:
@@ -402,8 +414,9 @@ def main() -> None:
 
     names = options.target or list(TARGETS)
     if options.only is not None:
-        worker = Worker(names[0], options.seed, options.save or Path("fuzz-failures").resolve())
-        outcome = worker.try_one(options.only)
+        save = options.save or Path("fuzz-failures").resolve()
+        with Worker(names[0], options.seed, save) as worker:
+            outcome = worker.try_one(options.only)
         print(
             outcome.command,
             f"{outcome.kind}: {outcome.root}",

@@ -6,7 +6,7 @@ Everything is drawn from a :class:`random.Random`, so that a number names an inp
 from __future__ import annotations
 
 import csv
-import datetime
+import datetime as dt
 import decimal
 import io
 import json
@@ -21,17 +21,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# What other programs, languages, spreadsheets and attackers leave in a text. The last ones are names
-# of files that lie beside each input (see __main__.py), or that no one should read.
+# What other programs, languages, spreadsheets and attackers leave in a text. The last ones name
+# files that lie beside each input (see __main__.py), or that nobody should read.
 TEXTS = (
     "", " ", "\x00", "\ufeff", "\u202e", "\u200b", "\x1b]0;title\x07\x1b[31m", "\r", "\n", "\r\n",
     "\t", '"', "'", "\\", ",", ";", "=", "a\\\"b", "=1+1", "+cmd|' /C x'!A0", "-2+3", "@SUM(A1)",
     "x" * 5000, "e\u0301", "\u00e9", "\U0001d4b3\U0001f469\u200d\U0001f680", "\u0661", "\u00b2",
     "0", "1", "01", "+1", "-1", "1.0", "1e0", "1e400", "1_0", "nan", "inf", "NaN", "None", "null",
     "true", "True", "no", "C", "I", "P", "N", "original", "Original", "original ", "Entailment",
-    "entailment ", "contradictory", "[MASK]", "[MASK] [MASK]", "{}", "[]", "<script>", "%s%n", "{0}",
+    "entailment ", "contradictory", "[MASK]", "[MASK] [MASK]", "{}", "[]", "<script>", "%s%n",
+    "{0}",
     "negation:times=99999", "antigravity:fly", "syn.careful", "a+b", "__class__", "doc.label",
-    "pipe", "loop", "folder", "../..", "/dev/zero", "/proc/self/mem", "A" * 300 + ".csv", "nowhere.txt",
+    "pipe", "loop", "folder", "../..", "/dev/zero", "/proc/self/mem", "A" * 300 + ".csv",
+    "nowhere.txt",
 )  # fmt: skip
 
 
@@ -138,7 +140,7 @@ def _other_type(rng: random.Random, value: Any) -> Any:
         return rng.choice((str(value), [value], float(value), bool(value), -value, value + 1))
     if isinstance(value, str):
         if value.strip().isdecimal():
-            return int(value)
+            return str(value) if isinstance(value, Raw) else Raw(value.strip())
         return rng.choice((value.upper(), f"{value} ", value * 2, [value], value[:-1], list(value)))
     return json.dumps(str(value)[:100])
 
@@ -253,7 +255,7 @@ def mutate_words(rng: random.Random, data: bytes) -> bytes:
     return _encode("".join(pieces)[:400_000])
 
 
-_MOMENT = datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.UTC)
+_MOMENT = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC)
 
 # Arrow's types, each with values of it.
 TYPES: tuple[tuple[pa.DataType, tuple[Any, ...]], ...] = (
@@ -279,10 +281,11 @@ TYPES: tuple[tuple[pa.DataType, tuple[Any, ...]], ...] = (
     (pa.time64("us"), (_MOMENT.time(),)),
     (pa.timestamp("us", "UTC"), (_MOMENT, None)),
     (pa.timestamp("ns"), (_MOMENT.replace(tzinfo=None),)),
-    (pa.duration("s"), (datetime.timedelta(seconds=1), None)),
+    (pa.duration("s"), (dt.timedelta(seconds=1), None)),
     (pa.list_(pa.string()), (["a"], [], [None], None)),
     (pa.list_(pa.int64()), ([0], [1, 2], [])),
-    (pa.list_(pa.float32()), ([0.25, 0.5, 0.25], [1.0, 0.0, 0.0], [float("nan")] * 3, None, [1e38])),
+    (pa.list_(pa.float32()), ([0.25, 0.5, 0.25], [1.0, 0.0, 0.0], [float("nan")] * 3, None,
+    [1e38])),
     (pa.list_(pa.float64(), 2), ([0.5, 0.5], [1e308, -1e308])),
     (pa.list_(pa.list_(pa.int8())), ([[1]], [[]], None)),
     (pa.struct([("a", pa.int64())]), ({"a": 1}, None)),
@@ -292,7 +295,7 @@ TYPES: tuple[tuple[pa.DataType, tuple[Any, ...]], ...] = (
 )  # fmt: skip
 
 
-def mutate_table(rng: random.Random, table: pa.Table) -> pa.Table:
+def mutate_table(rng: random.Random, table: pa.Table) -> pa.Table:  # noqa: PLR0912
     """Change types, values, names and numbers of columns and rows."""
     for _ in range(rng.choice((1, 1, 2, 3))):
         if not table.num_columns:
