@@ -303,9 +303,11 @@ def list_problems(error: ValidationError) -> list[str]:
 
 def _word(item: Any) -> list[str]:
     key = ".".join(str(part) for part in item["loc"]) or "configuration"
-    message = {"missing": "is missing", "extra_forbidden": "no such key"}.get(
-        item["type"], item["msg"].removeprefix("Value error, ")
-    )
+    message = {
+        "missing": "is missing",
+        "extra_forbidden": "no such key",
+        "path_type": "must be the name of a file",
+    }.get(item["type"], item["msg"].removeprefix("Value error, "))
     if message.startswith((".", ":")):
         return [f"{key}{line}" for line in message.splitlines()]
     # Our own messages name the value where that helps; pydantic's leave it out.

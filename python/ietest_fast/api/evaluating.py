@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import read_version
 from ietest_fast.models import as_classifier
+from ietest_fast.report.progress import show_progress
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
     from ietest_fast.stats import Verdict
+    from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
@@ -120,8 +122,23 @@ class EvaluationResult(Result):
         AttributeError
             If there are several.
         """
+        return None if self.invariance is None else self.invariance.verdict
+
+    @property
+    def invariance(self) -> InvarianceTestResult | None:
+        """What the verdict on the only version rests on; None if nothing is judged.
+
+        ``n_reworded`` and ``counts`` are of the reworded texts, ``flips`` of the answers that
+        change, and ``explanation`` says it in a sentence. Of several versions:
+        ``result.comparison.tests``.
+
+        Raises
+        ------
+        AttributeError
+            If there are several.
+        """
         _ = self.test  # of which there has to be one
-        return next(iter(self.verdicts.values()))
+        return self.comparison.tests[0].invariance
 
     @property
     def reject(self) -> bool:
@@ -439,25 +456,11 @@ def make_classifier(
 
 
 @contextlib.contextmanager
-def show_bar() -> Iterator[dict[str, Callable[[int], None]]]:
-    """Give ``on_start`` and ``on_batch`` of a bar on a terminal, which move nothing elsewhere."""
-    from ietest_fast.report.terminal import show_bars
-
-    with show_bars() as begin:
-        bar = begin("Asking the classifier")
-        n_done = n_all = 0
-
-        def start(total: int) -> None:
-            nonlocal n_all
-            n_all += total
-            bar.move(n_done, n_all)
-
-        def advance(n: int) -> None:
-            nonlocal n_done
-            n_done += n
-            bar.move(n_done)
-
-        yield {"on_start": start, "on_batch": advance}
+def show_bar() -> Iterator[dict[str, Any]]:
+    """Give ``on_start`` and ``on_batch`` of a bar on a terminal; nothing where there is none."""
+    with show_progress() as progress:
+        counter = progress.count("Asking the classifier, inputs")
+        yield {"on_start": counter.start, "on_batch": counter.advance}
 
 
 def _classes(classifier: Any) -> list[Any]:

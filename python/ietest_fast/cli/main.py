@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 import ietest_fast
+from ietest_fast.report.progress import watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -268,7 +269,10 @@ def _run(arguments: list[str] | None) -> int:
         given = sys.argv[1:] if arguments is None else list(arguments)
         _check_encoding(given)
         with cli.make_context("ietest-fast", given) as context:
-            status = cli.invoke(context)
+            # Who serves a page waits for a person, not the other way round.
+            name = next((each for each in given if each in COMMANDS), "")
+            with contextlib.nullcontext() if name == "annotate" else watch(f"ietest-fast {name}"):
+                status = cli.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     return status if isinstance(status, int) else 0

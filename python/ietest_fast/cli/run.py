@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,27 +16,27 @@ from ietest_fast.cli.options import (
     SignificanceLevel,
     allow_code,
     choose_phis,
+    csv_option,
     exit_status,
     split_names,
     word_options,
 )
-from ietest_fast.report.terminal import echo, make_console, print_json, show_bars
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, make_console, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ietest_fast.experiment.config import RunConfig
-    from ietest_fast.experiment.work import Progress
-    from ietest_fast.report.terminal import Bar
+    from ietest_fast.experiment.work import Progress as Stages
+    from ietest_fast.report.progress import Progress, Tell
 
 _STAGES = {
-    "read": "reading",
-    "transform": "transforming",
-    "encode": "encoding",
-    "search": "searching",
-    "evaluate": "evaluating",
-    "train": "training",
-    "test": "testing",
+    "read": "Reading",
+    "transform": "Transforming, splits",
+    "encode": "Encoding, models",
+    "search": "Searching, trials",
+    "evaluate": "Answering further tests, classifiers",
+    "train": "Training, cells",
+    "test": "Testing",
 }
 
 _FILE = click.Path(path_type=Path)
@@ -89,17 +89,18 @@ def _drop_absent(values: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-@contextmanager
-def _progress_bar() -> Iterator[Progress]:
-    bars: dict[str, Bar] = {}
-    with show_bars() as start:
+def _tell_stages(progress: Progress, n_jobs: int | None) -> Stages:
+    """Return what shows the stages of a run, each as a stage of its own."""
+    tells: dict[str, Tell] = {}
+    at_a_time = n_jobs or os.cpu_count() or 1
 
-        def tell(stage: str, done: int, total: int) -> None:
-            if stage not in bars:
-                bars[stage] = start(_STAGES.get(stage, stage), total)
-            bars[stage].move(done, total)
+    def tell(stage: str, done: int, total: int) -> None:
+        if stage not in tells:
+            tells[stage] = progress(_STAGES.get(stage, stage), total)
+        running = min(at_a_time, total - done) if stage in {"search", "train"} else 0
+        tells[stage](done, total, running=running)
 
-        yield tell
+    return tell
 
 
 @click.command(short_help="Run the IE test: transform, retrain, compare, decide.")
@@ -250,6 +251,7 @@ def _progress_bar() -> Iterator[Progress]:
     help="Exit with status 3 unless accuracy and answers are shown to stay within their margins.",
 )
 @click.pass_context
+@csv_option(expose=True)
 def command(
     ctx: click.Context,
     /,
@@ -282,8 +284,8 @@ def command(
 
     checked = _check(config, overrides, allow_code=options["allow_code"])
     try:
-        with _progress_bar() as progress:
-            result = run(checked, out, progress=progress)
+        with show_progress() as progress:
+            result = run(checked, out, progress=_tell_stages(progress, checked.n_jobs))
     except KeyboardInterrupt:
         again = shlex.join(["ietest-fast", *sys.argv[1:]])
         kept = f"Interrupted. What is finished is kept in {out}; go on with:"
@@ -440,6 +442,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "cluster": options["clusters"],
                 "missing_text": "drop" if options["drop_missing_texts"] else None,
                 "quoted": options["quoted"],
+                "csv": options["csv"],
                 "shuffle_labels": options["shuffle_labels"] or None,
                 "name": options["data_name"],
             },

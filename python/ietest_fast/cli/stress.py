@@ -17,7 +17,6 @@ from ietest_fast.cli.models import (
     need_one,
     read_label_map,
     say_run,
-    show_progress,
 )
 from ietest_fast.cli.options import (
     NAMES,
@@ -25,11 +24,13 @@ from ietest_fast.cli.options import (
     allow_code,
     check_margin,
     check_not_given,
+    csv_option,
     exit_status,
     split_names,
     test_options,
 )
 from ietest_fast.cli.stress_logic import OF_LOGIC, is_logic, logic_options, run_command
+from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ _OF_MODELS = (
 @logic_options
 @log_options
 @test_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],
@@ -292,7 +294,8 @@ def _run(
     )
     if options["folder"] is not None:
         write_texts(suite, corpus, options["folder"])
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         found = evaluate(
             model,
             corpus,

@@ -221,7 +221,7 @@ def evaluate(
     changed = {version.name: version.find_changed(corpus, columns) for version in versions}
     tables = {ORIGINAL: corpus.table} | {version.name: version.table for version in versions}
     scores = score_versions(model, tables, columns, on_start=on_start, on_batch=on_batch)
-    lost = _find_lost(scores, versions, len(corpus))
+    lost = _find_lost(scores, versions)
     check_parsed(int(lost.sum()), unparsed)
     if unparsed != "drop":
         lost[:] = False
@@ -312,9 +312,11 @@ def _count_edits(version: Version, columns: Sequence[str]) -> NDArray[np.int64] 
 def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
     import pyarrow as pa
 
+    from ietest_fast.values import as_items
+
     if id_column is None:
         return pa.array(corpus.source_rows)
-    return corpus.table[id_column].combine_chunks()
+    return as_items(corpus.table[id_column], path=corpus.source, name=id_column)
 
 
 def _long(  # noqa: PLR0917 - what makes a row of the table
@@ -358,9 +360,7 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     return pa.table(columns).filter(pa.array((gold >= 0) & ~lost[source_row]))
 
 
-def _find_lost(
-    scores: VersionScores, versions: Sequence[Version], n: int
-) -> NDArray[np.bool_]:
+def _find_lost(scores: VersionScores, versions: Sequence[Version]) -> NDArray[np.bool_]:
     """Say which rows of the corpus have an answer that is no label in any version."""
     lost = scores.versions[ORIGINAL].predicted < 0
     for version in versions:
@@ -397,12 +397,8 @@ def check_parsed(n_lost: int, unparsed: Unparsed) -> None:
 def say_unparsed(predictions: Predictions) -> list[str]:
     """Return what is to be said of answers that are no label, and count as wrong."""
     n = predictions.table["predicted"].null_count
-    if not n:
-        return []
-    return [
-        f"{say_count(n, 'answer is', 'answers are')} no label, and "
-        f"{'counts' if n == 1 else 'count'} as wrong."
-    ]
+    counted = say_count(n, "answer is no label, and counts", "answers are no label, and count")
+    return [f"{counted} as wrong."] if n else []
 
 
 def list_probabilities(probabilities: NDArray[np.float32], mapping: LabelMap) -> pa.Array:

@@ -208,6 +208,8 @@ class DataConfig(Section):
     missing_text, quoted
         As for ``ietest_fast.corpus.read_corpus``: what becomes of rows without a text, and whether
         double quotes enclose the fields of CSV and TSV.
+    csv
+        How CSV and TSV files are written otherwise, such as ``"delimiter=;"``; as for ``--csv``.
     shuffle_labels
         Whether the rows of each split get each other's labels: a control, for which accuracy has to
         be that of a guess.
@@ -226,6 +228,7 @@ class DataConfig(Section):
     cluster: str | None = None
     missing_text: Literal["error", "drop"] = "error"
     quoted: bool | None = None
+    csv: str | None = None
     shuffle_labels: bool = False
     name: str | None = None
 
@@ -242,6 +245,15 @@ class DataConfig(Section):
     def is_in_memory(self) -> bool:
         """Whether the splits are at hand as objects."""
         return self._is_in_memory
+
+    @field_validator("csv")
+    @classmethod
+    def _habits(cls, value: str | None) -> str | None:
+        if value is not None:
+            from ietest_fast.corpus.dialects import parse_dialect
+
+            parse_dialect(value)  # whose error is a ValueError
+        return value
 
     @field_validator("demo", mode="before")
     @classmethod
@@ -260,7 +272,7 @@ class DataConfig(Section):
             given = [n for n in ("train", "valid", "test", "split") if getattr(self, n) is not None]
             if given:
                 raise ValueError(f"demo leaves no room for {', '.join(given)}")
-            own = ("text_columns", "label_column", "label_names", "quoted")
+            own = ("text_columns", "label_column", "label_names", "quoted", "csv")
             given = [n for n in own if getattr(self, n) is not None]
             if given:
                 raise ValueError(f"demo has columns and labels of its own; leave out {given[0]}")

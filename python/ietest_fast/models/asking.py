@@ -319,14 +319,14 @@ class CachedFunction:
                 refusal = self._find_refusal(answer)
             if fault is not None or refusal is not None:
                 what = f"{self._name} returned {show_value(value)} for input {begin + place}"
-                problems.append(what + (refusal if fault is None else fault))
+                problems.append(f"{what}{refusal if fault is None else fault}")
         if asked:
             self.cache.keep(asked, answers)
         if problems:
             raise InputError(problems[0])
 
 
-def read_answer(answer: Any) -> Answer:  # noqa: PLR0911 - one line for each kind
+def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for each kind
     """Return an answer as plain text, number or list of numbers; None for nothing, as NaN is.
 
     Raises
@@ -428,7 +428,8 @@ def read_batch(
         _check_array(returned, n, name, labels)
         return list(returned.tolist())
     if hasattr(returned, "__next__"):
-        return iter(returned)
+        stream: Iterator[Any] = iter(returned)
+        return stream
     return list(returned)
 
 

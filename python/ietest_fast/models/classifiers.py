@@ -22,7 +22,7 @@ Inputs = Literal["texts", "joined", "pairs", "frame"]
 
 
 Unparsed = Literal["wrong", "drop", "error"]
-"""What becomes of an answer that is no label: a wrong answer, an item that is left out, an error."""
+"""What becomes of an answer that is no label: a wrong answer, an item left out, an error."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ietest_fast import files
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import Padding
 from ietest_fast.models.classifiers import DEFAULT_THRESHOLD, Head
@@ -136,7 +137,7 @@ def find_padding(
 
 def is_nameless(name: str) -> bool:
     """Return whether the name of a label is only its number, as in LABEL_0."""
-    return _NAMELESS.fullmatch(name.strip().casefold()) is not None
+    return _NAMELESS.fullmatch(label_key(name)) is not None
 
 
 def check_kind(config: Mapping[str, Any], where: Path) -> None:
@@ -237,10 +238,11 @@ def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) ->
             path=where,
         )
     if not id2label:
-        if n_labels is None and told is None:
+        n = told if n_labels is None else n_labels
+        if n is None:
             raise InputError("there is no id2label: the labels have no names", path=where)
         _check_counts({"num_labels is": told, "the model's outputs are": n_labels}, where)
-        return tuple(f"LABEL_{i}" for i in range(told if n_labels is None else n_labels))
+        return tuple(f"LABEL_{i}" for i in range(n))
     try:
         by_number = {int(number): name for number, name in id2label.items()}
     except ValueError as error:

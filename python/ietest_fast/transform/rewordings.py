@@ -191,7 +191,7 @@ class RewordingFunction(BaseTransformation):
         for text in pc.unique(texts).to_pylist():
             if text is None or text in self._known:
                 continue
-            new = self.function(text)
+            new: Any = self.function(text)
             if not isinstance(new, str):
                 if inspect.iscoroutine(new):
                     new.close()

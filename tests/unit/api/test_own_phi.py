@@ -146,10 +146,17 @@ def test_options_without_a_name_are_those_of_the_default() -> None:
 def test_a_run_knows_them_by_their_outputs(tmp_path: Path) -> None:
     def frame(seed: int, n: int) -> pd.DataFrame:
         texts = [f"{'good' if (i + seed) % 2 else 'bad'} couch {i % 7} {seed}" for i in range(n)]
-        return pd.DataFrame({"text": texts, "label": ["pos" if "good" in x else "neg" for x in texts]})
+        return pd.DataFrame(
+            {"text": texts, "label": ["pos" if "good" in x else "neg" for x in texts]}
+        )
 
     data: dict[str, Any] = {"train": frame(0, 60), "valid": frame(1, 20), "test": frame(2, 40)}
-    options: dict[str, Any] = {"model": "ngram-linear", "rho": [0, 1], "n_classifiers": 2, "seed": 1}
+    options: dict[str, Any] = {
+        "model": "ngram-linear",
+        "rho": [0, 1],
+        "n_classifiers": 2,
+        "seed": 1,
+    }
     asked: list[str] = []
 
     def reword(text: str) -> str:
@@ -165,7 +172,7 @@ def test_a_run_knows_them_by_their_outputs(tmp_path: Path) -> None:
     texts = set(pd.concat(data.values())["text"])
     mapped = ie.run(**data, **options, phi={text: to_sofa(text) for text in texts})
     assert mapped.to_frame().equals(first.to_frame().replace("function.reword", "mapping"))
-    with pytest.raises(ie.IetestError, match="other settings|another"):
+    with pytest.raises(ie.IetestError, match=r"other settings|another"):
         ie.run(**data, **options, phi=lambda text: text + "!", out=tmp_path / "run")
     with pytest.raises(InputError, match="is in the data"):
         ie.run(**data, **options, phi={"not there": "x"})

@@ -22,7 +22,13 @@ from tiny_models import make_onnx_folder, make_tokenizer, random_texts
 TEXTS = ["a boy runs", "The DOG sleeps, in the park!", "Un café à Paris", "你好 boy", "", "x" * 120]
 PAIRS = list(zip(TEXTS, reversed(TEXTS), strict=True))
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-PIECES = (*"abcdefghilmnoprstuvwxyé", *(f"##{x}" for x in "abcdefghilmnoprstuvwxyé"), "你", ",", "!")
+PIECES = (
+    *"abcdefghilmnoprstuvwxyé",
+    *(f"##{x}" for x in "abcdefghilmnoprstuvwxyé"),
+    "你",
+    ",",
+    "!",
+)
 WORDS = ("boy", "dog", "run", "##ing", "the", "cafe", "sleep")
 
 
@@ -102,7 +108,7 @@ def test_byte_level_pieces_are_those_of_the_library(adds: bool, tmp_path: Path) 
     assert _own(own) == _ids(oracle)
     assert _own(own)[0][0] == 0
     path.with_name("merges.txt").unlink()
-    with pytest.raises(InputError, match="there is no merges.txt beside it"):
+    with pytest.raises(InputError, match=r"there is no merges\.txt beside it"):
         _load(path, {"model_type": "roberta"})
     path.write_text("[]")
     path.with_name("merges.txt").write_text("")
@@ -154,7 +160,9 @@ def test_what_is_not_installed_is_told_with_its_remedy(
     (tmp_path / "tokenizer.json").unlink()
     (tmp_path / name).write_bytes(b"\x00")
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    with pytest.raises(InputError, match=r"sentencepiece are needed: pip install 'ietest-fast\[tra"):
+    with pytest.raises(
+        InputError, match=r"sentencepiece are needed: pip install 'ietest-fast\[tra"
+    ):
         OnnxClassifier.load(tmp_path)
 
 
@@ -182,17 +190,18 @@ def _write_sentencepiece(path: Path, **options: Any) -> Any:
 @pytest.mark.train
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "family", "options", "shift", "around"),
+    ("name", "family", "how"),
     [
-        ("spiece.model", "albert", _ALBERT, 0, ([2], [3], [3])),
+        ("spiece.model", "albert", (_ALBERT, 0, ([2], [3], [3]))),
         # Its numbers are those of sentencepiece plus one, for its special tokens are others.
-        ("sentencepiece.bpe.model", "xlm-roberta", {}, 1, ([0], [2, 2], [2])),
-        ("tokenizer.model", "llama", {"model_type": "bpe"}, 0, ([], [], [])),
+        ("sentencepiece.bpe.model", "xlm-roberta", ({}, 1, ([0], [2, 2], [2]))),
+        ("tokenizer.model", "llama", ({"model_type": "bpe"}, 0, ([], [], []))),
     ],
 )
 def test_sentencepiece_files_give_the_numbers_of_sentencepiece(
-    name: str, family: str, options: Any, shift: int, around: Any, tmp_path: Path
+    name: str, family: str, how: Any, tmp_path: Path
 ) -> None:
+    options, shift, around = how
     processor = _write_sentencepiece(tmp_path / name, **options)
     own = _load(tmp_path / name, {"model_type": family})
     texts = [*SENTENCES, "The kid sits outside", "a  big   park"]
