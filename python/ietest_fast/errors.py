@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ietest_fast.signs import escape
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -28,11 +30,19 @@ class IetestError(Exception):
     @property
     def lines(self) -> tuple[str, ...]:
         """The message, each of whose parts is a line of its own where it is printed."""
-        return (str(self),)
+        return (Exception.__str__(self),)
+
+    def __str__(self) -> str:
+        """Write the message for a terminal, on which a traceback may show it."""
+        return "\n".join(map(escape, self.lines))
 
 
 class IetestWarning(UserWarning):
     """Something that can be done, but is seldom what is wanted; the message names the remedy."""
+
+    def __str__(self) -> str:
+        """Write the message for a terminal, on which Python shows it."""
+        return escape(super().__str__())
 
 
 class InputError(IetestError, ValueError):

@@ -102,6 +102,27 @@ def test_a_configuration_imports_nothing(text: str, room: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "phi",
+    [
+        "syn.careful:tagger=booby",
+        "voice:parser=booby",
+        "syn.careful:wordnet=booby",
+        "syn.careful:sense_check=weights",
+        "antonym:tagger=booby",
+    ],
+)
+def test_options_of_a_transformation_import_nothing(phi: str, room: Path) -> None:
+    (room / "weights").mkdir()
+    (room / "weights" / "config.json").write_text('{"auto_map": {"AutoModel": "booby.Model"}}')
+    (room / "weights" / "pytorch_model.bin").write_bytes(pickle.dumps(Spring()))
+    (room / "run.toml").write_text(f'phi = "{phi}"\nrho = 0\n{DATA}')
+    status, out, err = run_here("run", "run.toml", folder=room)
+    assert (status, out) == (1, ""), err
+    assert "Traceback" not in err
+    assert not is_sprung(room)
+
+
 SUITES = [
     '[tests]\nx = "booby:KIND"\n',
     '[tests]\na = "negation"\nx = "negation+booby:KIND:times=2"\n',

@@ -184,3 +184,25 @@ def test_results_in_python_are_shown() -> None:
 
     assert is_harmless(str(Said()))
     assert len(str(Said()).splitlines()) == 4
+    assert is_harmless(Said()._repr_html_())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_errors_and_warnings_in_python_are_shown(name: str) -> None:
+    import traceback
+    import warnings
+
+    from ietest_fast.errors import ConfigError, IetestWarning, InputError, ResourceError
+
+    for error in (
+        InputError(name, path=f"{name}.csv", column=name),
+        ResourceError(name),
+        ConfigError([name, name]),
+    ):
+        said = "".join(traceback.format_exception_only(error))
+        assert is_harmless(said)
+        assert len(said.splitlines()) == len(error.lines)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.warn(name, IetestWarning, stacklevel=1)
+    assert is_harmless(str(caught[0].message))

@@ -86,13 +86,17 @@ class Result:
 
     def _repr_html_(self) -> str:
         cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            f"<tr><th style='text-align:left'>{_show(name)}</th>"
+            f"<td style='text-align:left'>{_show(value)}</td></tr>"
             for name, value in self.rows()
         )
-        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
-        below = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks())
+        caption = f"<caption>{_show(self.title)}</caption>" if self.title else ""
+        below = "".join(f"<p>{_show(remark)}</p>" for remark in self.remarks())
         return f"<table>{caption}<tbody>{cells}</tbody></table>{below}"
+
+
+def _show(text: str) -> str:
+    return html.escape(escape(text))
 
 
 def fit_cells(values: dict[str, Any]) -> dict[str, Any]:

@@ -61,6 +61,35 @@ def test_markdown_escapes_what_it_would_read():
     assert len({line.replace("\\|", "").count("|") for line in lines[2:7]}) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("&lt;b&gt;", "\\&lt;b\\&gt;"),
+        ("a & b", "a & b"),
+        ("$x$ ~~no~~", "\\$x\\$ \\~\\~no\\~\\~"),
+        ("`a`|b\\", "\\`a\\`\\|b\\\\"),
+        ("![x](y)\n| z", "!\\[x](y) \\| z"),
+    ],
+)
+def test_markdown_shows_signs_as_they_are(text, shown):
+    table = Table(name="t", title="t", columns=(Column("c"),), rows=((text,),))
+    assert table.to_markdown().splitlines()[-1] == f"| {shown} |"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\\input{x}", r"\textbackslash{}input\{x\}"),
+        ("100% ~^#$&_", r"100\% \textasciitilde{}\textasciicircum{}\#\$\&\_"),
+        ("a\n\\\\b", r"a \textbackslash{}\textbackslash{}b"),
+        ("^^M", r"\textasciicircum{}\textasciicircum{}M"),
+    ],
+)
+def test_latex_shows_signs_as_they_are(text, shown):
+    table = Table(name="t", title="t", columns=(Column("c"),), rows=((text,),))
+    assert f"\\midrule\n{shown} \\\\\n" in table.to_latex()
+
+
 def test_latex_escapes_what_it_would_read():
     text = TABLE.to_latex()
     assert r"\caption{50\% of a\_b \& $\rho$.}" in text
