@@ -239,9 +239,7 @@ def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answer
     if where.null_count or len(theirs) != len(mine):
         if first.version is not None and other.version is not None and not has_ids:
             return first, other  # one table, whose versions need not have the same items
-        raise InputError(
-            _say_different(first, other, mine, theirs), path=other.path
-        )
+        raise InputError(_say_different(first, other, mine, theirs), path=other.path)
     _check_ids(first, _take(other, where))
     aligned = _take(other, where)
     if aligned.gold is not None and first.gold is not None and first.path != other.path:
@@ -289,7 +287,13 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
         **{
             name: values.take(rows)
             for name in (
-                "items", "gold", "predicted", "correct", "probabilities", "inputs", "documents",
+                "items",
+                "gold",
+                "predicted",
+                "correct",
+                "probabilities",
+                "inputs",
+                "documents",
                 "changed",
             )
             if (values := getattr(log, name)) is not None

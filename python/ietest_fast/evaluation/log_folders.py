@@ -57,7 +57,9 @@ def find_logs(
             continue
         logs = _list_tasks(path, reader)
         if not logs:
-            raise InputError("is a folder, a file expected, or a folder with logs of a harness in it", path=path)
+            raise InputError(
+                "is a folder, a file expected, or a folder with logs of a harness in it", path=path
+            )
         wanted = tasks or list(logs)
         if not tasks and len(logs) > 1:
             raise InputError(

@@ -179,12 +179,16 @@ def read_logs(
         unparsed=unparsed,
     )
     if n_left_out:
-        predictions = replace(
-            predictions, dropped=predictions.dropped | {NOT_IN_ALL: n_left_out}
-        )
+        predictions = replace(predictions, dropped=predictions.dropped | {NOT_IN_ALL: n_left_out})
     return ReadLogs(
         predictions=predictions,
-        notes=(*(note for log in logs for note in log.notes), *prepared, *roles, *say_contradictions(parts), *notes),
+        notes=(
+            *(note for log in logs for note in log.notes),
+            *prepared,
+            *roles,
+            *say_contradictions(parts),
+            *notes,
+        ),
     )
 
 
