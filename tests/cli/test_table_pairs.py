@@ -1,4 +1,4 @@
-"""From ``transform`` over predictions in tables to a verdict on the reworded texts; logs to a page."""
+"""From ``transform`` over predictions in two tables to a verdict; from logs to a page."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["all", "first", "mean"]),
             default="all",
             show_default=True,
-            help="Of several answers of a log to an item, compare all, number by number, the first, "
-            "or the mean of their scores (with --threshold).",
+            help="Of several answers of a log to an item, compare all, number by number, the "
+            "first, or the mean of their scores (with --threshold).",
         ),
         click.option(
             "--common-items",

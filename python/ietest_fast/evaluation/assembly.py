@@ -23,7 +23,7 @@ from ietest_fast.evaluation.schema import check_kept
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ietest_fast.evaluation.log_roles import Part
+    from ietest_fast.evaluation.log_texts import Part
     from ietest_fast.evaluation.readers import Answers
 
 NOT_PARSED = "answer not parsed"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.log_texts import have_same_texts
+from ietest_fast.evaluation.log_texts import Part, have_same_texts
 from ietest_fast.evaluation.predictions import ORIGINAL
 
 if TYPE_CHECKING:
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
 LogsAre = Literal["versions", "models"]
 
 _TRANSFORMED = "transformed"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
-    """A log, and which version and classifier it is of."""
-
-    log: Answers
-    version: str
-    model: str | None
 
 
 def name_parts(

@@ -1,7 +1,8 @@
-"""Whether logs have the same texts, and which texts of a version are reworded."""
+"""Logs as versions of texts: whether two have the same, and which texts of one are reworded."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.evaluation.log_roles import Part
     from ietest_fast.evaluation.readers import Answers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """A log, and which version and classifier it is of."""
+
+    log: Answers
+    version: str
+    model: str | None
 
 
 def have_same_texts(first: Answers, second: Answers) -> bool:

@@ -275,7 +275,7 @@ def test_a_threshold_is_for_scores(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"row 1, column 'b': '\?' is no score"):
         read_logs([table], correct_columns=["a", "b"], threshold=0.6)
     table.write_text("label,original,transformed\na,a,b\nb,b,b\n")
-    with pytest.raises(InputError, match="a threshold .* is for scores"):
+    with pytest.raises(InputError, match=r"a threshold .* is for scores"):
         read_logs([table], threshold=0.5)
 
 
@@ -306,8 +306,8 @@ def test_one_answer_is_made_of_several_epochs(tmp_path: Path) -> None:
     same = inspect_log(tmp_path / "s.eval", epochs([["C", "C"], ["I", "I"]], "Other"))
     two = inspect_log(tmp_path / "p.eval", epochs([["C"], ["C"]], "Plain"))
     assert counts(read_logs([two, same], epochs="mean")) == [1, 1, 0, 0]
+    mixed = inspect_log(tmp_path / "x.eval", epochs([["C", "I"], ["C", NAN]], "Other"))
     with pytest.raises(InputError, match=r"the mean score of item 0 is 0\.5 over 2.*--threshold"):
-        mixed = inspect_log(tmp_path / "x.eval", epochs([["C", "I"], ["C", NAN]], "Other"))
         read_logs([two, mixed], epochs="mean")
     read = read_logs([two, mixed], epochs="mean", threshold=0.6)  # of what was scored: 1/2, 1
     assert counts(read) == [1, 1, 0, 0]
@@ -451,7 +451,9 @@ def test_trials_of_helm_are_repeats(tmp_path: Path) -> None:
 
     one = write("one", ["yes no yes"], "Plain")
     three = write("three", ["no no yes", "yes no no", "yes yes no"], "Other")
-    with pytest.raises(InputError, match="has 3 trials of each item, and .* has 1 trial; --epochs"):
+    with pytest.raises(
+        InputError, match=r"has 3 trials of each item, and .* has 1 trial; --epochs"
+    ):
         read_logs([one, three])
     assert counts(read_logs([one, three], epochs="first")) == [1, 1, 0, 1]
     read = read_logs([one, three], epochs="mean", threshold=0.5)

@@ -300,7 +300,8 @@ def _plain_content(content: Any) -> Any:
         part.get("text", part.get(str(part.get("type")))) if isinstance(part, dict) else part
         for part in content
     ]
-    return "\n".join(parts) if all(isinstance(part, str) for part in parts) else parts
+    texts = [part for part in parts if isinstance(part, str)]
+    return "\n".join(texts) if len(texts) == len(parts) else parts
 
 
 def _list_calls(calls: Any) -> list[Any]:
