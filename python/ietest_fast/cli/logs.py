@@ -62,7 +62,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--filter", metavar="NAME", help="Of lm-eval's logs.  [default: the first]"),
         click.option(
             "--threshold",
-            type=FiniteRange(),
+            type=FiniteRange(min=0, min_open=True),
             help="Scores of at least this count as right, where they are not only 0 and 1 (partial "
             "credit is 0.5).",
         ),

@@ -18,7 +18,7 @@ from ietest_fast.evaluation.answer_labels import (
 from ietest_fast.evaluation.log_alignment import item_names
 from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import CHANGED, Predictions
-from ietest_fast.evaluation.schema import check_kept
+from ietest_fast.evaluation.schema import align_types, check_kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -255,7 +255,7 @@ def _finish(
     if not any(table.num_rows for table in plain):
         raise InputError("no item is left", path=source)
     return Predictions(
-        table=pa.concat_tables(plain, promote_options="permissive"),
+        table=pa.concat_tables(align_types(plain), promote_options="permissive"),
         label_names=names,
         dropped=dropped,
         source=source,

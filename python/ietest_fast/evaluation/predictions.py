@@ -17,7 +17,7 @@ from ietest_fast.evaluation.schema import (
     GROUPS,
     KEY,
     TYPES,
-    align_item_types,
+    align_types,
     as_schema,
     check_columns,
     check_unique,
@@ -225,7 +225,7 @@ class Predictions:
             for part in parts
         ]
         try:
-            table = pa.concat_tables(align_item_types(plain), promote_options="permissive")
+            table = pa.concat_tables(align_types(plain), promote_options="permissive")
         except pa.ArrowException as error:
             raise InputError(
                 f"the predictions cannot be put together: {shorten_error(error)}",

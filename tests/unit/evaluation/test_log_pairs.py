@@ -428,6 +428,18 @@ def test_ids_are_texts_across_sources(
     assert whole.pairs("transformed").n_unmatched == 0
 
 
+def test_kept_columns_of_other_types_and_broken_characters_are_texts(tmp_path: Path) -> None:
+    logs = pair(tmp_path, ["C", "I", "C"], ["C", "C", "I"])
+    for path, topics in zip(logs, ([0, 0, 1], ["0", "0", "1"]), strict=True):
+        log = json.loads(path.read_text())
+        for each, topic in zip(log["samples"], topics, strict=True):
+            each |= {"metadata": {"topic": topic}, "target": "half \ud800"}
+        path.write_text(json.dumps(log))
+    read = read_logs(logs, keep_columns=["topic", "target"])
+    assert read.predictions.table["topic"].to_pylist() == ["0", "0", "1"] * 2
+    assert set(read.predictions.table["target"].to_pylist()) == {"half ?"}
+
+
 def test_trials_of_helm_are_repeats(tmp_path: Path) -> None:
     def write(name: str, trials: Sequence[str], words: str) -> Path:
         path = tmp_path / name / "scenario_state.json"

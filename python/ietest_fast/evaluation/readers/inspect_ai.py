@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import struct
@@ -17,6 +18,7 @@ from ietest_fast.evaluation.readers.base import (
     plain_array,
     plain_question,
     read_json,
+    repeat_numbers,
     text_array,
 )
 from ietest_fast.evaluation.readers.inspect_scores import NO_ANSWER, judge_samples
@@ -72,7 +74,10 @@ class InspectReader:
             task = about.get("task") if isinstance(about, dict) else None
         else:
             said = _TASK.search(start.head)
-            task = None if said is None else json.loads(said.group(1))
+            task = None
+            if said is not None:
+                with contextlib.suppress(ValueError):  # of a file that is damaged
+                    task = json.loads(said.group(1))
         return str(task or start.path.stem)
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
@@ -120,7 +125,7 @@ class InspectReader:
                     ]
                 ),
                 repeats=Repeats(
-                    numbers=plain_array([sample.get("epoch", 1) for sample in samples]),
+                    numbers=repeat_numbers(sample.get("epoch") for sample in samples),
                     scores=pa.array(judged.numbers, pa.float64()),
                     noun="epoch",
                     column="sample_id",
