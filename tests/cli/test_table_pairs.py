@@ -187,6 +187,28 @@ def test_texts_count_where_the_column_disagrees(
     assert "in 5 rows the column changed and the texts disagree" in " ".join(found["notes"])
 
 
+def test_the_column_counts_where_all_texts_are_the_same(
+    versions: tuple[Rows, Rows], tmp_path: Path
+) -> None:
+    """Somebody has put the answers to the reworded texts beside the original ones."""
+    first, second = versions
+    marks = [row["changed"] for row in second]
+    kept = [
+        {**old, "prediction": new["prediction"], "changed": new["changed"]}
+        for old, new in zip(first, second, strict=True)
+    ]
+    logs = [write(tmp_path / "a.csv", first), write(tmp_path / "b.csv", kept)]
+    status, out, err = run_here("eval", *logs, "--json", folder=tmp_path)
+    assert status == 0, err
+    found = json.loads(out)
+    assert found["invariance"]["n_reworded"] == sum(marks)
+    assert f"in {sum(marks)} rows the column changed and the texts disagree" in found["notes"][-1]
+    assert "no text differs, so it counts" in found["notes"][-1]
+    # Two classifiers on the reworded texts have the same column.
+    logs = [write(tmp_path / f"{name}.csv", second) for name in "cd"]
+    assert ie.read_predictions(*logs).versions == ("original",)
+
+
 def test_the_same_texts_in_two_tables_are_of_two_classifiers(
     versions: tuple[Rows, Rows], tmp_path: Path
 ) -> None:

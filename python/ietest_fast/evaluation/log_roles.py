@@ -37,6 +37,7 @@ def name_parts(
     tasks = _tasks(logs)
     models = [log.model for log in logs]
     n_models = len(set(models))
+    is_said = logs_are is not None
     if logs_are is None:
         logs_are = _decide(logs, tasks, models)
     if logs_are == "models":
@@ -46,7 +47,8 @@ def name_parts(
             for log, name in zip(logs, named, strict=True)
         ]
         which = ", ".join(f"{part.model} ({part.log.path})" for part in parts)
-        return parts, [f"The logs are of {len(logs)} classifiers on the same items: {which}."]
+        said = f"The logs are of {len(logs)} classifiers on the same items: {which}."
+        return parts, [said if is_said else f"{said} --logs-are versions if they are versions."]
     if n_models > 1 and len(set(tasks)) < len(logs):
         # Several classifiers, each on the same versions.
         versions = [ORIGINAL if task == tasks[0] else task for task in tasks]

@@ -31,7 +31,7 @@ class Part:
 def have_same_texts(first: Answers, second: Answers) -> bool:
     """Whether the items that two logs share have the same texts; not if that is not known."""
     rows = _match(first, second)
-    if rows is None:
+    if rows is None or _marks_differ(first, second):
         return False
     mine, theirs = rows
     return any(
@@ -62,7 +62,7 @@ def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
     if len({other.version for other in own}) < 2 or log.keys:
         return None
     by_texts = _find_different(first, log)
-    if by_texts is not None:
+    if by_texts is not None and (by_texts.any() or not _marks_differ(first, log)):
         return pa.array(by_texts)
     if part.version == own[0].version:
         is_known = any(other.log.changed is not None for other in own)
@@ -86,11 +86,23 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
         n = int((different != part.log.changed.to_numpy(zero_copy_only=False)).sum())
         if n:
             rows = say_count(n, "row", "rows")
+            counts = "the texts count" if different.any() else "no text differs, so it counts"
             said.append(
                 f"{part.log.path}: in {rows} the column changed and the texts disagree about what "
-                "was reworded; the texts count."
+                f"was reworded; {counts}."
             )
     return said
+
+
+def _marks_differ(first: Answers, second: Answers) -> bool:
+    """Whether columns mark other rows in one table than in another as reworded.
+
+    Then these are versions, even if somebody has kept the original texts beside both answers.
+    """
+    marks = [log.changed for log in (first, second)]
+    if marks[0] is not None and marks[1] is not None:
+        return not marks[0].equals(marks[1])
+    return any(each is not None and pc.any(each).as_py() for each in marks)
 
 
 def _find_different(first: Answers, log: Answers) -> NDArray[np.bool_] | None:
