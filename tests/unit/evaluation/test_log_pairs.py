@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import warnings
@@ -500,3 +501,53 @@ def test_a_folder_stands_for_the_log_of_a_task(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             read_logs(paths, tasks=tasks)
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "expected"),
+    [
+        (("07-inspect-scores/part_a.eval", "part_b.eval"), {"threshold": 0.5}, [12, 11, 10, 7]),
+        (("07-inspect-scores/bool_a.eval", "bool_b.eval"), {}, [9, 11, 11, 9]),
+        (("07-inspect-scores/nan_a.eval", "nan_b.json.gz"), {}, [7, 11, 10, 7]),
+        (("07-inspect-scores/numstr_o.json", "numstr_r.json"), {}, [50, 16, 10, 4]),
+        (("07-inspect-scores/float_o.json", "float_r.json"), {"threshold": 0.5}, [20, 19, 19, 22]),
+        (("07-inspect-scores/dictval_o.json", "dictval_r.json"), {}, [50, 16, 10, 4]),
+        (("08-inspect-first-scorer/two_o.json", "two_r.json"), {}, [50, 16, 10, 4]),
+        (("06-inspect-int-str-ids/a.eval", "b.eval"), {}, [9, 11, 11, 9]),
+        (("14-incomplete-logs/canc_o.eval", "canc_r.eval"), {"common_items": True}, [27, 7, 4, 2]),
+        (("14-incomplete-logs/dup_o.eval", "dup_r.eval"), {}, [50, 16, 10, 4]),
+        (("14-incomplete-logs/ep_o.json", "ep_r.json"), {"epochs": "first"}, [55, 11, 9, 5]),
+        (
+            ("14-incomplete-logs/ep_o.json", "ep_r.json"),
+            {"epochs": "mean", "threshold": 0.5},
+            [62, 4, 10, 4],
+        ),
+        (
+            (
+                "14-incomplete-logs/samples_dist_2026-01-01T00-00-00.0.jsonl",
+                "samples_dist_rephrased_2026-01-01T00-00-00.0.jsonl",
+            ),
+            {},
+            [72, 15, 24, 9],
+        ),
+    ],
+)
+def test_logs_of_real_situations_give_what_the_harnesses_count(
+    names: tuple[str, str],
+    options: dict[str, Any],
+    expected: list[int],
+    shared: Path,
+    tmp_path: Path,
+) -> None:
+    """Counted with inspect-ai 0.3.285 (its reader and its ``value_to_float``), or from the lines."""
+    folder = (shared / "cases" / names[0]).parent
+    if not folder.is_dir():
+        pytest.skip(f"needs the reference data, absent here: {folder}")
+    logs = []
+    for name in (Path(names[0]).name, names[1]):
+        path = folder / name
+        if path.suffix == ".gz":
+            path = tmp_path / path.stem
+            path.write_bytes(gzip.decompress((folder / name).read_bytes()))
+        logs.append(path)
+    assert counts(read_logs(logs, **options)) == expected

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _ZSTD = 93
 _MEMBERS = ("header.json", "_journal/start.json")
 _TASK = re.compile(rb'"task"\s*:\s*("(?:[^"\\]|\\.)*")')
+_SAMPLE_ID = "sample_id"
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 # Of a member; more is no sample but an attack on the memory.
 _LARGEST = 1 << 30
@@ -128,7 +129,7 @@ class InspectReader:
                     numbers=repeat_numbers(sample.get("epoch") for sample in samples),
                     scores=pa.array(judged.numbers, pa.float64()),
                     noun="epoch",
-                    column="sample_id",
+                    column=_SAMPLE_ID,
                 ),
                 judged_by=(judged.scorer, *judged.fitting),
                 model=None if about.get("model") is None else str(about["model"]),
@@ -230,6 +231,8 @@ def _read_answer(sample: dict[str, Any], scorer: str, value: Any) -> str | None:
 
 
 def _kept(sample: dict[str, Any], name: str) -> Any:
+    if name == _SAMPLE_ID:  # what tells epochs of a sample apart from other samples
+        return sample["id"]
     found = lookup(sample, name)
     found = lookup(sample.get("metadata"), name) if found is None else found
     # A text is told by itself; of a chat, ids of messages would tell equal ones apart.
