@@ -539,7 +539,7 @@ def test_logs_of_real_situations_give_what_the_harnesses_count(
     shared: Path,
     tmp_path: Path,
 ) -> None:
-    """Counted with inspect-ai 0.3.285 (its reader and its ``value_to_float``), or from the lines."""
+    """Counted with inspect-ai 0.3.285 (its reader and ``value_to_float``), or from the lines."""
     folder = (shared / "cases" / names[0]).parent
     if not folder.is_dir():
         pytest.skip(f"needs the reference data, absent here: {folder}")
