@@ -159,6 +159,25 @@ def test_one_table_or_the_first_may_have_the_column(
         own = ie.read_predictions(*logs).pairs("transformed").reworded()
         assert own is not None
         assert own.tolist() == marks
+    # Two versions of a third: where they differ from each other is not known.
+    fewer = [{**row, "changed": row["changed"] and i % 2} for i, row in enumerate(second)]
+    parts = [
+        write(tmp_path / "c.csv", fewer, without=TEXTS),
+        write(tmp_path / "d.csv", second, without=TEXTS),
+    ]
+    assert ie.read_predictions(*parts).pairs("transformed").reworded() is None
+    # Three versions, of one of which it is known.
+    parts = [a, write(tmp_path / "c.csv", second, without=TEXTS), plain]
+    write(a, first, without=TEXTS)
+    whole = ie.read_predictions(*parts)
+    found = [whole.pairs(name).reworded() for name in ("c", "b")]
+    assert found[0] is not None
+    assert found[0].tolist() == marks
+    assert found[1] is None
+    parts = [write(tmp_path / f"{name}.csv", second, without=TEXTS) for name in "cd"]
+    own = ie.read_predictions(*parts).pairs("transformed").reworded()
+    assert own is not None
+    assert own.tolist() == marks
     # A column of this name that says something else says nothing about texts.
     odd = write(tmp_path / "odd.csv", [{**row, "changed": "Monday"} for row in wide])
     assert ie.read_predictions(odd).pairs("transformed").reworded() is None

@@ -68,7 +68,9 @@ def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
         is_known = any(other.log.changed is not None for other in own)
         return pa.array(np.zeros(len(log), bool)) if is_known else None
     if log.changed is not None:
-        return log.changed
+        # Two that mark other rows differ from a third, and nobody knows where from each other.
+        is_third = first.changed is not None and pc.any(first.changed).as_py()
+        return None if is_third and not log.changed.equals(first.changed) else log.changed
     is_only = len({other.version for other in own}) == 2 and len(first) == len(log)
     return first.changed if is_only else None
 

@@ -497,7 +497,7 @@ class Pairs:
         Returns
         -------
         ndarray of bool or None
-            None if no column says it.
+            None if no column says it of all rows.
 
         Raises
         ------
@@ -505,6 +505,7 @@ class Pairs:
             If there is no such column, or a value is neither, or missing.
         """
         table = self.predictions.table
+        is_asked = name is not None
         if name is None:
             if CHANGED not in table.column_names or not pa.types.is_boolean(table[CHANGED].type):
                 return None
@@ -516,6 +517,8 @@ class Pairs:
                 column=name,
             )
         values = table[name].combine_chunks().take(pa.array(self.version_rows))
+        if values.null_count and not is_asked:
+            return None  # it is known of other versions
         right, bad = find_outcomes(pa.chunked_array([values]))
         if bad.size:
             raise InputError(
