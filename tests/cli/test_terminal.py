@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from command_line import run_here
-from ietest_fast.report.tables import Column, Table
 from ietest_fast.report.progress import show_progress
+from ietest_fast.report.tables import Column, Table
 from ietest_fast.report.terminal import echo, make_console, print_json, print_table
 from ietest_fast.signs import escape
 

@@ -324,7 +324,9 @@ def test_edits_of_compositions_are_written(tmp_path):
     phi = Composition(parts=(words(boy="lad"), words(lad="youth")))
     made = transform_file(tmp_path / "in.parquet", target, phi, edits_path=edits)
     assert made.n_edits == {"words": 9}
-    assert undo(pq.read_table(target), pq.read_table(edits)).equals(TABLE)
+    written = pq.read_table(target)
+    assert written["changed"].to_pylist() == [True, True, False, True]
+    assert undo(written.drop_columns(["changed"]), pq.read_table(edits)).equals(TABLE)
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def command(
     lm-evaluation-harness (--log_samples), of Inspect (.eval, .json), of HELM (scenario_state.json),
     or a table (CSV, TSV, JSONL, Parquet) of labels by name or number. Several logs are versions of
     the same items, the original first, or classifiers on the same items; one table holds a column
-    for each version.
+    for each version. A folder stands for the log of a --task in it.
     """
     check_margin(margin, alpha=alpha)
     check_alike(options, alpha=alpha)

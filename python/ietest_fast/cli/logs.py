@@ -61,7 +61,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--filter", metavar="NAME", help="Of lm-eval's logs.  [default: the first]"),
         click.option(
             "--threshold",
-            type=FiniteRange(),
+            type=FiniteRange(min=0, min_open=True),
             help="In logs: scores of at least this count as right, where they are not only 0 and 1 "
             "(partial credit is 0.5). Of a model with one logit: the probability (the logit's "
             "sigmoid) from which its answer is label 1, and not label 0.  [default: of models 0.5]",
@@ -71,8 +71,8 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["all", "first", "mean"]),
             default="all",
             show_default=True,
-            help="Of several answers of a log to an item, compare all, number by number, the first, "
-            "or the mean of their scores (with --threshold).",
+            help="Of several answers of a log to an item, compare all, number by number, the "
+            "first, or the mean of their scores (with --threshold).",
         ),
         click.option(
             "--common-items",

@@ -228,8 +228,9 @@ def invariance_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--reworded",
             metavar="COLUMN",
-            help="Column that says which texts are reworded (true or 1).  [default: changed, where "
-            "eval or run has written it; in logs: where the texts differ]",
+            help="Column that says which texts are reworded (true or 1).  [default: where the "
+            "texts of logs or tables differ; otherwise changed, which transform, eval and run "
+            "write]",
         ),
         click.option(
             "--all-reworded", is_flag=True, help="Every text is reworded, so no column says which."

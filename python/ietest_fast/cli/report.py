@@ -129,7 +129,6 @@ def command(
     from ietest_fast.report.sources import read_runs
     from ietest_fast.report.stress_runs import read_stress
 
-    _refuse_logs(runs)
     stressed, logical, measured, predictions, others = _sort(runs)
     consistency = read_consistency(measured) if measured else None
     stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
@@ -227,6 +226,7 @@ def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
     from ietest_fast.report.logic_runs import find_logic
     from ietest_fast.report.stress_runs import find_stress
 
+    _refuse_logs(paths)
     stressed = [path for path in paths if path.is_file() and find_stress(path)]
     logical = [path for path in paths if path.is_file() and find_logic(path)]
     files = [path for path in paths if path.is_file() and path not in (*stressed, *logical)]

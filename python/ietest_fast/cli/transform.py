@@ -76,7 +76,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     """Transform the texts of IN and write the result to OUT.
 
     The formats are those of the names: .parquet, .csv, .tsv or .jsonl. OUT appears when it is
-    complete; other columns are copied.
+    complete; other columns are copied, and a column `changed` says which rows have other texts.
     """
     if as_list:
         if source is not None:

@@ -20,13 +20,13 @@ from ietest_fast.evaluation.log_alignment import item_names
 from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
-from ietest_fast.evaluation.schema import check_kept, plain_type
+from ietest_fast.evaluation.schema import align_types, check_kept, plain_type
 from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ietest_fast.evaluation.log_roles import Part
+    from ietest_fast.evaluation.log_texts import Part
     from ietest_fast.evaluation.readers import Answers
 
 
@@ -305,7 +305,7 @@ def _finish(
     if not any(table.num_rows for table in plain):
         raise InputError("no item is left", path=source)
     return Predictions(
-        table=pa.concat_tables(plain, promote_options="permissive"),
+        table=pa.concat_tables(align_types(plain), promote_options="permissive"),
         label_names=names,
         dropped=dropped,
         source=source,

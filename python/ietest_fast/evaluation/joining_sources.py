@@ -14,7 +14,7 @@ from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.bucket_rows import find_mixed, name_items
 from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
-from ietest_fast.evaluation.schema import GROUPS, align_item_types, plain_type
+from ietest_fast.evaluation.schema import GROUPS, align_types, plain_type
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _join(
     same: Sequence[str],
 ) -> pa.Table:
     """Join tables of wordings: originals once, each of the others with its source."""
-    tables = dict(zip(tables, align_item_types([*tables.values()]), strict=True))
+    tables = dict(zip(tables, align_types([*tables.values()]), strict=True))
     seen: dict[tuple[object, ...], tuple[str, tuple[object, ...]]] = {}
     parts = []
     for name, table in tables.items():

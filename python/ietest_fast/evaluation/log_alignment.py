@@ -18,7 +18,7 @@ from ietest_fast.values import are_ids, as_texts, read_ids, show_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.log_roles import Part
+    from ietest_fast.evaluation.log_texts import Part
     from ietest_fast.evaluation.readers import Answers
 
 Epochs = Literal["all", "first", "mean"]
@@ -63,9 +63,9 @@ def prepare(
         ]
     if not any(_n_repeats(log) > 1 for log in found):
         return found, notes
-    which = sorted({log.repeats.noun for log in found if log.repeats is not None})[0]
+    which = min(log.repeats.noun for log in found if log.repeats is not None)
     if epochs == "all":
-        column = sorted({log.repeats.column for log in found if log.repeats is not None})[0]
+        column = min(log.repeats.column for log in found if log.repeats is not None)
         notes.append(
             f"Items were answered in several {which}s; --clusters {column} takes the answers to an "
             f"item together, --epochs first or mean makes one of them."
@@ -112,7 +112,7 @@ def _name_repeats(log: Answers) -> Answers:
     items = log.items.cast(pa.string())
     numbers = log.repeats.numbers.cast(pa.string())
     named = pc.binary_join_element_wise(items, numbers, f", {log.repeats.noun} ")
-    return replace(log, items=named, columns=log.columns | {log.repeats.column: items})
+    return replace(log, items=named, columns={**log.columns, log.repeats.column: items})
 
 
 def _take_one(log: Answers, epochs: Epochs, threshold: float | None) -> Answers:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.log_texts import have_same_texts
+from ietest_fast.evaluation.log_texts import Part, have_same_texts
 from ietest_fast.evaluation.predictions import ORIGINAL
 
 if TYPE_CHECKING:
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
 LogsAre = Literal["versions", "models"]
 
 _TRANSFORMED = "transformed"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
-    """A log, and which version and classifier it is of."""
-
-    log: Answers
-    version: str
-    model: str | None
 
 
 def name_parts(
@@ -47,6 +37,7 @@ def name_parts(
     tasks = _tasks(logs)
     models = [log.model for log in logs]
     n_models = len(set(models))
+    is_said = logs_are is not None
     if logs_are is None:
         logs_are = _decide(logs, tasks, models)
     if logs_are == "models":
@@ -56,7 +47,8 @@ def name_parts(
             for log, name in zip(logs, named, strict=True)
         ]
         which = ", ".join(f"{part.model} ({part.log.path})" for part in parts)
-        return parts, [f"The logs are of {len(logs)} classifiers on the same items: {which}."]
+        said = f"The logs are of {len(logs)} classifiers on the same items: {which}."
+        return parts, [said if is_said else f"{said} --logs-are versions if they are versions."]
     if n_models > 1 and len(set(tasks)) < len(logs):
         # Several classifiers, each on the same versions.
         versions = [ORIGINAL if task == tasks[0] else task for task in tasks]

@@ -1,7 +1,8 @@
-"""Whether logs have the same texts, and which texts of a version are reworded."""
+"""Logs as versions of texts: whether two have the same, and which texts of one are reworded."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +16,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.evaluation.log_roles import Part
     from ietest_fast.evaluation.readers import Answers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """A log, and which version and classifier it is of."""
+
+    log: Answers
+    version: str
+    model: str | None
 
 
 def have_same_texts(first: Answers, second: Answers) -> bool:
     """Whether the items that two logs share have the same texts; not if that is not known."""
     rows = _match(first, second)
-    if rows is None:
+    if rows is None or _marks_differ(first, second):
         return False
     mine, theirs = rows
     return any(
@@ -53,13 +62,15 @@ def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
     if len({other.version for other in own}) < 2 or log.keys:
         return None
     by_texts = _find_different(first, log)
-    if by_texts is not None:
+    if by_texts is not None and (by_texts.any() or not _marks_differ(first, log)):
         return pa.array(by_texts)
     if part.version == own[0].version:
         is_known = any(other.log.changed is not None for other in own)
         return pa.array(np.zeros(len(log), bool)) if is_known else None
     if log.changed is not None:
-        return log.changed
+        # Two that mark other rows differ from a third, and nobody knows where from each other.
+        is_third = first.changed is not None and pc.any(first.changed).as_py()
+        return None if is_third and not log.changed.equals(first.changed) else log.changed
     is_only = len({other.version for other in own}) == 2 and len(first) == len(log)
     return first.changed if is_only else None
 
@@ -77,11 +88,23 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
         n = int((different != part.log.changed.to_numpy(zero_copy_only=False)).sum())
         if n:
             rows = say_count(n, "row", "rows")
+            counts = "the texts count" if different.any() else "no text differs, so it counts"
             said.append(
                 f"{part.log.path}: in {rows} the column changed and the texts disagree about what "
-                "was reworded; the texts count."
+                f"was reworded; {counts}."
             )
     return said
+
+
+def _marks_differ(first: Answers, second: Answers) -> bool:
+    """Whether columns mark other rows in one table than in another as reworded.
+
+    Then these are versions, even if somebody has kept the original texts beside both answers.
+    """
+    marks = [log.changed for log in (first, second)]
+    if marks[0] is not None and marks[1] is not None:
+        return not marks[0].equals(marks[1])
+    return any(each is not None and pc.any(each).as_py() for each in marks)
 
 
 def _find_different(first: Answers, log: Answers) -> NDArray[np.bool_] | None:

@@ -18,7 +18,7 @@ from ietest_fast.evaluation.schema import (
     GROUPS,
     KEY,
     TYPES,
-    align_item_types,
+    align_types,
     as_schema,
     check_columns,
     check_marks,
@@ -230,7 +230,7 @@ class Predictions:
             for part in parts
         ]
         try:
-            table = pa.concat_tables(align_item_types(plain), promote_options="permissive")
+            table = pa.concat_tables(align_types(plain), promote_options="permissive")
         except pa.ArrowException as error:
             raise InputError(
                 f"the predictions cannot be put together: {shorten_error(error)}",
@@ -530,7 +530,7 @@ class Pairs:
         Returns
         -------
         ndarray of bool or None
-            None if no column says it.
+            None if no column says it of all rows.
 
         Raises
         ------
@@ -538,6 +538,7 @@ class Pairs:
             If there is no such column, or a value is neither, or missing.
         """
         table = self.predictions.table
+        is_asked = name is not None
         if name is None:
             if CHANGED not in table.column_names or not pa.types.is_boolean(table[CHANGED].type):
                 return None
@@ -549,6 +550,8 @@ class Pairs:
                 column=name,
             )
         values = table[name].combine_chunks().take(pa.array(self.version_rows))
+        if values.null_count and not is_asked:
+            return None  # it is known of other versions
         right, bad = find_outcomes(pa.chunked_array([values]))
         if bad.size:
             raise InputError(

@@ -104,19 +104,42 @@ def check_kept(names: Iterable[str], source: str | Path, *, made: Sequence[str] 
             )
 
 
-def align_item_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
-    """Return tables whose items have one type: texts if they differ, so that 1 and "1" are one."""
-    kinds = [plain_type(table["item"].type) for table in tables]
-    if len(set(kinds)) == 1:
-        return list(tables)
-    return [
-        table.set_column(
-            table.column_names.index("item"),
-            "item",
-            table["item"].cast(kind).cast(pa.string()),
-        )
-        for table, kind in zip(tables, kinds, strict=True)
+def align_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """Return tables whose columns of one name can be put together.
+
+    Where one has texts and another numbers, all become texts: so 1 and "1" are the same item, or
+    the same cluster.
+    """
+    kinds: dict[str, set[pa.DataType]] = {}
+    for table in tables:
+        for each in table.schema:
+            kinds.setdefault(each.name, set()).add(plain_type(each.type))
+    different = [
+        name
+        for name, own in kinds.items()
+        if not _fit_together(own) or (name == "item" and len(own) > 1)  # a float is no exact id
     ]
+    return [
+        table
+        if not different
+        else table.cast(
+            pa.schema(
+                [
+                    pa.field(each.name, pa.string()) if each.name in different else each
+                    for each in table.schema
+                ]
+            )
+        )
+        for table in tables
+    ]
+
+
+def _fit_together(kinds: set[pa.DataType]) -> bool:
+    """Whether values of these types can stand in one column; what cannot be a text has to."""
+    own = {kind for kind in kinds if not pa.types.is_null(kind)}
+    are_numbers = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in own)
+    are_texts = all(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in own)
+    return len(own) < 2 or are_numbers or are_texts or any(map(pa.types.is_nested, own))
 
 
 def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> pa.Table:

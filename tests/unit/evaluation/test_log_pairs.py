@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import warnings
@@ -275,7 +276,7 @@ def test_a_threshold_is_for_scores(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"row 1, column 'b': '\?' is no score"):
         read_logs([table], correct_columns=["a", "b"], threshold=0.6)
     table.write_text("label,original,transformed\na,a,b\nb,b,b\n")
-    with pytest.raises(InputError, match="a threshold .* is for scores"):
+    with pytest.raises(InputError, match=r"a threshold .* is for scores"):
         read_logs([table], threshold=0.5)
 
 
@@ -306,8 +307,8 @@ def test_one_answer_is_made_of_several_epochs(tmp_path: Path) -> None:
     same = inspect_log(tmp_path / "s.eval", epochs([["C", "C"], ["I", "I"]], "Other"))
     two = inspect_log(tmp_path / "p.eval", epochs([["C"], ["C"]], "Plain"))
     assert counts(read_logs([two, same], epochs="mean")) == [1, 1, 0, 0]
+    mixed = inspect_log(tmp_path / "x.eval", epochs([["C", "I"], ["C", NAN]], "Other"))
     with pytest.raises(InputError, match=r"the mean score of item 0 is 0\.5 over 2.*--threshold"):
-        mixed = inspect_log(tmp_path / "x.eval", epochs([["C", "I"], ["C", NAN]], "Other"))
         read_logs([two, mixed], epochs="mean")
     read = read_logs([two, mixed], epochs="mean", threshold=0.6)  # of what was scored: 1/2, 1
     assert counts(read) == [1, 1, 0, 0]
@@ -428,6 +429,18 @@ def test_ids_are_texts_across_sources(
     assert whole.pairs("transformed").n_unmatched == 0
 
 
+def test_kept_columns_of_other_types_and_broken_characters_are_texts(tmp_path: Path) -> None:
+    logs = pair(tmp_path, ["C", "I", "C"], ["C", "C", "I"])
+    for path, topics in zip(logs, ([0, 0, 1], ["0", "0", "1"]), strict=True):
+        log = json.loads(path.read_text())
+        for each, topic in zip(log["samples"], topics, strict=True):
+            each |= {"metadata": {"topic": topic}, "target": "half \ud800"}
+        path.write_text(json.dumps(log))
+    read = read_logs(logs, keep_columns=["topic", "target"])
+    assert read.predictions.table["topic"].to_pylist() == ["0", "0", "1"] * 2
+    assert set(read.predictions.table["target"].to_pylist()) == {"half ?"}
+
+
 def test_trials_of_helm_are_repeats(tmp_path: Path) -> None:
     def write(name: str, trials: Sequence[str], words: str) -> Path:
         path = tmp_path / name / "scenario_state.json"
@@ -451,7 +464,9 @@ def test_trials_of_helm_are_repeats(tmp_path: Path) -> None:
 
     one = write("one", ["yes no yes"], "Plain")
     three = write("three", ["no no yes", "yes no no", "yes yes no"], "Other")
-    with pytest.raises(InputError, match="has 3 trials of each item, and .* has 1 trial; --epochs"):
+    with pytest.raises(
+        InputError, match=r"has 3 trials of each item, and .* has 1 trial; --epochs"
+    ):
         read_logs([one, three])
     assert counts(read_logs([one, three], epochs="first")) == [1, 1, 0, 1]
     read = read_logs([one, three], epochs="mean", threshold=0.5)
@@ -486,3 +501,53 @@ def test_a_folder_stands_for_the_log_of_a_task(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             read_logs(paths, tasks=tasks)
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "expected"),
+    [
+        (("07-inspect-scores/part_a.eval", "part_b.eval"), {"threshold": 0.5}, [12, 11, 10, 7]),
+        (("07-inspect-scores/bool_a.eval", "bool_b.eval"), {}, [9, 11, 11, 9]),
+        (("07-inspect-scores/nan_a.eval", "nan_b.json.gz"), {}, [7, 11, 10, 7]),
+        (("07-inspect-scores/numstr_o.json", "numstr_r.json"), {}, [50, 16, 10, 4]),
+        (("07-inspect-scores/float_o.json", "float_r.json"), {"threshold": 0.5}, [20, 19, 19, 22]),
+        (("07-inspect-scores/dictval_o.json", "dictval_r.json"), {}, [50, 16, 10, 4]),
+        (("08-inspect-first-scorer/two_o.json", "two_r.json"), {}, [50, 16, 10, 4]),
+        (("06-inspect-int-str-ids/a.eval", "b.eval"), {}, [9, 11, 11, 9]),
+        (("14-incomplete-logs/canc_o.eval", "canc_r.eval"), {"common_items": True}, [27, 7, 4, 2]),
+        (("14-incomplete-logs/dup_o.eval", "dup_r.eval"), {}, [50, 16, 10, 4]),
+        (("14-incomplete-logs/ep_o.json", "ep_r.json"), {"epochs": "first"}, [55, 11, 9, 5]),
+        (
+            ("14-incomplete-logs/ep_o.json", "ep_r.json"),
+            {"epochs": "mean", "threshold": 0.5},
+            [62, 4, 10, 4],
+        ),
+        (
+            (
+                "14-incomplete-logs/samples_dist_2026-01-01T00-00-00.0.jsonl",
+                "samples_dist_rephrased_2026-01-01T00-00-00.0.jsonl",
+            ),
+            {},
+            [72, 15, 24, 9],
+        ),
+    ],
+)
+def test_logs_of_real_situations_give_what_the_harnesses_count(
+    names: tuple[str, str],
+    options: dict[str, Any],
+    expected: list[int],
+    shared: Path,
+    tmp_path: Path,
+) -> None:
+    """Counted with inspect-ai 0.3.285 (its reader and ``value_to_float``), or from the lines."""
+    folder = (shared / "cases" / names[0]).parent
+    if not folder.is_dir():
+        pytest.skip(f"needs the reference data, absent here: {folder}")
+    logs = []
+    for name in (Path(names[0]).name, names[1]):
+        path = folder / name
+        if path.suffix == ".gz":
+            path = tmp_path / path.stem
+            path.write_bytes(gzip.decompress((folder / name).read_bytes()))
+        logs.append(path)
+    assert counts(read_logs(logs, **options)) == expected

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 64 << 10
 _LONGEST_LINE = 16 << 20
 _MOST_NAMES = 20
+_MOST_REPEATS = 1 << 31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -370,7 +371,8 @@ def _plain_content(content: Any) -> Any:
         part.get("text", part.get(str(part.get("type")))) if isinstance(part, dict) else part
         for part in content
     ]
-    return "\n".join(parts) if all(isinstance(part, str) for part in parts) else parts
+    texts = [part for part in parts if isinstance(part, str)]
+    return "\n".join(texts) if len(texts) == len(parts) else parts
 
 
 def _list_calls(calls: Any) -> list[Any]:
@@ -380,6 +382,16 @@ def _list_calls(calls: Any) -> list[Any]:
         for each in (calls if isinstance(calls, list) else [])
         if isinstance(each, dict)
     ]
+
+
+def repeat_numbers(values: Iterable[Any]) -> pa.Array:
+    """Make the numbers of repeats; what is no number of one is the first."""
+    import pyarrow as pa
+
+    return pa.array(
+        [value if type(value) is int and 0 <= value < _MOST_REPEATS else 1 for value in values],
+        pa.int64(),
+    )
 
 
 def judge_score(value: Any, threshold: float | None) -> bool | None:
@@ -403,7 +415,17 @@ def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:
     """Make a column of texts."""
     import pyarrow as pa
 
-    return pa.chunked_array([pa.array(list(values), pa.string())])
+    texts = list(values)
+    try:
+        made = pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        made = pa.array(map(_without_halves, texts), pa.string())
+    return pa.chunked_array([made])
+
+
+def _without_halves(text: str | None) -> str | None:
+    """Put question marks for halves of surrogate pairs, which a model may have written."""
+    return None if text is None else text.encode("utf-8", "replace").decode()
 
 
 def plain_array(values: Sequence[Any]) -> pa.Array:
@@ -415,7 +437,7 @@ def plain_array(values: Sequence[Any]) -> pa.Array:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         made = None
     if made is None or pa.types.is_nested(made.type):
-        made = pa.array([None if value is None else as_text(value) for value in values])
+        made = pa.array([_without_halves(as_text(value)) for value in values], pa.string())
     return made
 
 

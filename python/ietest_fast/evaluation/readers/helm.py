@@ -15,6 +15,7 @@ from ietest_fast.evaluation.readers.base import (
     plain_array,
     plain_question,
     read_json,
+    repeat_numbers,
     text_array,
 )
 from ietest_fast.values import as_text, show_value
@@ -82,7 +83,7 @@ class HelmReader:
                     correct=pa.array([right for _, _, right in read], pa.bool_()),
                     inputs=pa.array([_read_question(row["instance"]) for row in rows]),
                     repeats=Repeats(
-                        numbers=plain_array([row.get("train_trial_index") or 0 for row in rows]),
+                        numbers=repeat_numbers(row.get("train_trial_index") for row in rows),
                         noun="trial",
                         column="instance_id",
                     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import struct
@@ -17,6 +18,7 @@ from ietest_fast.evaluation.readers.base import (
     plain_array,
     plain_question,
     read_json,
+    repeat_numbers,
     text_array,
 )
 from ietest_fast.evaluation.readers.inspect_scores import NO_ANSWER, judge_samples
@@ -35,6 +37,7 @@ _MEMBERS = ("header.json", "_journal/start.json")
 # so many times its size.
 _LEAST_VALUES = 3 << 29
 _MOST_RATIO = 150
+_SAMPLE_ID = "sample_id"
 _TASK = re.compile(rb'"task"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 # What reading a damaged archive raises. RuntimeError: a member is encrypted, nested too deeply, or
@@ -69,7 +72,10 @@ class InspectReader:
             task = about.get("task") if isinstance(about, dict) else None
         else:
             said = _TASK.search(start.head)
-            task = None if said is None else json.loads(said.group(1))
+            task = None
+            if said is not None:
+                with contextlib.suppress(ValueError):  # of a file that is damaged
+                    task = json.loads(said.group(1))
         return str(task or start.path.stem)
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
@@ -117,10 +123,10 @@ class InspectReader:
                     ]
                 ),
                 repeats=Repeats(
-                    numbers=plain_array([sample.get("epoch", 1) for sample in samples]),
+                    numbers=repeat_numbers(sample.get("epoch") for sample in samples),
                     scores=pa.array(judged.numbers, pa.float64()),
                     noun="epoch",
-                    column="sample_id",
+                    column=_SAMPLE_ID,
                 ),
                 judged_by=(judged.scorer, *judged.fitting),
                 model=None if about.get("model") is None else str(about["model"]),
@@ -222,6 +228,8 @@ def _read_answer(sample: dict[str, Any], scorer: str, value: Any) -> str | None:
 
 
 def _kept(sample: dict[str, Any], name: str) -> Any:
+    if name == _SAMPLE_ID:  # what tells epochs of a sample apart from other samples
+        return sample["id"]
     found = lookup(sample, name)
     found = lookup(sample.get("metadata"), name) if found is None else found
     # A text is told by itself; of a chat, ids of messages would tell equal ones apart.
