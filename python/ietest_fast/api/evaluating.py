@@ -15,7 +15,7 @@ from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import read_version
 from ietest_fast.models import as_classifier
-from ietest_fast.report.terminal import show_bars
+from ietest_fast.report.terminal import Bar, show_bars
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
-    from ietest_fast.report.terminal import Bar
     from ietest_fast.stats import Verdict
     from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method
@@ -460,11 +459,16 @@ def make_classifier(
 def show_bar() -> Iterator[dict[str, Any]]:
     """Give ``on_start`` and ``on_batch`` of a bar on a terminal; nothing where there is none."""
     with show_bars() as begin:
-        bars: list[Bar] = []
-        yield {
-            "on_start": lambda total: bars.append(begin("Asking the classifier", total)),
-            "on_batch": lambda n: bars[-1].advance(n),
-        }
+        bar = Bar()
+
+        def start(total: int) -> None:
+            nonlocal bar
+            bar = begin("Asking the classifier", total)
+
+        def advance(n: int) -> None:
+            bar.advance(n)
+
+        yield {"on_start": start, "on_batch": advance}
 
 
 def _classes(classifier: Any) -> list[Any]:
