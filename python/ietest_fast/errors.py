@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# Values of files stand in messages, and may be of any length.
+_LONGEST_MESSAGE = 1200
+_LONGEST_NAME = 120
+
+
+def _cut(text: str, most: int) -> str:
+    """Leave out the middle of a long text: a message ends with the remedy."""
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-(most // 2) :]}"
+
+
 class IetestError(Exception):
     """Base class of all errors raised by ietest-fast."""
 
@@ -54,7 +64,8 @@ class InputError(IetestError, ValueError):
         self.column = column
         where = [part for part in (self.path, row) if part is not None]
         if column is not None:
-            where.append(f"column {column!r}")
+            where.append(f"column {_cut(column, _LONGEST_NAME)!r}")
+        message = _cut(message, _LONGEST_MESSAGE)
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
 
 

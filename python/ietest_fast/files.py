@@ -35,13 +35,14 @@ MOST_RECORD = 4 << 30
 
 LEAST_UNPACKED = 256 << 20
 """What any file may unpack to, in bytes."""
-MOST_RATIO = 100
+MOST_RATIO = 40
 """A larger file may unpack to so many times its own size. Texts pack to a third or a tenth."""
 
 # What Python needs in memory for the values of a JSON text: those of its strings, and of the rest.
 _BYTES_OF_BRACKET = 72
 _BYTES_OF_COMMA = 60
 _MOST_VALUES = 1 << 30
+_MOST_DOTS = 5000
 
 # Inspect compresses its logs by Zstandard.
 _ZSTD = 93
@@ -165,6 +166,10 @@ def read_text(path: str | Path, *, most_bytes: int = MOST_SETTINGS) -> str:
 def read_toml(path: str | Path) -> dict[str, Any]:
     """Return what a TOML file holds; raises as :func:`read_text`, and if it is not TOML."""
     text = read_text(path)
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.count(".") > _MOST_DOTS:  # Python's reader takes the square of a key's parts
+            what = f"has more than {_MOST_DOTS:,} dots; write one value on a line"
+            raise InputError(what, path=path, row=f"line {number}")
     try:
         return tomllib.loads(text)
     except RecursionError as error:
@@ -207,8 +212,9 @@ def parse_json(
     """
     from ietest_fast.runtime import available_memory
 
-    needed, there = estimate_json(text), available_memory()
-    if there is not None and needed > max(there, _MOST_VALUES):
+    needed = estimate_json(text)
+    there = available_memory() if needed > _MOST_VALUES else None
+    if there is not None and needed > there:
         raise InputError(
             f"would take about {needed / 1e9:,.1f} GB of memory, and {there / 1e9:,.1f} GB are "
             "available",

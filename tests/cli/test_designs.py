@@ -310,12 +310,12 @@ def test_broken_columns_are_explained(
         (
             [{"A": 1, "B": 0, "c": "x"}, {"A": 0, "B": 1, "c": ["y"]}],
             ["--clusters", "c"],
-            "line 2, column 'c': ['y'] is a list; expected text, numbers or true and false",
+            "line 2, column 'c': [\"y\"] is a list; expected text, numbers or true and false",
         ),
         (
             [{"A": 1, "B": 0, "c": 7}, {"A": 0, "B": 1, "c": {"y": 1}}],
             ["--clusters", "c"],
-            "line 2, column 'c': {'y': 1} is an object; expected text",
+            "line 2, column 'c': {\"y\": 1} is an object; expected text",
         ),
         (
             [{"A": 1, "B": 0, "c": ["x"]}, {"A": 0, "B": 1, "c": ["y"]}],

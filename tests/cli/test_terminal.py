@@ -12,7 +12,8 @@ import pytest
 
 from command_line import run_here
 from ietest_fast.report.tables import Column, Table
-from ietest_fast.report.terminal import echo, make_console, print_json, print_table, show_bars
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, make_console, print_json, print_table
 from ietest_fast.signs import escape
 
 TITLE = "\x1b]0;owned\x07"
@@ -104,10 +105,8 @@ def test_bars_show_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    with show_bars() as start:
-        bar = start(f"{TITLE}[/red]", 2)
-        bar.move(1)
-        bar.advance(1)
+    with show_progress() as progress:
+        progress(f"{TITLE}[/red]", 2)(1)
     assert "\\x1b]0;owned\\x07[/red]" in screen.getvalue()
     assert "\x07" not in screen.getvalue()
 

@@ -120,7 +120,11 @@ class Worker:
             left = {path.name for path in folder.iterdir()} - before
             if kind == "refused" and left:
                 kind, root = "left behind", " ".join(sorted(left))[:_SHORT]
-            kept = "" if kind in _GOOD else self._keep(folder, files, number, kind, root, arguments, said)
+            kept = (
+                ""
+                if kind in _GOOD
+                else self._keep(folder, files, number, kind, root, arguments, said)
+            )
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         command = " ".join(arguments)
@@ -400,7 +404,13 @@ def main() -> None:
     if options.only is not None:
         worker = Worker(names[0], options.seed, options.save or Path("fuzz-failures").resolve())
         outcome = worker.try_one(options.only)
-        print(outcome.command, f"{outcome.kind}: {outcome.root}", outcome.said, outcome.files, sep="\n\n")
+        print(
+            outcome.command,
+            f"{outcome.kind}: {outcome.root}",
+            outcome.said,
+            outcome.files,
+            sep="\n\n",
+        )
         return
     n_bad = 0
     for name in names:

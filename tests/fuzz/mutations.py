@@ -247,7 +247,9 @@ def mutate_words(rng: random.Random, data: bytes) -> bytes:
                 start, stop = sorted((at, other))
                 pieces[start:start] = pieces[start : min(stop, start + 40)]
             case _:
-                pieces[at] = rng.choice(("(", ")", "[", "]", "{", "}", "not ", "1..9999", ", ", "&"))
+                pieces[at] = rng.choice(
+                    ("(", ")", "[", "]", "{", "}", "not ", "1..9999", ", ", "&")
+                )
     return _encode("".join(pieces)[:400_000])
 
 
@@ -316,7 +318,9 @@ def mutate_table(rng: random.Random, table: pa.Table) -> pa.Table:
                 table = table.append_column(name, column)
             case 6:
                 table = table.append_column(
-                    rng.choice((*TEXTS, "item", "version", "correct", "predicted", "gold", "changed")),
+                    rng.choice(
+                        (*TEXTS, "item", "version", "correct", "predicted", "gold", "changed")
+                    ),
                     _fill(rng, kind, values, len(table)),
                 )
             case 7:
@@ -456,7 +460,10 @@ def mutate_archive(rng: random.Random, members: Sequence[tuple[str, bytes]]) -> 
         case 6:  # a repeated member: the last one counts
             own.insert(rng.randrange(len(own) + 1), (name, mutate_json_text(rng, data)))
         case 7:
-            own[at] = (rng.choice((*TEXTS, "samples/../a.json", "samples/x.json", "header.json")), data)
+            own[at] = (
+                rng.choice((*TEXTS, "samples/../a.json", "samples/x.json", "header.json")),
+                data,
+            )
         case 8:
             key = rng.choice(("flags", "method", "crc", "packed", "size", "at"))
             value = rng.choice((0, 1, 8, 93, 99, 12, 2**16 - 1, 2**31, 2**32 - 1, len(data) + 1))
@@ -486,7 +493,9 @@ def mutate_array(rng: random.Random, array: np.ndarray[Any, Any]) -> bytes:
         case 2:
             own = array.astype(np.float64)
             with np.errstate(all="ignore"):
-                own[rng.randrange(len(own))] *= rng.choice((np.nan, np.inf, 1e308, -1e308, 0, 1e200))
+                own[rng.randrange(len(own))] *= rng.choice(
+                    (np.nan, np.inf, 1e308, -1e308, 0, 1e200)
+                )
             np.save(sink, own)
         case 3:
             np.save(sink, array)

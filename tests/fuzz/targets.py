@@ -151,7 +151,12 @@ def draw_lm_eval(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     mutate = rng.choice((bad.mutate_json_lines,) * 5 + (bad.mutate_bytes,))
     changed = rng.choice((names[:1], names[1:], names))
     files = {name: mutate(rng, good[name]) if name in changed else good[name] for name in names}
-    more = (["-C", "acc"], ["-C", "acc_norm"], ["--id-column", "doc.id"], ["--clusters", "doc.premise"])
+    more = (
+        ["-C", "acc"],
+        ["-C", "acc_norm"],
+        ["--id-column", "doc.id"],
+        ["--clusters", "doc.premise"],
+    )
     extra = rng.choice((*more, ["-P", "doc.label"], ["--filter", "none"], [], [], []))
     return files, [*rng.choice(_OF_LOGS), *names, *extra]
 
@@ -356,7 +361,11 @@ def _make_reasoning() -> Files:
         }
         for i in range(6)
     ]  # fmt: skip
-    return {"dev.jsonl": _lines(alpha), "dev-labels.lst": b"1\n2\n" * 3, "test.jsonl": _lines(delta)}
+    return {
+        "dev.jsonl": _lines(alpha),
+        "dev-labels.lst": b"1\n2\n" * 3,
+        "test.jsonl": _lines(delta),
+    }
 
 
 def draw_reasoning(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
@@ -364,7 +373,7 @@ def draw_reasoning(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     mutate = bad.mutate_words if which.endswith(".lst") else bad.mutate_json_lines
     mutate = rng.choice((mutate, mutate, mutate, bad.mutate_bytes))
     name = "test.jsonl" if which == "test.jsonl" else "dev.jsonl"
-    call = rng.choice((["describe", name], [f"python:{name.split('.')[0]}-nli", name]))
+    call = rng.choice((["describe", name], [f"python:{name.split('.', maxsplit=1)[0]}-nli", name]))
     return good | {which: mutate(rng, good[which])}, call
 
 
@@ -409,7 +418,11 @@ def _make_templates() -> Files:
 
 
 def _draw_templates(rng: random.Random, good: Files, which: str) -> tuple[Files, list[str]]:
-    data = _mutate_toml(rng, good[which]) if which.endswith(".toml") else bad.mutate_words(rng, good[which])
+    data = (
+        _mutate_toml(rng, good[which])
+        if which.endswith(".toml")
+        else bad.mutate_words(rng, good[which])
+    )
     if rng.random() < 0.1:
         data = bad.mutate_bytes(rng, good[which])
     options = {"words.toml": ["--language", "words.toml"], "names.toml": ["--names", "names.toml"]}
@@ -482,10 +495,14 @@ def draw_words(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     files = {name: good[name] for name in ("in.csv", "words.csv", "blocked.txt")}
     match rng.randrange(3):
         case 0:
-            files["words.csv"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(rng, good["words.csv"])
+            files["words.csv"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(
+                rng, good["words.csv"]
+            )
             call = ["transform", "in.csv", "out.csv", "--phi", "words:mapping=words.csv"]
         case 1:
-            files["blocked.txt"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(rng, good["blocked.txt"])
+            files["blocked.txt"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(
+                rng, good["blocked.txt"]
+            )
             call = ["transform", "in.csv", "out.csv", "--phi", "syn.careful:block_list=blocked.txt"]
         case _:
             table = pq.read_table(io.BytesIO(good["synonyms.parquet"]))
@@ -560,7 +577,11 @@ def draw_marks(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     own = good["marks file"].decode()
     which = rng.choice(("sample.json", own, "marks.csv"))
     files = {name: data for name, data in good.items() if name != "marks file"}
-    mutate = {"sample.json": bad.mutate_json_text, "marks.csv": bad.mutate_words, own: _mutate_lines}[which]
+    mutate = {
+        "sample.json": bad.mutate_json_text,
+        "marks.csv": bad.mutate_words,
+        own: _mutate_lines,
+    }[which]
     files[which] = rng.choice((mutate, mutate, bad.mutate_bytes))(rng, good[which])
     calls = (
         ["summary", "sample.json"], ["summary", "sample.json", "--json"], ["test", "sample.json", "run"],
@@ -591,7 +612,9 @@ def draw_run(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
         case _ if which.endswith(".json"):
             files[which] = bad.mutate_json_text(rng, data)
         case _ if which.endswith(".parquet"):
-                    files[which] = bad.write_parquet(rng, bad.mutate_table(rng, pq.read_table(io.BytesIO(data))))
+            files[which] = bad.write_parquet(
+                rng, bad.mutate_table(rng, pq.read_table(io.BytesIO(data)))
+            )
         case _:
             files[which] = _mutate_database(rng, data)
     calls = (
@@ -605,7 +628,9 @@ def _mutate_database(rng: random.Random, data: bytes) -> bytes:
     with _in_a_folder():
         Path("d.sqlite").write_bytes(data)
         with contextlib.closing(sqlite3.connect("d.sqlite")) as database:
-            names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            names = database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            ).fetchall()
             name = rng.choice(names)[0]
             columns = [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')]
             value = rng.choice((None, 0, -1, 2**63 - 1, 1.5, b"\xff", "", "{}", "x" * 5000, "[]"))
@@ -631,7 +656,9 @@ def _make_kept(labels: tuple[str, ...] = LABELS) -> Files:
     model = load_model("ngram-linear", bits=16)
     encoded = model.encode({"train": texts}, ("premise", "hypothesis"))
     params = {"epochs": 2, "learning_rate": 0.5, "l2": 1e-3}
-    classifier = model.fit(encoded["train"].resample(), None, params=params, n_classes=len(labels), seed=0)
+    classifier = model.fit(
+        encoded["train"].resample(), None, params=params, n_classes=len(labels), seed=0
+    )
     with _in_a_folder() as folder:
         (folder / "kept").mkdir()
         classifier.save(folder / "kept", label_names=labels)
@@ -655,7 +682,9 @@ def _make_logic() -> Files:
         return {name: data for name, data in _collect(folder).items() if name.endswith("parquet")}
 
 
-def draw_answers(rng: random.Random, good: Files, names: tuple[str, ...]) -> tuple[Files, list[str]]:
+def draw_answers(
+    rng: random.Random, good: Files, names: tuple[str, ...]
+) -> tuple[Files, list[str]]:
     """Files that --out has written, with their metadata."""
     name = rng.choice(names)
     if rng.random() < 0.2:
@@ -685,7 +714,9 @@ def _make_masked() -> Files:
             "problem": pa.nulls(N, pa.string()), "module": items["module"], "template": items["template"],
         }
     )  # fmt: skip
-    predicted = [a if r == 1 else "x" for a, r in zip(items["answer"].to_pylist(), ranks, strict=True)]
+    predicted = [
+        a if r == 1 else "x" for a, r in zip(items["answer"].to_pylist(), ranks, strict=True)
+    ]
     log = log.set_column(3, "predicted", pa.array(predicted))
     thesis = pa.table(
         {
@@ -713,7 +744,9 @@ def draw_masked(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
     )
     if rng.random() < 0.2:
         data = bad.mutate_bytes(rng, data)
-    call = ["python:masked-items", name] if source == "items.parquet" else ["masked", name, "--json"]
+    call = (
+        ["python:masked-items", name] if source == "items.parquet" else ["masked", name, "--json"]
+    )
     if source == "log.parquet" and rng.random() < 0.3:
         call = ["masked", name, "--by", "module"]
     return {name: data}, call
@@ -762,7 +795,11 @@ def draw_kept(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
             members = [(f"{name}.npy", _npy(rng, array)) for name, array in arrays.items()]
             files[which] = bad.write_archive(members, 0)
         case _:
-            files[which] = bad.mutate_json_text(rng, data) if which.endswith(".json") else bad.mutate_bytes(rng, data)
+            files[which] = (
+                bad.mutate_json_text(rng, data)
+                if which.endswith(".json")
+                else bad.mutate_bytes(rng, data)
+            )
     return files, ["eval", "--model", "kept", "--test", "in.csv", "--phi", "negation"]
 
 
@@ -862,7 +899,9 @@ TARGETS: dict[str, Target] = {
     "counts": Target(make=_make_counts, draw=draw_counts),
     "reasoning": Target(make=_make_reasoning, draw=draw_reasoning),
     "templates": Target(make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "own.txt")),
-    "languages": Target(make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "words.toml")),
+    "languages": Target(
+        make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "words.toml")
+    ),
     "names": Target(make=_make_templates, draw=lambda r, g: _draw_templates(r, g, "names.toml")),
     "suites": Target(make=_make_suites, draw=draw_suite),
     "weights": Target(make=_make_weights, draw=draw_weights),

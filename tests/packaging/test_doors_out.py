@@ -12,7 +12,8 @@ import ietest_fast
 
 PACKAGE = Path(ietest_fast.__file__).parent
 FILES = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
-TERMINAL = "report/terminal.py"
+# What is printed, and what moves while a command works.
+TERMINAL = {"report/terminal.py", "report/progress.py"}
 
 # Calls and attributes, by their last two names, that write to the terminal.
 PRINTS = {
@@ -31,7 +32,6 @@ PRINTS = {
     "stdout.writelines",
     "stderr.writelines",
     "error.show",
-    "os.write",
     "traceback.print_exc",
     "traceback.print_exception",
     "logging.basicConfig",
@@ -80,6 +80,8 @@ def ways_to_the_terminal(tree: ast.AST) -> list[int]:
                 lines.append(node.lineno)
             if node.module == "click" and names & {"echo", "secho"}:
                 lines.append(node.lineno)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.write":
+            lines += [node.lineno for each in node.args if not isinstance(each, ast.Constant)]
         # What is no number, sys.exit prints.
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "sys.exit":
             lines += [node.lineno for each in node.args if isinstance(each, ast.JoinedStr)]
@@ -98,6 +100,7 @@ def ways_to_the_terminal(tree: ast.AST) -> list[int]:
         "sys.exit(f'Error: {name}')",
         "from click import echo",
         "error.show()",
+        "os.write(2, name)",
     ],
 )
 def test_ways_around_are_seen(code: str) -> None:
@@ -108,7 +111,67 @@ def test_the_terminal_has_one_door() -> None:
     around = {
         f"{name_of(path)}:{line}"
         for path, text in FILES.items()
-        if name_of(path) != TERMINAL and MAY_PRINT.search(text)
+        if name_of(path) not in TERMINAL and MAY_PRINT.search(text)
         for line in ways_to_the_terminal(ast.parse(text))
     }
     assert not around, "print by ietest_fast.report.terminal.echo"
+
+
+# What writes each form, and the only files that may: text goes through the module's own escapes.
+WRITERS = {
+    "csv.writer": {"report/spreadsheet.py"},
+    "csv.DictWriter": set(),
+    "pacsv.write_csv": set(),
+    "pa_csv.write_csv": set(),
+    "html.escape": {"stats/result.py"},
+    "saxutils.escape": set(),
+    "markupsafe.Markup": set(),
+    "jinja2.Template": set(),
+    "jinja2.Environment": set(),
+    "Environment": {"report/page_builder.py", "report/annotation/server.py"},
+    # Data files, which are read again: every text as it is.
+    "BatchWriter": {
+        "evaluation/difficulty_file.py",
+        "evaluation/masked_answers.py",
+        "report/annotation/lists.py",
+        "templates/writing.py",
+        "transform/files.py",
+    },
+}
+MAY_WRITE = re.compile(
+    r"csv\.|DictWriter|write_csv|html\.|saxutils|arkup|jinja2|Environment\(|BatchWriter"
+)
+
+
+def test_each_form_has_one_writer() -> None:
+    found: dict[str, set[str]] = {name: set() for name in WRITERS}
+    for path, text in FILES.items():
+        if MAY_WRITE.search(text):
+            for _, name in calls(ast.parse(text)):
+                if name in found:
+                    found[name].add(name_of(path))
+    assert found == WRITERS
+
+
+def test_latex_and_markdown_are_written_in_one_file() -> None:
+    signs = (r"\begin{", r"\\textbackslash", "| ---", ":---")
+    found = {name_of(path) for path, text in FILES.items() if any(sign in text for sign in signs)}
+    assert found == {"report/tables.py"}
+
+
+def test_pages_escape_what_they_show() -> None:
+    for path, text in FILES.items():
+        if "Environment(" in text:
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "Environment":
+                    given = {each.arg: ast.unparse(each.value) for each in node.keywords}
+                    assert given["autoescape"] == "True", path
+    # The package's own style and script, its own drawings, and JSON without "<".
+    own = {"css", "js", "figure.svg", "data"}
+    for path in (PACKAGE / "report" / "page").iterdir():
+        text = path.read_text("utf-8")
+        if path.suffix == ".j2":
+            assert set(re.findall(r"\{\{-?\s*([\w.]+)\s*\|\s*safe", text)) <= own, path
+            assert "autoescape" not in text
+        if path.suffix == ".js":
+            assert not re.search(r"(inner|outer)HTML|insertAdjacentHTML|document\.write", text)

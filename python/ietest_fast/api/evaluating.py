@@ -15,7 +15,7 @@ from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import read_version
 from ietest_fast.models import as_classifier
-from ietest_fast.report.terminal import Bar, show_bars
+from ietest_fast.report.progress import show_progress
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
@@ -458,17 +458,9 @@ def make_classifier(
 @contextlib.contextmanager
 def show_bar() -> Iterator[dict[str, Any]]:
     """Give ``on_start`` and ``on_batch`` of a bar on a terminal; nothing where there is none."""
-    with show_bars() as begin:
-        bar = Bar()
-
-        def start(total: int) -> None:
-            nonlocal bar
-            bar = begin("Asking the classifier", total)
-
-        def advance(n: int) -> None:
-            bar.advance(n)
-
-        yield {"on_start": start, "on_batch": advance}
+    with show_progress() as progress:
+        counter = progress.count("Asking the classifier, inputs")
+        yield {"on_start": counter.start, "on_batch": counter.advance}
 
 
 def _classes(classifier: Any) -> list[Any]:

@@ -67,6 +67,7 @@ def stress(
     data: Any,
     *,
     suite: Any = None,
+    allow_code: bool = False,
     add: Any = (),
     rules: str | None = None,
     quantities: Any = None,
@@ -104,6 +105,7 @@ def stress(
     data: Any,
     *,
     suite: Any = None,
+    allow_code: bool = False,
     add: Any = (),
     rules: str | None = None,
     quantities: Any = None,
@@ -158,6 +160,9 @@ def stress(
         (:func:`ietest_fast.evaluation.suite.read_suite`); or a mapping from names to
         transformations, each as for ``ie.transform``. ``"logic"``: properties of entailment and
         rules of inference (:func:`ietest_fast.api.logic_stressing.stress_logic`).
+    allow_code
+        Whether the TOML file may name code to import (``"package.module:KIND"``); only for files
+        that you trust.
     add
         More tests: one transformation by name, or a list of them; None for no more.
     rules
@@ -283,7 +288,7 @@ def stress(
         check_target(Path(out))
         if Path(out).suffix != ".parquet":
             raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
-    tests = _choose(suite, add, rules, quantities, quantities_column)
+    tests = _choose(suite, add, rules, quantities, quantities_column, allow_code=allow_code)
     if out is not None:
         read = [data, train, quantities, suite, learn_from]
         own = [file for test in tests.values() for file in test.files]
@@ -362,7 +367,13 @@ def _refuse(because: str, **given: Any) -> None:
 
 
 def _choose(
-    suite: Any, add: Any, rules: str | None, quantities: Any, column: str | None
+    suite: Any,
+    add: Any,
+    rules: str | None,
+    quantities: Any,
+    column: str | None,
+    *,
+    allow_code: bool,
 ) -> dict[str, Any]:
     """Return the tests by name."""
     if suite is None:
@@ -374,7 +385,7 @@ def _choose(
             "rules and quantities are of the paper's six; a suite says them of each test itself"
         )
     elif isinstance(suite, str | Path):
-        tests = dict(read_suite(suite))
+        tests = dict(read_suite(suite, allow_code=allow_code))
     elif isinstance(suite, Mapping) and suite and all(isinstance(name, str) for name in suite):
         tests = {
             name: phi if isinstance(phi, StressTest) else StressTest(phi=phi)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, check_not_given, split_names
+from ietest_fast.cli.options import MOST_THREADS, check_not_given, csv_option, split_names
+from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, print_table
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def command() -> None:
 @click.option(
     "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
 )
+@csv_option()
 def draw(*, source: Path, sample: Path, phi: str | None, **options: Any) -> None:
     """Draw reworded observations into the new file SAMPLE.
 
@@ -116,14 +118,15 @@ def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
     from ietest_fast.report.annotation.drawing import draw_sample
     from ietest_fast.report.runs import read_run
 
-    drawn = draw_sample(
-        read_run(run),
-        sample,
-        n=options["n"],
-        seed=options["seed"],
-        unit="edits" if options["of_edits"] else "texts",
-        criterion=options["criterion"] or "label",
-    )
+    with show_stage("Drawing"):
+        drawn = draw_sample(
+            read_run(run),
+            sample,
+            n=options["n"],
+            seed=options["seed"],
+            unit="edits" if options["of_edits"] else "texts",
+            criterion=options["criterion"] or "label",
+        )
     _say_drawn(drawn, options["n"], "reworded observations")
 
 
@@ -144,21 +147,22 @@ def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, An
         foreign = read_foreign_texts(
             options["quantities"], options["quantities_column"], corpus.text_columns
         )
-    drawn = draw_transformed(
-        corpus,
-        phi,
-        sample,
-        n=options["n"],
-        seed=options["seed"],
-        unit="edits" if options["of_edits"] else "texts",
-        criterion=options["criterion"],
-        learn_from=[
-            read_corpus(train, text_columns=corpus.text_columns)
-            for train in options["lexicon_from"]
-        ],
-        foreign=foreign,
-        n_threads=options["n_threads"],
-    )
+    with show_stage("Transforming, and drawing"):
+        drawn = draw_transformed(
+            corpus,
+            phi,
+            sample,
+            n=options["n"],
+            seed=options["seed"],
+            unit="edits" if options["of_edits"] else "texts",
+            criterion=options["criterion"],
+            learn_from=[
+                read_corpus(train, text_columns=corpus.text_columns)
+                for train in options["lexicon_from"]
+            ],
+            foreign=foreign,
+            n_threads=options["n_threads"],
+        )
     _say_drawn(drawn, options["n"], "different new texts")
 
 

@@ -38,7 +38,7 @@ from ietest_fast.cli.models import (
     need_one,
     say_run,
 )
-from ietest_fast.cli.options import check_not_given
+from ietest_fast.cli.options import check_not_given, csv_option
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ _WANTED = "a file: --test FILE, with paraphrases, or with --phi with labelled te
 @amount_options
 @log_options
 @interval_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import LABELS, NAMES, check_not_given
-from ietest_fast.report.terminal import make_console, print_json, print_table
+from ietest_fast.cli.options import LABELS, NAMES, check_not_given, csv_option
+from ietest_fast.report.progress import show_stage
+from ietest_fast.report.terminal import echo, make_console, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     "last: what it gets right beyond chance, it owes to artefacts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
+@csv_option()
 def command(
     *,
     files: tuple[str, ...],
@@ -90,24 +92,25 @@ def command(
 
     from ietest_fast.corpus import demo_corpus, describe, find_overlap, read_corpora
 
-    if demo is not None:
-        corpora: tuple[Corpus, ...] = (demo_corpus(demo, seed=seed),)
-    else:
-        corpora = read_corpora(
-            files,
-            text_columns=text_columns,
-            label_column=label_column,
-            label_names=label_names,
-            missing_text="drop" if drop_missing_texts else "error",
-            quoted=quoted,
-        )
-    descriptions = [describe(corpus) for corpus in corpora]
-    overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
     baselines: list[PartialInput] = []
-    if partial_input:
-        from ietest_fast.report.partial_input import measure_partial_input
+    with show_stage("Describing"):
+        if demo is not None:
+            corpora: tuple[Corpus, ...] = (demo_corpus(demo, seed=seed),)
+        else:
+            corpora = read_corpora(
+                files,
+                text_columns=text_columns,
+                label_column=label_column,
+                label_names=label_names,
+                missing_text="drop" if drop_missing_texts else "error",
+                quoted=quoted,
+            )
+        descriptions = [_without_foreign(describe(corpus), corpus) for corpus in corpora]
+        overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
+        if partial_input:
+            from ietest_fast.report.partial_input import measure_partial_input
 
-        baselines = measure_partial_input(corpora[0], corpora[-1])
+            baselines = measure_partial_input(corpora[0], corpora[-1])
     if as_json:
         import dataclasses
 
@@ -126,6 +129,29 @@ def command(
         _print(descriptions, overlaps)
         if baselines:
             _print_baselines(baselines)
+
+
+def _without_foreign(description: Description, corpus: Corpus) -> Description:
+    """Leave out the reading ease of texts that are not English, and say so."""
+    from dataclasses import replace
+
+    from ietest_fast.corpus.description import Readability
+    from ietest_fast.lexicon.languages import MOST_TEXTS, count_languages
+
+    columns = []
+    for column in description.columns:
+        own = column
+        found = count_languages(corpus.texts(column.name).slice(0, MOST_TEXTS).to_pylist())
+        if found.is_foreign:
+            echo(
+                f"Warning: {description.source}, column {column.name!r}: the texts are "
+                f"{found.main}, so no reading ease (Flesch) is given, which is for English.",
+                err=True,
+            )
+            ease = Readability(mean=None, q25=None, median=None, q75=None, n_without=len(corpus))
+            own = replace(column, reading_ease=ease)
+        columns.append(own)
+    return replace(description, columns=tuple(columns))
 
 
 def _print_baselines(baselines: Sequence[PartialInput]) -> None:

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.models import check_out
-from ietest_fast.cli.options import MOST_THREADS, FiniteRange, check_not_given, split_names
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    FiniteRange,
+    check_not_given,
+    csv_option,
+    split_names,
+)
 from ietest_fast.plurals import say_count
-from ietest_fast.report.terminal import echo, print_json, print_table, show_bars
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.difficulty_file import MarkedFile
@@ -108,6 +115,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@csv_option()
 def command(
     *,
     source: Path,
@@ -141,7 +149,7 @@ def command(
     from ietest_fast.report.difficulty import difficulty_table, round_table
 
     check_out(out, [source, embeddings, encoder], only_parquet=False)
-    with show_bars() as start:
+    with show_progress() as progress:
         found = mark_difficulty(
             source,
             features=FeatureSource(
@@ -151,7 +159,7 @@ def command(
                 min_texts=2 if min_texts is None else min_texts,
             ),
             text_columns=split_names(text_columns),
-            on_progress=start("Training classifiers").move,
+            on_progress=progress("Training, classifiers"),
             **options,
         )
     if out is not None:

@@ -14,7 +14,6 @@ from ietest_fast.cli.models import (
     model_options,
     need_one,
     read_label_map,
-    show_progress,
 )
 from ietest_fast.cli.options import (
     OpenShare,
@@ -23,12 +22,14 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_resamples,
     choose_phis,
+    csv_option,
     invariance_options,
     split_names,
     strata_options,
     test_options,
     word_options,
 )
+from ietest_fast.report.progress import show_progress
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.running import Evaluation
@@ -120,6 +121,7 @@ _OF_PREDICTIONS = (
 @invariance_options
 @strata_options
 @test_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],
@@ -224,7 +226,8 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     learn_from = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ]
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         evaluation = evaluate(
             model,
             corpus,

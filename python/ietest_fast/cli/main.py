@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 import ietest_fast
+from ietest_fast.report.progress import watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,6 +190,7 @@ def _warnings_told() -> Iterator[None]:
 
 def _tell_click_error(error: click.ClickException) -> None:
     """Print what click's own ``show`` would, through the door for what leaves."""
+    from ietest_fast.errors import IetestError
     from ietest_fast.report.terminal import echo
 
     if isinstance(error, click.UsageError) and error.ctx is not None:
@@ -198,8 +200,10 @@ def _tell_click_error(error: click.ClickException) -> None:
             option = max(context.help_option_names, key=len)
             echo(f"Try '{context.command_path} {option}' for help.\n", err=True)
     message = error.format_message()
-    # Its choices stand on lines of their own.
+    # Choices, and mistakes of a configuration, stand on lines of their own.
     lines = message.splitlines() if isinstance(error, click.MissingParameter) else [message]
+    if isinstance(error.__cause__, IetestError):
+        lines = list(error.__cause__.lines)
     echo(f"Error: {lines[0]}", *(f"  {line.strip()}" for line in lines[1:]), err=True)
 
 
@@ -265,7 +269,10 @@ def _run(arguments: list[str] | None) -> int:
         given = sys.argv[1:] if arguments is None else list(arguments)
         _check_encoding(given)
         with cli.make_context("ietest-fast", given) as context:
-            status = cli.invoke(context)
+            # Who serves a page waits for a person, not the other way round.
+            name = next((each for each in given if each in COMMANDS), "")
+            with contextlib.nullcontext() if name == "annotate" else watch(f"ietest-fast {name}"):
+                status = cli.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     return status if isinstance(status, int) else 0

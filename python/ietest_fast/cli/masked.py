@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.models import check_out
-from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, FiniteRange, check_not_given
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    NAMES,
+    CommaList,
+    FiniteRange,
+    check_not_given,
+    csv_option,
+)
 from ietest_fast.plurals import say_count
-from ietest_fast.report.terminal import echo, print_json, print_table, show_bars
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +29,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.masked_run import MaskedRun
     from ietest_fast.evaluation.masked_summary import MaskedSummary
     from ietest_fast.models.masked_lm import MaskedModel
-
-    Progress = Callable[[str, int], Callable[[int], None]]
+    from ietest_fast.report.progress import Progress
 
 _FILE = click.Path(path_type=Path)
 _OF_TRAINING = ("epochs", "learning-rate", "batch-size", "seed", "save")
@@ -99,6 +106,7 @@ _WORDS = CommaList(
     "log_probability (Parquet, CSV, TSV or JSONL).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@csv_option()
 def command(
     *,
     source: Path,
@@ -171,11 +179,7 @@ def _score(
     items = read_masked_items(source, groups=options["groups"])
     among = options["among"]
     among = ANSWERS if among == (ANSWERS,) else among
-    with show_bars() as start:
-
-        def progress(name: str, total: int) -> Callable[[int], None]:
-            return start(name, total).advance
-
+    with show_progress() as progress:
         if options["train"] is None:
             found, name = _load(model, onnx, options)
             answers = [
@@ -184,12 +188,18 @@ def _score(
                     items,
                     name=name,
                     among=among,
-                    on_rows=progress("Running the model", len(items)),
+                    on_rows=_count(progress, "Running the model, items", len(items)),
                 )
             ]
             return answers, None, _say(items, answers)
         run, said = _train(str(model), items, among, options, progress)
     return [run.before, run.after], run, [*said, *_say(items, [run.before, run.after])]
+
+
+def _count(progress: Progress, label: str, total: int) -> Callable[[int], None]:
+    counter = progress.count(label)
+    counter.start(total)
+    return counter.advance
 
 
 def _load(model: str | None, onnx: Path | None, options: dict[str, Any]) -> tuple[MaskedModel, str]:
@@ -218,22 +228,14 @@ def _train(
     settings = MaskedSettings(
         **{name: options[name] for name in ("epochs", "learning_rate", "batch_size", "seed")}
     )
-    advance = progress("Training, items", settings.epochs * len(train.usable))
-    done = [0]
-
-    def step(n_done: int, n_steps: int) -> None:
-        reached = settings.epochs * len(train.usable) * n_done // n_steps
-        advance(reached - done[0])
-        done[0] = reached
-
     run = train_and_score(
         TorchMaskedModel.load(model, n_threads=options["n_threads"]),
         train,
         items,
         settings,
         among=among,
-        on_rows=progress("Running the model", 2 * len(items)),
-        on_step=step,
+        on_rows=_count(progress, "Running the model, items", 2 * len(items)),
+        on_step=progress("Training, steps"),
     )
     if options["save"] is not None:
         run.trained.model.save(options["save"])

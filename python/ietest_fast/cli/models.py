@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,14 +9,12 @@ import click
 
 from ietest_fast.cli.options import NAMES, CommaList, add_options, check_not_given
 from ietest_fast.plurals import say_count
-from ietest_fast.report.terminal import show_bars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ietest_fast.evaluation.running import Evaluation
     from ietest_fast.models import TextClassifier
-    from ietest_fast.report.terminal import Bar
 
 _FILE = click.Path(path_type=Path)
 
@@ -220,25 +217,3 @@ def say_run(found: Evaluation) -> str:
     inputs = say_count(scores.n_inputs, "different input")
     was = "was" if scores.n_inputs == 1 else "were"
     return f"{inputs} of {scores.n_rows:,} {was} run by {found.backend} in {scores.seconds:.1f} s."
-
-
-class Running:
-    """The bar of a model that runs."""
-
-    def __init__(self, start: Callable[..., Bar]) -> None:
-        self._start = start
-
-    def start(self, total: int) -> None:
-        """Begin with so many inputs."""
-        self._bar = self._start("Running the model", total)
-
-    def advance(self, n: int) -> None:
-        """Say that so many more are done."""
-        self._bar.advance(n)
-
-
-@contextmanager
-def show_progress() -> Iterator[Running]:
-    """Give a bar, that shows something on a terminal."""
-    with show_bars() as start:
-        yield Running(start)

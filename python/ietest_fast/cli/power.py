@@ -14,6 +14,7 @@ from ietest_fast.cli.options import (
     SignificanceLevel,
     check_not_given,
 )
+from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
@@ -136,10 +137,11 @@ def command(
 
     from ietest_fast.stats import plan
 
-    solved = plan(n=n, discordance=discordance, delta=delta, power=goal, **common)
     drawn = None
-    if curve is not None or plot is not None:
-        drawn = _curve(solved, curve or "n", n_threads=common["n_threads"])
+    with show_stage("Planning"):
+        solved = plan(n=n, discordance=discordance, delta=delta, power=goal, **common)
+        if curve is not None or plot is not None:
+            drawn = _curve(solved, curve or "n", n_threads=common["n_threads"])
     if plot is not None:
         from ietest_fast.report.figures import power_chart
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ietest_fast.cli.options import OpenShare, SignificanceLevel, check_not_given
+from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo
 
 if TYPE_CHECKING:
@@ -157,17 +158,18 @@ def command(
         )
     if samples and all(run.results is None for run in found):
         raise click.UsageError("--sample is for runs with texts; there is none.")
-    contents = gather(
-        found,
-        evaluations=evaluations,
-        stress=stress,
-        consistency=consistency,
-        logic=read_logic_source(logical) if logical else None,
-        train=texts,
-        hard_cases=hard_cases,
-        marked=[read_marked(path) for path in samples],
-    )
-    write_text(target, build_page(contents, title=title))
+    with show_stage("Gathering"):
+        contents = gather(
+            found,
+            evaluations=evaluations,
+            stress=stress,
+            consistency=consistency,
+            logic=read_logic_source(logical) if logical else None,
+            train=texts,
+            hard_cases=hard_cases,
+            marked=[read_marked(path) for path in samples],
+        )
+        write_text(target, build_page(contents, title=title))
     files = {
         "stress tests": stressed,
         "logic": logical,
@@ -178,13 +180,16 @@ def command(
     if paper is not None:
         written = write_for_paper(contents, paper)
         echo(f"{paper}: {len(written)} files")
-        left = find_left_over(paper, written)
-        if left:
-            echo(
-                f"Note: this report has not written {len(left)} of the tables and figures there, "
-                f"such as {left[0].name}.",
-                err=True,
-            )
+        _say_left_over(find_left_over(paper, written))
+
+
+def _say_left_over(left: Sequence[Path]) -> None:
+    if left:
+        echo(
+            f"Note: this report has not written {len(left)} of the tables and figures there, "
+            f"such as {left[0].name}.",
+            err=True,
+        )
 
 
 def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:

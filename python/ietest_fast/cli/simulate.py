@@ -14,7 +14,8 @@ from ietest_fast.cli.options import (
     SignificanceLevel,
     check_not_given,
 )
-from ietest_fast.report.terminal import echo, print_json, show_bars
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json
 
 
 class SizesType(click.ParamType[Any]):
@@ -146,13 +147,13 @@ def command(
     from ietest_fast.stats import simulate
 
     own = (df, skew, discordance, icc, correlation)
-    with show_bars() as start:
-        progress = start("tables", options["n_tables"]).move
+    with show_progress() as progress:
+        tell = progress("Simulating, tables", options["n_tables"])
         if setting.differences is not None and all(value is None for value in own):
             result = simulate(
                 differences=setting.differences,
                 clusters=setting.clusters,
-                progress=progress,
+                progress=tell,
                 **options,
             )
         else:
@@ -166,7 +167,7 @@ def command(
                 icc=setting.icc if icc is None else icc,
                 n_classifiers=setting.n_classifiers if n_classifiers is None else n_classifiers,
                 classifier_correlation=setting.correlation if correlation is None else correlation,
-                progress=progress,
+                progress=tell,
                 **options,
             )
     if as_json:

@@ -17,18 +17,20 @@ from ietest_fast.cli.models import (
     need_one,
     read_label_map,
     say_run,
-    show_progress,
 )
 from ietest_fast.cli.options import (
     NAMES,
     OpenShare,
+    allow_code,
     check_margin,
     check_not_given,
+    csv_option,
     exit_status,
     split_names,
     test_options,
 )
 from ietest_fast.cli.stress_logic import OF_LOGIC, is_logic, logic_options, run_command
+from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ _OF_MODELS = (
     "keep-columns",
     "with",
     "suite",
+    "allow-code",
     "rules",
     "quantities",
     "quantities-column",
@@ -87,6 +90,7 @@ _OF_MODELS = (
     help="Run these tests instead of the paper's six: a TOML file with a table [tests]; or logic, "
     "properties of entailment and rules of inference.",
 )
+@allow_code
 @click.option(
     "--rules",
     type=click.Choice(["careful", "paper"]),
@@ -144,6 +148,7 @@ _OF_MODELS = (
 @logic_options
 @log_options
 @test_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],
@@ -235,7 +240,7 @@ def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
             quantities_column=options["quantities_column"],
         )
     else:
-        tests = dict(read_suite(options["suite"]))
+        tests = dict(read_suite(options["suite"], allow_code=options["allow_code"]))
     for text in split_tests([text for texts in options["others"] for text in texts]):
         if text in tests:
             raise click.UsageError(f"--with {text}: this test is in the suite already")
@@ -289,7 +294,8 @@ def _run(
     )
     if options["folder"] is not None:
         write_texts(suite, corpus, options["folder"])
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         found = evaluate(
             model,
             corpus,

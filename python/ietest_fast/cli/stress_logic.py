@@ -15,9 +15,9 @@ from ietest_fast.cli.models import (
     need_one,
     read_label_map,
     say_run,
-    show_progress,
 )
 from ietest_fast.cli.options import add_options, check_not_given, split_names
+from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -206,7 +206,8 @@ def _run(
         for name in ("draws", "nearest", "instances")
         if options[name] is not None
     }
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         answers, found = run_logic(
             load_model(onnx, model, options),
             corpus,

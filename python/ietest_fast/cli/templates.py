@@ -10,7 +10,8 @@ import click
 
 from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, check_not_given
 from ietest_fast.plurals import say_count
-from ietest_fast.report.terminal import echo, print_json, show_bars
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -169,17 +170,16 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     )
     if out is not None:
         check_plan(plan)
-    with show_bars() as progress:
+    with show_progress() as progress:
         proved = prove_templates(
-            tasks, words, wordings=verbs, on_shape=progress("Proving labels, shapes").move
+            tasks, words, wordings=verbs, on_shape=progress("Proving labels, shapes")
         )
         if out is None:
             _show(proved, plan, n_threads=threads, as_json=as_json)
             return
         n_rows = sum(each.n_rows for each in plan.splits)
-        advance = progress("Writing pairs").move
         record = write_corpus(
-            proved, plan, n_threads=threads, on_rows=lambda done: advance(done, n_rows)
+            proved, plan, n_threads=threads, on_rows=progress("Writing pairs", n_rows)
         )
     _print_record(proved, plan, record, as_json=as_json)
 

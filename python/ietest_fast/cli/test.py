@@ -18,6 +18,7 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_resamples,
     choose_reworded,
+    csv_option,
     exit_status,
     invariance_options,
     is_given,
@@ -33,6 +34,7 @@ from ietest_fast.cli.verdicts import (
     say_equivalence,
     sign,
 )
+from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import print_json
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
 @invariance_options
 @strata_options
 @test_options
+@csv_option()
 def command(
     *,
     files: tuple[str, ...],
@@ -142,11 +145,13 @@ def command(
         check_resamples(options)
         if table.n < 2:
             raise InputError(f"a paired test needs at least two pairs, not {table.n}")
-        tested = _test_counts(table, alpha=alpha, options=options)
+        with show_stage("Testing"):
+            tested = _test_counts(table, alpha=alpha, options=options)
     else:
         assert file is not None  # noqa: S101 - one of the two is given
         given = _read(file, original, transformed, versions, options)
-        tested = _test_columns(given, original, versions, alpha=alpha, options=options)
+        with show_stage("Testing"):
+            tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
     invariance = _judge(result, given, alpha=alpha, options=options)
     if invariance is None:

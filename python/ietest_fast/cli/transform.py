@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, choose_phis, word_options
-from ietest_fast.report.terminal import echo, print_json, show_bars
+from ietest_fast.cli.options import MOST_THREADS, choose_phis, csv_option, word_options
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +59,7 @@ _MOST_SHOWN = 60
     "--threads", metavar="N", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary, or the list, as JSON.")
+@csv_option()
 def command(  # noqa: PLR0917 - click calls it by keywords
     source: Path | None,
     target: Path | None,
@@ -102,14 +104,14 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         columns = [name.strip() for name in text_columns.split(",") if name.strip()]
         if not columns:
             raise click.BadParameter("no column is named", param_hint="--text-columns")
-    _check_source(source, columns)
+    n_rows = _check_source(source, columns)
 
     with (
         _told_when_interrupted(target),
-        show_bars() as progress,
+        show_progress() as progress,
         choice.plan() as planned,
     ):
-        count = progress("Learning from texts").move if planned.learns else None
+        count = progress("Learning from texts, texts") if planned.learns else None
         told: list[str] = []
 
         def warn(message: str) -> None:
@@ -120,7 +122,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
             corpora=[TextFile(path=path, text_columns=columns) for path in trains or (source,)],
             tag_cache="temporary",
             n_threads=threads,
-            on_progress=None if count is None else lambda done: count(done, None),
+            on_progress=count,
             on_warning=warn,
         )
         transformation = planned.build(material)
@@ -132,7 +134,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
             edits_path=edits_path,
             label_column=label_column,
             n_threads=threads,
-            on_progress=progress("Transforming").move,
+            on_progress=progress("Transforming, rows", n_rows),
         )
     if as_json:
         _print_json(summary, transformation, target, edits_path, told)
@@ -140,12 +142,14 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         _print_summary(summary, transformation, target, edits_path)
 
 
-def _check_source(source: Path, columns: list[str] | None) -> None:
+def _check_source(source: Path, columns: list[str] | None) -> int | None:
+    """Return how many rows there are about."""
     from ietest_fast.corpus.streams import open_batches
     from ietest_fast.transform.files import choose_text_columns
 
     with open_batches(source) as reader:
         choose_text_columns(source, reader.schema, columns)
+        return reader.n_rows_about
 
 
 def _print_kinds(*, as_json: bool) -> None:

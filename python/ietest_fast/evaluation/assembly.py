@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import (
     Unparsed,
@@ -20,6 +21,7 @@ from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
 from ietest_fast.evaluation.schema import check_kept, plain_type
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -213,30 +215,35 @@ def _unparsed(log: Answers) -> NDArray[np.bool_]:
 
 
 def _shared_names(logs: list[Answers]) -> tuple[str, ...] | None:
-    """Return the labels, if all logs name the same and have no others."""
-    names = logs[0].label_names
-    if names is None or any(log.label_names != names or _has_others(log, names) for log in logs):
+    """Return the labels, if those of each log are among those of one, and answers are no others."""
+    named = [log.label_names for log in logs if log.label_names is not None]
+    if len(named) < len(logs):
         return None
-    return names
+    names = max(named, key=len)
+    if any(not set(own) <= set(names) for own in named):
+        return None
+    return None if any(_has_others(log, names) for log in logs) else names
 
 
 def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, Any]:
     columns: dict[str, Any] = {"correct": pc.fill_null(log.correct, False)}
     for name, values in (("gold", log.gold), ("predicted", log.predicted)):
         if values is not None and log.is_scored:
-            columns[name] = values.combine_chunks().cast(pa.string())
-    if names is not None and log.probabilities is not None:
+            columns[name] = as_texts(values, path=log.path, name=name)
+    # Of other logs the labels may be in another order.
+    if names is not None and log.label_names == names and log.probabilities is not None:
         columns["probabilities"] = log.probabilities
     return columns
 
 
 def _has_others(log: Answers, names: tuple[str, ...]) -> bool:
     """Whether a log has answers that are none of the labels."""
-    return any(
-        values is not None
-        and bool(set(pc.unique(values.cast(pa.string())).drop_null().to_pylist()) - set(names))
-        for values in (log.gold, log.predicted)
-    )
+    for values in (log.gold, log.predicted):
+        if values is not None:
+            texts = as_texts(pc.unique(values).drop_null(), path=log.path)
+            if index_labels(texts, names).null_count:
+                return True
+    return False
 
 
 def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.plurals import say_count
-from ietest_fast.values import are_ids, read_ids
+from ietest_fast.values import are_ids, as_texts, read_ids, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -322,7 +323,7 @@ def check_items(log: Answers) -> pa.Array:
     assert log.items is not None  # noqa: S101 - the caller has seen to it
     column = log.items
     if "copy" in log.keys:
-        texts = (each.cast(pa.string()) for each in (column, log.keys["copy"]))
+        texts = (as_texts(each, path=log.path) for each in (column, log.keys["copy"]))
         column = pc.binary_join_element_wise(*texts, ", copy ")
     return read_ids(column, path=log.path)
 
@@ -332,7 +333,10 @@ def _check_ids(first: Answers, other: Answers) -> None:
     for name, mine in first.ids.items():
         if name not in other.ids or first.path == other.path:
             continue
-        pair = [values.cast(pa.string()) for values in (mine, other.ids[name])]
+        pair = [
+            as_texts(values, path=log.path, name=name)
+            for log, values in ((first, mine), (other, other.ids[name]))
+        ]
         if any(each.null_count or len(pc.unique(each)) < len(each) for each in pair):
             continue
         if pair[0].equals(pair[1]):
@@ -341,10 +345,10 @@ def _check_ids(first: Answers, other: Answers) -> None:
         if not pc.any(shared).as_py():
             continue
         row = int(np.argmax(pc.not_equal(pair[0], pair[1]).to_numpy(zero_copy_only=False)))
+        before, here = (show_value(each[row].as_py()) for each in pair)
         raise InputError(
-            f"names the rows otherwise than in {first.path} ({pair[1][row].as_py()!r} beside "
-            f"{pair[0][row].as_py()!r}), while rows are matched by their order; --id-column {name} "
-            "matches by it",
+            f"names the rows otherwise than in {first.path} ({here} beside {before}), while rows "
+            f"are matched by their order; --id-column {name} matches by it",
             path=other.path,
             row=f"row {row}",
             column=name,
@@ -355,17 +359,25 @@ def _check_gold(first: Answers, other: Answers) -> None:
     """Stop if two logs have different right answers for the same items."""
     assert first.gold is not None  # noqa: S101 - the caller has seen to it
     assert other.gold is not None  # noqa: S101 - the caller has seen to it
-    mine, theirs = (gold.cast(pa.string()).combine_chunks() for gold in (first.gold, other.gold))
-    if set(pc.unique(mine).to_pylist()).isdisjoint(pc.unique(theirs).to_pylist()):
+    mine, theirs = (
+        as_texts(gold, path=log.path, name=log.gold_column)
+        for log, gold in ((first, first.gold), (other, other.gold))
+    )
+    by_key = {answer_key(name): name for name in pc.unique(mine).drop_null().to_pylist()}
+    names = list(by_key.values())
+    own, given = index_labels(mine, names), index_labels(theirs, names)
+    if given.null_count == len(given):
         return  # the same answers in other words, such as names and letters
-    differs = pc.fill_null(pc.not_equal(mine, theirs), False)
+    differs = pc.and_(mine.is_valid(), theirs.is_valid())
+    differs = pc.and_(differs, pc.invert(pc.fill_null(pc.equal(own, given), False)))
     if first.is_scored and pc.any(differs).as_py():
         row = int(np.argmax(differs.to_numpy(zero_copy_only=False)))
-        items = check_items(first)
+        item, before, here = (
+            show_value(each[row].as_py()) for each in (check_items(first), mine, theirs)
+        )
         raise InputError(
-            f"item {items[row].as_py()!r} has the right answer {theirs[row].as_py()!r}, and "
-            f"{mine[row].as_py()!r} in {first.path}; are these the same items? --id-column names "
-            "what tells items apart, such as doc.id",
+            f"item {item} has the right answer {here}, and {before} in {first.path}; are these the "
+            "same items? --id-column names what tells items apart, such as doc.id",
             path=other.path,
         )
 
@@ -373,5 +385,5 @@ def _check_gold(first: Answers, other: Answers) -> None:
 def item_names(log: Answers) -> list[str]:
     """Return the items of an aligned log as texts."""
     assert log.items is not None  # noqa: S101 - aligned
-    found: list[str] = log.items.cast(pa.string()).to_pylist()
+    found: list[str] = as_texts(log.items, path=log.path).to_pylist()
     return found

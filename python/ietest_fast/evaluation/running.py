@@ -312,9 +312,11 @@ def _count_edits(version: Version, columns: Sequence[str]) -> NDArray[np.int64] 
 def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
     import pyarrow as pa
 
+    from ietest_fast.values import as_items
+
     if id_column is None:
         return pa.array(corpus.source_rows)
-    return corpus.table[id_column].combine_chunks()
+    return as_items(corpus.table[id_column], path=corpus.source, name=id_column)
 
 
 def _long(  # noqa: PLR0917 - what makes a row of the table

@@ -13,6 +13,7 @@ from ietest_fast.evaluation.row_notes import note_rows
 from ietest_fast.evaluation.stress_origins import StressOrigin
 from ietest_fast.evaluation.versions import transform_corpus
 from ietest_fast.files import check_file, read_toml
+from ietest_fast.registry import FileNames, reading_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +95,7 @@ def paper_suite(
     return tests
 
 
-def read_suite(path: str | Path) -> dict[str, StressTest]:
+def read_suite(path: str | Path, *, allow_code: bool = False) -> dict[str, StressTest]:
     """Read a suite of one's own: a TOML file with a table ``tests``.
 
     Each key names a test. Its value is a transformation as on the command line
@@ -106,6 +107,8 @@ def read_suite(path: str | Path) -> dict[str, StressTest]:
     ----------
     path
         The file.
+    allow_code
+        Whether it may name transformations in any module (``"package.module:KIND"``).
 
     Raises
     ------
@@ -126,7 +129,8 @@ def read_suite(path: str | Path) -> dict[str, StressTest]:
     chosen, problems = {}, []
     for name, value in tests.items():
         try:
-            chosen[name] = _choose_test(value, path.parent)
+            with reading_names(None if allow_code else FileNames.of(path)):
+                chosen[name] = _choose_test(value, path.parent)
         except ConfigError as error:
             problems += [f"{path}: {name}: {problem}" for problem in error.problems]
         except InputError as error:

@@ -116,7 +116,7 @@ def read_splits(config: DataConfig, *, keep: Sequence[str] = ()) -> Splits:
 
 
 def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
-    from ietest_fast.corpus import read_corpora, split
+    from ietest_fast.corpus import read_corpora, reading_csv, split
 
     if config.demo is not None:
         from ietest_fast.corpus import demo_splits
@@ -131,18 +131,21 @@ def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
     whole = None if config.split is None else config.split.file
     grouping = None if config.split is None else config.split.group_by
     paths = [path for path in (config.train, config.valid, config.test, whole) if path is not None]
-    corpora = read_corpora(
-        paths,
-        text_columns=config.text_columns,
-        label_column=config.label_column,
-        label_names=config.label_names,
-        missing_text=config.missing_text,
-        quoted=config.quoted,
-        # The last file is the one to split, or the test set.
-        keep_in_last=list(
-            dict.fromkeys(name for name in (config.cluster, grouping, *keep) if name is not None)
-        ),
-    )
+    with reading_csv(config.csv):
+        corpora = read_corpora(
+            paths,
+            text_columns=config.text_columns,
+            label_column=config.label_column,
+            label_names=config.label_names,
+            missing_text=config.missing_text,
+            quoted=config.quoted,
+            # The last file is the one to split, or the test set.
+            keep_in_last=list(
+                dict.fromkeys(
+                    name for name in (config.cluster, grouping, *keep) if name is not None
+                )
+            ),
+        )
     if config.split is not None:
         own_train = [] if config.split.n_train is None else [config.split.n_train]
         parts = split(

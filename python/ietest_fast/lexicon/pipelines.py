@@ -22,7 +22,7 @@ from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.lexicon.token_tags import NOUN, PLURAL, SINGULAR, UPOS, TokenTags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from spacy.language import Language
     from spacy.tokens import Doc
@@ -209,6 +209,7 @@ def load_spacy(
         from confection import Config
 
         config = Config().from_disk(folder / "config.cfg", interpolate=False)
+        _refuse_foreign(config)
         import_thinc(config, known)
         import spacy
         from thinc.api import NumpyOps
@@ -233,6 +234,17 @@ def load_spacy(
             if isinstance(node.ops, NumpyOps):
                 node.ops = ops
     return nlp, factories
+
+
+def _refuse_foreign(config: Mapping[str, Any]) -> None:
+    """Raise ValueError if a pipeline's configuration has another package imported, or called."""
+    sourced = [part for part, own in config["components"].items() if "source" in own]
+    called = [key for key, value in config["nlp"].items() if key.endswith("_creation") and value]
+    if sourced or called:
+        raise ValueError(
+            "its config.cfg names another pipeline to load, or a function to call "
+            f"({', '.join([*sourced, *called])}); save it whole, by nlp.to_disk"
+        )
 
 
 def _byte_positions(text: str) -> npt.NDArray[np.int32] | None:

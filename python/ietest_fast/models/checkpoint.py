@@ -43,8 +43,12 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.batching import Batch, Padding
     from ietest_fast.models.tokens import TextTokenizer, TokenStore
+    from ietest_fast.registry import FileNames
 
 _FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})
+
+# No file of a checkpoint runs code of its own, or has something fetched.
+_NO_CODE: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 
 TORCH_PRECISIONS = ("auto", "fp32", "bf16")
 """In which products of matrices are computed; ``auto`` is bf16 where that is faster."""
@@ -67,8 +71,16 @@ def chooses_bf16(precision: str, device: str) -> bool:
     return precision == "bf16" or (precision == "auto" and multiplies_bf16_fast(device))
 
 
-def find_checkpoint(name: str) -> Path:
+def find_checkpoint(name: str, *, named_by: FileNames | None = None) -> Path:
     """Give the folder of a checkpoint, fetched from the hub if it is no folder.
+
+    Parameters
+    ----------
+    name
+        A folder, or a name of the hub.
+    named_by
+        The file that names it, if no person did: then nothing is fetched, and what has been fetched
+        before is taken.
 
     Raises
     ------
@@ -88,7 +100,11 @@ def find_checkpoint(name: str) -> Path:
         # Folders inside hold other formats of the same weights.
         return Path(
             snapshot_download(
-                name, allow_patterns=patterns, ignore_patterns=["*/*"], etag_timeout=5
+                name,
+                allow_patterns=patterns,
+                ignore_patterns=["*/*"],
+                etag_timeout=5,
+                local_files_only=named_by is not None,
             )
         )
 
@@ -97,6 +113,13 @@ def find_checkpoint(name: str) -> Path:
         if not any(fetched.glob("*.safetensors")):
             fetched = fetch("*.bin")
     except Exception as error:
+        if named_by is not None:
+            raise InputError(
+                f"{name!r} is no folder and has not been fetched from the hub before, and nothing "
+                f"is fetched because a file ({named_by.path}) names it; fetch it yourself (`hf "
+                f"download {name}`), give it on the command line as well (--model-option "
+                f"checkpoint={name}), or pass --allow-code if you trust the file"
+            ) from error
         raise InputError(
             f"{name!r} is no folder, and could not be had from the hub "
             f"({type(error).__name__}); fetch it where there is a network and name its folder"
@@ -333,12 +356,14 @@ def load_weights(
     torch = import_torch()
     import transformers
 
+    _refuse_foreign(folder)
     try:
         model, report = getattr(transformers, architecture).from_pretrained(
             check_folder(folder),
             dtype=torch.float32,
             output_loading_info=True,
-            trust_remote_code=False,  # otherwise it asks at the terminal
+            weights_only=True,
+            **_NO_CODE,
             **options,
         )
     except Exception as error:  # what is damaged fails in more ways than can be named
@@ -468,6 +493,34 @@ def save_checkpoint(model: Any, source: Path, folder: Path) -> None:
 def _check_config(folder: Path) -> None:
     if not (folder / "config.json").is_file():
         raise InputError("there is no config.json: this is no checkpoint", path=folder)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder whose files name what lies elsewhere: code, or another model.
+
+    Raises
+    ------
+    InputError
+        If they do.
+    """
+    if (folder / "adapter_config.json").is_file():
+        raise InputError(
+            "this is an adapter, whose configuration names another model to fetch; merge the two "
+            "(in peft: merge_and_unload) and save the whole",
+            path=folder,
+        )
+    attention = [value for key, value in _read_settings(folder)[0].items() if "attn_impl" in key]
+    foreign = [value for value in attention if not _is_known_attention(value)]
+    if foreign:
+        raise InputError(
+            f"config.json names code of the hub for its attention, {foreign[0]!r}; take it out",
+            path=folder,
+        )
+
+
+def _is_known_attention(name: object) -> bool:
+    """Say whether a name is one of transformers' own, and not of a program to be fetched."""
+    return not (isinstance(name, dict) or "/" in str(name))
 
 
 def _find_missing(report: dict[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.models.asking import AnswerCache, CachedFunction
 from ietest_fast.models.classifiers import Scores, rename_labels, select_columns
@@ -64,17 +65,15 @@ def _as_codes(answers: Any, names: Sequence[Any], n: int, what: str) -> NDArray[
     if len(found) != n:
         raise InputError(f"{what} returned {len(found):,} labels for {n:,} inputs")
     place_of = {name: place for place, name in enumerate(names)}
-    folded = {
-        name.strip().casefold(): place for name, place in place_of.items() if isinstance(name, str)
-    }
+    folded = {label_key(name): place for name, place in place_of.items() if isinstance(name, str)}
     codes = np.empty(n, dtype=np.int64)
     for i, answer in enumerate(found):
         place = place_of.get(answer) if isinstance(answer, str | int | float) else None
         if place is None and isinstance(answer, str):
-            place = folded.get(answer.strip().casefold())
+            place = folded.get(label_key(answer))
         if place is None:
             raise InputError(
-                f"{what} returned {answer!r} for input {i}; expected one of "
+                f"{what} returned {show_value(answer)} for input {i}; expected one of "
                 f"{', '.join(map(repr, names))}"
             )
         codes[i] = place

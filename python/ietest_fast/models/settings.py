@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ietest_fast import files
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import Padding
 from ietest_fast.models.classifiers import DEFAULT_THRESHOLD, Head
@@ -136,7 +137,7 @@ def find_padding(
 
 def is_nameless(name: str) -> bool:
     """Return whether the name of a label is only its number, as in LABEL_0."""
-    return _NAMELESS.fullmatch(name.strip().casefold()) is not None
+    return _NAMELESS.fullmatch(label_key(name)) is not None
 
 
 def check_kind(config: Mapping[str, Any], where: Path) -> None:

@@ -8,9 +8,7 @@ shows them. A line break in a value is one of them, so no value makes a line of 
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +16,6 @@ import click
 from ietest_fast.signs import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from typing import TextIO
 
     from rich.console import Console
@@ -53,7 +50,9 @@ def print_json(values: object, *, indent: int = 2) -> None:
     click.echo(text.replace("\x7f", "\\u007f"))
 
 
-def make_console(file: TextIO | None = None, *, width: int | None = None) -> Console:
+def make_console(
+    file: TextIO | None = None, *, width: int | None = None, err: bool = False
+) -> Console:
     """Make a console for tables, on which strings are data: no markup, no control characters.
 
     Off a terminal it is at least 100 columns wide, and a closed pipe is the caller's to handle.
@@ -64,6 +63,8 @@ def make_console(file: TextIO | None = None, *, width: int | None = None) -> Con
         Where it writes, without colours; None is standard output.
     width
         Columns; None asks the terminal.
+    err
+        Write on standard error instead of standard output.
     """
     from rich.console import Console
     from rich.text import Text
@@ -80,7 +81,7 @@ def make_console(file: TextIO | None = None, *, width: int | None = None) -> Con
         return PlainConsole(
             file=file, width=width, highlight=False, color_system=None, force_terminal=False
         )
-    console = PlainConsole(highlight=False, width=width)
+    console = PlainConsole(highlight=False, width=width, stderr=err)
     if not console.is_terminal:
         console.width = max(console.width, 100)
     return console
@@ -104,49 +105,3 @@ def print_table(table: Table) -> None:
     console.print(printed)
     if table.note:
         console.print(table.note)
-
-
-class Bar:
-    """How much of a thing is done; this one shows nothing."""
-
-    def move(self, done: int, total: int | None = None) -> None:
-        """Say how much is done, and of how much."""
-
-    def advance(self, n: int) -> None:
-        """Say that so many more are done."""
-
-
-@contextlib.contextmanager
-def show_bars() -> Iterator[Callable[..., Bar]]:
-    """Give a function that starts a bar, by its label and perhaps a total; silent off a terminal.
-
-    Bars stand on standard error, and are gone when the block ends.
-    """
-    if not sys.stderr.isatty():
-        yield lambda _label, _total=None: Bar()
-        return
-    from rich import progress
-    from rich.console import Console
-
-    shown = progress.Progress(
-        progress.TextColumn("{task.description:<13}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-
-    class ShownBar(Bar):
-        def __init__(self, label: str, total: int | None) -> None:
-            self._task = shown.add_task(escape(label), total=total)
-
-        def move(self, done: int, total: int | None = None) -> None:
-            shown.update(self._task, completed=done, total=total)
-
-        def advance(self, n: int) -> None:
-            shown.advance(self._task, n)
-
-    with shown:
-        yield lambda label, total=None: ShownBar(label, total)

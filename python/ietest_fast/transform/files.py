@@ -32,6 +32,10 @@ CHANGED = "changed"
 """Column of a transformed file that says which rows are changed."""
 
 
+STEP_ROWS = 16_384
+"""Rows that are transformed at a time, where that changes nothing."""
+
+
 @runtime_checkable
 class CountsSubstitutions(Protocol):
     """A transformation that can list its substitutions more cheaply than all of its edits."""
@@ -135,7 +139,8 @@ def transform_file(
     n_threads
         Threads to use; None: all cores.
     on_progress
-        Called with the rows done and, where the format tells, the rows to do.
+        Called with the rows done and, where the format tells, the rows to do; of a text file about
+        so many.
 
     Raises
     ------
@@ -201,31 +206,36 @@ def _transform_file(
         if edit_writer is not None:
             stack.enter_context(edit_writer)
         for batch in reader:
-            table = pa.Table.from_batches([batch])
-            try:
-                if edit_writer is None and isinstance(transformation, CountsSubstitutions):
-                    made = transformation.substitutions_only(table, names, n_threads=n_threads)
-                else:
-                    made = transformation.transform(table, names, n_threads=n_threads)
-            except RowError as error:
-                raise InputError(
-                    error.message,
-                    path=source,
-                    row=f"row {n_read + error.index}",
-                    column=error.column,
-                ) from error
-            writer.write(_put_changed(put_labels(made, labels), made, source).cast(schema))
-            edits = made.edits
-            assert edits is not None  # noqa: S101 - asked for
-            _count(edits, n_edits, substitutions)
-            if edit_writer is not None:
-                row = pc.add(edits["row"], n_rows)
-                edit_writer.write(edits.set_column(0, edit_schema.field("row"), row))
-            n_read += table.num_rows
-            n_rows += made.table.num_rows
-            n_changed += int(np.count_nonzero(made.changed))
-            if on_progress is not None:
-                on_progress(n_read, reader.n_rows)
+            whole = pa.Table.from_batches([batch])
+            # The order of written edits, and which new pairs are there already, is a batch's.
+            is_apart = edit_writer is None and transformation.keeps_labels
+            size = STEP_ROWS if is_apart else max(whole.num_rows, 1)
+            for start in range(0, whole.num_rows, size):
+                table = whole.slice(start, size)
+                try:
+                    if edit_writer is None and isinstance(transformation, CountsSubstitutions):
+                        made = transformation.substitutions_only(table, names, n_threads=n_threads)
+                    else:
+                        made = transformation.transform(table, names, n_threads=n_threads)
+                except RowError as error:
+                    raise InputError(
+                        error.message,
+                        path=source,
+                        row=f"row {n_read + error.index}",
+                        column=error.column,
+                    ) from error
+                writer.write(_put_changed(put_labels(made, labels), made, source).cast(schema))
+                edits = made.edits
+                assert edits is not None  # noqa: S101 - asked for
+                _count(edits, n_edits, substitutions)
+                if edit_writer is not None:
+                    row = pc.add(edits["row"], n_rows)
+                    edit_writer.write(edits.set_column(0, edit_schema.field("row"), row))
+                n_read += table.num_rows
+                n_rows += made.table.num_rows
+                n_changed += int(np.count_nonzero(made.changed))
+                if on_progress is not None:
+                    on_progress(n_read, reader.n_rows_about)
         if n_read == 0:
             raise InputError("has no rows; at least one is needed", path=source)
         writer.finish()

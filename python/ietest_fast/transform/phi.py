@@ -94,7 +94,8 @@ class PhiChoice:
         planned: list[PlannedTransformation] = []
         try:
             for kind, options in self.parts:
-                planned.append(kind.plan(options))
+                own = kind.plan(options)
+                planned.append(own if kind.language is None else own.in_language(kind.language))
         except BaseException:
             for part in planned:
                 part.close()
@@ -413,4 +414,5 @@ def _compose(parts: Sequence[PlannedTransformation]) -> PlannedTransformation:
         keeps_labels=all(part.keeps_labels for part in parts),
         learns=any(part.learns for part in parts),
         warnings=tuple(message for part in parts for message in part.warnings),
+        language=next((part.language for part in parts if part.language is not None), None),
     )

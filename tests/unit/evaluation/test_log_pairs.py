@@ -89,7 +89,9 @@ def as_parts(text: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("second", [str, as_parts], ids=["text", "parts"])
-def test_chats_are_their_roles_and_contents(second: Callable[[str], object], tmp_path: Path) -> None:
+def test_chats_are_their_roles_and_contents(
+    second: Callable[[str], object], tmp_path: Path
+) -> None:
     """Ids of messages made versions of the same questions."""
     a = [sample(i, "C", asked=chat(i, seed=1)) for i in range(6)]
     b = [sample(i, "CI"[i % 2], asked=chat(i, seed=2, content=second)) for i in range(6)]
@@ -229,7 +231,9 @@ def test_two_logs_are_judged_by_the_same(tmp_path: Path) -> None:
     first = [{"scores": {"quality": 1, "match": m}} for m in "CI"]
     second = [{"scores": {"quality": 0.5, "match": m}} for m in "IC"]
     logs = pair(tmp_path, first, second)
-    with pytest.raises(InputError, match=r"by 'match', and .* by 'quality'; --correct-columns match"):
+    with pytest.raises(
+        InputError, match=r"by 'match', and .* by 'quality'; --correct-columns match"
+    ):
         read_logs(logs)
     assert counts(read_logs(logs, correct_columns=["match"])) == [0, 1, 1, 0]
 
@@ -393,7 +397,11 @@ def test_common_items_are_compared_and_the_others_counted(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [([0, 1, 2], ["2", "0", "1"]), (["0", "1", "2"], [1, 2, 0]), ([0.0, 1.0, 2.0], ["1", "2", "0"])],
+    [
+        ([0, 1, 2], ["2", "0", "1"]),
+        (["0", "1", "2"], [1, 2, 0]),
+        ([0.0, 1.0, 2.0], ["1", "2", "0"]),
+    ],
 )
 def test_ids_are_texts_across_sources(
     first: list[object], second: list[object], tmp_path: Path
@@ -456,7 +464,9 @@ def test_a_folder_stands_for_the_log_of_a_task(tmp_path: Path) -> None:
         folder = tmp_path / model / "deep"
         folder.mkdir(parents=True)
         lm_eval_log(folder / "samples_nli_2026-01-01T00-00-00.5.jsonl", [True, True, False])
-        lm_eval_log(folder / "samples_nli_r_2026-01-01T00-00-00.5.jsonl", [True, model == "m1", True])
+        lm_eval_log(
+            folder / "samples_nli_r_2026-01-01T00-00-00.5.jsonl", [True, model == "m1", True]
+        )
         inspect_log(folder / "qa.eval", [sample(i, "C") for i in range(3)])
         inspect_log(folder / "qa_r.json", [sample(i, "I", asked=f"R{i}") for i in range(3)])
         (folder / "results_2026.json").write_text("{}")

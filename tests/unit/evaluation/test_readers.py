@@ -217,7 +217,7 @@ def test_scores_that_are_no_object_are_explained(tmp_path: Path) -> None:
     log["samples"][0]["scores"] = ["a"]
     path = tmp_path / "x.json"
     path.write_text(json.dumps(log))
-    with pytest.raises(InputError, match=r"the scores of sample .* are \['a'\]; an object"):
+    with pytest.raises(InputError, match=r"the scores of sample .* are \[\"a\"\]; an object"):
         read_logs([path, path])
 
 

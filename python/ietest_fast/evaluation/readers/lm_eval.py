@@ -88,7 +88,16 @@ class LmEvalReader:
                 _outcome(record, metric, fields.threshold, where, path) for where, record in records
             ]
             notes += _compare_results(samples, metric, correct, path)
-        said, note = _read_answers(records, requests, metric, correct, fields, path)
+        said, note = _read_answers(
+            _Samples(
+                path=path,
+                fields=fields,
+                records=records,
+                requests=requests,
+                metric=metric,
+                correct=correct,
+            )
+        )
         notes += note
         item = fields.item or "doc_id"
         documents = [doc if isinstance(doc := record["doc"], dict) else {} for record in samples]
@@ -127,70 +136,84 @@ class LmEvalReader:
 class _Said:
     """What the samples of a log say: right answers, answers, and what these may be."""
 
-    gold: list[str | None]
-    predicted: list[str | None] | None
+    gold: Sequence[str | None]
+    predicted: Sequence[str | None] | None
     names: tuple[str, ...] | None = None
     probabilities: list[list[float]] | None = None
 
 
-def _read_answers(
-    records: Records,
-    requests: Requests | None,
-    metric: str | None,
-    correct: list[bool] | None,
-    fields: Fields,
-    path: Path,
-) -> tuple[_Said, list[str]]:
+@dataclass(frozen=True, kw_only=True)
+class _Samples:
+    """The samples of one filter, and what says whether their answers are right."""
+
+    path: Path
+    fields: Fields
+    records: Records
+    requests: Requests | None
+    metric: str | None
+    correct: list[bool] | None
+
+    def values(self, name: str) -> list[Any]:
+        """Return what a name leads to in each sample."""
+        return [lookup(record, name) for _, record in self.records]
+
+
+def _read_answers(samples: _Samples) -> tuple[_Said, list[str]]:
     """Return the answers that the metric judged, and what there is to say about them."""
-    samples = [record for _, record in records]
-    targets = [lookup(record, fields.gold or "target") for record in samples]
-    if fields.gold is not None:
-        for (where, _), target in zip(records, targets, strict=True):
-            _need(target, fields.gold, where, path)
+    fields, metric = samples.fields, samples.metric
+    targets = samples.values(fields.gold or "target")
+    if fields.gold is not None and None in targets:
+        where = samples.records[targets.index(None)][0]
+        raise InputError("there is no such field", path=samples.path, row=where, column=fields.gold)
     texts = [as_text(target) for target in targets]
     if fields.predicted is not None:
-        predicted = [_parsed(as_text(lookup(record, fields.predicted))) for record in samples]
-        return _Said(gold=texts, predicted=predicted), []
-    pairs = None if metric is None else [read_pair(lookup(each, metric)) for each in samples]
-    if (
-        pairs is not None
-        and None not in pairs
-        and not _are_outcomes(samples, str(metric), fields.threshold)
-    ):
-        return _read_pairs([pair for pair in pairs if pair is not None], requests)
-    if requests is None:
-        return _Said(gold=texts, predicted=[_answer(record) for record in samples]), []
-    judged = judge(requests, metric, correct, targets)
-    if requests.sizes == {1}:  # how likely one text is, which is no answer
+        said = [_parsed(as_text(value)) for value in samples.values(fields.predicted)]
+        return _Said(gold=texts, predicted=said), []
+    values = [] if metric is None else samples.values(metric)
+    judged = [judge_score(unwrap(value), fields.threshold) for value in values]
+    if None in judged:
+        pairs = [pair for value in values if (pair := read_pair(value)) is not None]
+        return _read_pairs(pairs, samples.requests), []
+    if samples.requests is None:
+        said = [_answer(record) for _, record in samples.records]
+        return _Said(gold=texts, predicted=said), []
+    if samples.requests.sizes == {1}:  # how likely one text is, which is no answer
         return _Said(gold=texts, predicted=None), []
+    return _read_choices(samples, samples.requests, targets)
+
+
+def _read_choices(
+    samples: _Samples, requests: Requests, targets: list[Any]
+) -> tuple[_Said, list[str]]:
+    """Return the choices that the metric took for the answers."""
+    texts = [as_text(target) for target in targets]
+    judged = judge(requests, samples.metric, samples.correct, targets)
     if judged.answers is None or judged.n_contradicted:
         why = (
-            f"does not say which choice {metric} takes for the answer"
+            f"does not say which choice {samples.metric} takes for the answer"
             if judged.answers is None
-            else f"has {judged.n_contradicted:,} of {len(records):,} samples in which {metric} "
-            "contradicts the target and the log-likelihoods"
+            else f"has {judged.n_contradicted:,} of {len(targets):,} samples in which "
+            f"{samples.metric} contradicts the target and the log-likelihoods"
         )
-        note = f"{path}: {why}; right and wrong are compared, the answers are not."
+        note = f"{samples.path}: {why}; right and wrong are compared, the answers are not."
         return _Said(gold=texts, predicted=None), [note]
-    names = requests.names or tuple(str(place) for place in range(max(requests.sizes)))
+    names = requests.names or requests.places
+    predicted = [names[place] for place in judged.answers]
     gold = [
         None if target is None or len(target) > 1 else names[next(iter(target))]
         for target in judged.targets
     ]
-    if fields.gold is not None and None in gold:
-        return _Said(gold=texts, predicted=[names[place] for place in judged.answers]), []
+    if samples.fields.gold is not None and None in gold:  # the user's labels are other ones
+        return _Said(gold=texts, predicted=predicted), []
     probabilities = None
     if judged.is_raw and len(requests.sizes) == 1:
         probabilities = [_softmax(scores) for scores in requests.scores]
-    predicted = [names[place] for place in judged.answers]
     return _Said(gold=gold, predicted=predicted, names=names, probabilities=probabilities), []
 
 
-def _read_pairs(pairs: list[tuple[Any, Any]], requests: Requests | None) -> tuple[_Said, list[str]]:
+def _read_pairs(pairs: list[tuple[Any, Any]], requests: Requests | None) -> _Said:
     """Return the targets and the answers that a metric over all samples was given."""
-    names = None
-    if requests is not None:
-        names = requests.names or tuple(str(place) for place in range(max(requests.sizes)))
+    names = None if requests is None else requests.names or requests.places
 
     def say(value: Any) -> str | None:
         if names is not None and isinstance(value, int):
@@ -203,7 +226,7 @@ def _read_pairs(pairs: list[tuple[Any, Any]], requests: Requests | None) -> tupl
     if names is None or not said <= set(names):
         names = tuple(sorted(said, key=lambda name: (len(name), name)))
     known = names if len(names) <= MAX_LABELS else None
-    return _Said(gold=gold, predicted=predicted, names=known), []
+    return _Said(gold=gold, predicted=predicted, names=known)
 
 
 def read_pair(value: Any) -> tuple[Any, Any] | None:
@@ -382,11 +405,6 @@ def _compare_results(
 
 def _step(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else None
-
-
-def _need(value: Any, name: str, where: str, path: Path) -> None:
-    if value is None:
-        raise InputError("there is no such field", path=path, row=where, column=name)
 
 
 def _document_of(record: dict[str, Any]) -> str:

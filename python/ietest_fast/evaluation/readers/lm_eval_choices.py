@@ -67,6 +67,11 @@ class Requests:
         return first if same else None
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """The numbers of the choices, in the place of names."""
+        return tuple(str(place) for place in range(max(self.sizes)))
+
+    @property
     def sizes(self) -> set[int]:
         """How many choices samples have."""
         return {len(scores) for scores in self.scores}
@@ -183,7 +188,7 @@ def _arguments(
     given = record.get("arguments")
     if given is None:
         return None
-    found = []
+    found: list[tuple[str, str]] = []
     for each in _in_order(given):
         values = _in_order(each)
         if len(values) < 2 or not isinstance(values[1], str):
@@ -334,8 +339,8 @@ def _read_targets(values: Sequence[Any], requests: Requests) -> list[Targets]:
         for value, entries, texts in zip(values, several, requests.texts, strict=True):
             names = [text.strip() for text in texts]
             whole = _as_name(value, names)  # which may look like a list
-            found = [whole] if whole is not None else [_as_name(each, names) for each in entries]
-            by_name.append(_all_known(found))
+            several_names = [_as_name(each, names) for each in entries]
+            by_name.append(_all_known(several_names if whole is None else [whole]))
         is_number = any(isinstance(value, int) for value in values)
         readings = [by_place, by_name] if is_number else [by_name, by_place]
     known = [sum(target is not None for target in reading) for reading in readings]

@@ -6,14 +6,13 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.formats import (
     Format,
     check_readable,
     column_names,
     diagnose,
+    find_format,
     format_of,
     json_records,
     open_parquet,
@@ -22,7 +21,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import CHANGED
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.models.columns import read_columns
-from ietest_fast.values import ID_COLUMNS, as_numbers, find_outcomes, show_value, unwrap
+from ietest_fast.values import ID_COLUMNS, as_outcomes, find_outcomes, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +51,7 @@ class TableReader:
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the columns that are needed."""
-        names = _names_of(path, format_of(path))
+        names = _names_of(path, find_format(path))
         named = fields.answer_columns or fields.correct_columns or fields.predicted
         if is_long(names) and not named and not fields.correct:
             if fields.threshold is not None:
@@ -82,7 +81,9 @@ class TableReader:
                 items=None if fields.item is None else table[fields.item].combine_chunks(),
                 gold=table[gold] if has_gold else None,
                 predicted=None if are_outcomes else table[column],
-                correct=_as_outcomes(table[column], column, path, fields.threshold)
+                correct=as_outcomes(
+                    table[column], path=path, name=column, threshold=fields.threshold
+                )
                 if are_outcomes
                 else None,
                 version=version if len(columns) > 1 else None,
@@ -200,7 +201,7 @@ def list_columns(path: str | Path) -> list[str]:
     """
     place = Path(path)
     check_readable(place)
-    return _names_of(place, format_of(place))
+    return _names_of(place, find_format(place))
 
 
 def holds_versions(path: str | Path) -> bool:
@@ -230,7 +231,7 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     """
     import pyarrow as pa
 
-    form = format_of(path)
+    form = find_format(path)
     wanted = list(dict.fromkeys(wanted))
     if form.kind != "jsonl":
         return read_columns(path, wanted)
@@ -264,64 +265,15 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     return pa.table(columns)
 
 
-def _as_outcomes(
-    column: pa.ChunkedArray, name: str, path: Path, threshold: float | None = None
-) -> pa.Array:
-    """Return outcomes, or scores of which a threshold makes some, as booleans.
-
-    A missing one stays missing.
-
-    Raises
-    ------
-    InputError
-        If a value is no outcome.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if threshold is None:
-        right, bad = find_outcomes(column)
-    else:
-        numbers = as_numbers(column)
-        right, bad = numbers >= threshold, np.flatnonzero(~np.isfinite(numbers))
-    missing = pc.is_null(column, nan_is_null=True).to_numpy().copy()
-    for row in bad[~missing[bad]].tolist():
-        value = column[row].as_py()
-        if str(value).strip().lower() not in {"", "nan"}:
-            raise InputError(
-                f"{show_value(value)} is no outcome; expected 0 or 1, or true or false, or "
-                "--threshold for other scores"
-                if threshold is None
-                else f"{show_value(value)} is no score; expected a number, as --threshold is given",
-                path=path,
-                row=f"row {row}",
-                column=name,
-            )
-    missing[bad] = True
-    return pa.array(right, mask=missing)
-
-
 def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
     """Read a table with a row for each item and version, also of several classifiers."""
-    import pyarrow as pa
-
     from ietest_fast.evaluation.predictions import Predictions
 
-    form = format_of(path)
+    form = find_format(path)
     if form.kind == "parquet":
         whole = Predictions.read(path)
     else:
         table = read_values(path, names)
-        for name in ("item", "gold", "predicted", "model", "version"):
-            if name in names:
-                table = table.set_column(
-                    table.column_names.index(name), name, table[name].cast(pa.string())
-                )
-        if "correct" in names:
-            place = table.column_names.index("correct")
-            table = table.set_column(
-                place, "correct", _as_outcomes(table["correct"], "correct", path)
-            )
         whole = Predictions.from_table(table, source=str(path))
     found = []
     for group in whole.groups:
