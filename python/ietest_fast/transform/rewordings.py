@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
 from ietest_fast.transform.base import BaseTransformation, Transformed
 from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA
@@ -81,11 +80,10 @@ class Rewordings(BaseTransformation):
 
     def _find_none(self, where: str) -> InputError:
         first = next(iter(self.rewordings), None)
-        such = "" if first is None else f", such as {show_value(first)},"
+        such = "" if first is None else f" (such as {show_value(first)})"
         return InputError(
-            f"phi: none of the {say_count(len(self.rewordings), 'text')} of the mapping{such} is "
-            f"in {where}; its keys are whole texts as they stand there (a mapping with the key "
-            "'name' is a transformation and its options)"
+            f"phi: no text of the mapping{such} is in {where}; its keys are whole texts as they "
+            "stand there. A mapping with the key 'name' is a transformation and its options"
         )
 
     def settle(self, texts: Sequence[pa.Array | pa.ChunkedArray]) -> Rewordings:
