@@ -357,3 +357,12 @@ def show_value(value: object) -> str:
     else:
         shown = " ".join(str(value).split())
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+
+
+def show_object(value: object) -> str:
+    """Give what a function of a caller's has returned as messages show it: as Python writes it."""
+    try:
+        shown = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - anything may be wrong with somebody else's object
+        shown = f"a {type(value).__name__}"
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."

@@ -19,7 +19,7 @@ import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError, ResourceError
 from ietest_fast.files import open_file
-from ietest_fast.values import show_value
+from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -109,8 +109,8 @@ class AnswerCache:
         for key, what in (("function", "the function"), ("labels", "a function with the labels")):
             if known[key] != head[key]:
                 raise InputError(
-                    f"cache holds answers of {what} {show_value(known[key])}, and this one is "
-                    f"{show_value(head[key])}: name another file",
+                    f"cache holds answers of {what} {show_object(known[key])}, and this one is "
+                    f"{show_object(head[key])}: name another file",
                     path=where,
                 )
         if known["source"] != source and len(self):
@@ -318,7 +318,7 @@ class CachedFunction:
                 answers.append(answer)
                 refusal = self._find_refusal(answer)
             if fault is not None or refusal is not None:
-                what = f"{self._name} returned {show_value(value)} for input {begin + place}"
+                what = f"{self._name} returned {show_object(value)} for input {begin + place}"
                 problems.append(f"{what}{refusal if fault is None else fault}")
         if asked:
             self.cache.keep(asked, answers)
@@ -402,7 +402,7 @@ def read_batch(
         returned, "__iter__"
     ):
         raise InputError(
-            f"{name} returned {show_value(returned)} (of the type {kind}) for {n:,} inputs; "
+            f"{name} returned {show_object(returned)} (of the type {kind}) for {n:,} inputs; "
             "expected a list of answers in the order of the inputs"
         )
     if library == "pandas":
@@ -439,7 +439,7 @@ def _check_index(index: Any, n: int, name: str) -> None:
     if numbers != list(range(n)) and len(numbers) == n and set(numbers) == set(range(n)):
         raise InputError(
             f"{name} returned rows in another order than that of the inputs: its index is "
-            f"{show_value(numbers[:5])}; sort it (sort_index)"
+            f"{show_object(numbers[:5])}; sort it (sort_index)"
         )
 
 

@@ -19,7 +19,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.asking import AnswerCache, CachedFunction
 from ietest_fast.models.classifiers import Scores, rename_labels, select_columns
 from ietest_fast.models.settings import read_head
-from ietest_fast.values import show_value
+from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +73,7 @@ def _as_codes(answers: Any, names: Sequence[Any], n: int, what: str) -> NDArray[
             place = folded.get(label_key(answer))
         if place is None:
             raise InputError(
-                f"{what} returned {show_value(answer)} for input {i}; expected one of "
+                f"{what} returned {show_object(answer)} for input {i}; expected one of "
                 f"{', '.join(map(repr, names))}"
             )
         codes[i] = place
@@ -92,7 +92,7 @@ def _as_probabilities(values: Any, n: int, n_labels: int, what: str) -> NDArray[
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(
-            f"{what} returned {show_value(probabilities[row].tolist())} for input {row}, "
+            f"{what} returned {show_object(probabilities[row].tolist())} for input {row}, "
             f"{_NO_PROBABILITIES}"
         )
     return probabilities

@@ -162,6 +162,8 @@ def find_external_data(model: Path) -> list[Path]:
         Files beside the model whose names stand in it, followed by those below the folder that its
         tensors name as their places.
     """
+    if model.stat().st_size == 0:  # which cannot be mapped; the runner says that it is no model
+        return []
     siblings = [path for path in sorted(model.parent.iterdir()) if path.is_file() and path != model]
     with open_file(model) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         beside = [path for path in siblings if data.find(path.name.encode()) >= 0]

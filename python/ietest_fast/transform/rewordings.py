@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
 from ietest_fast.transform.base import BaseTransformation, Transformed
 from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA
-from ietest_fast.values import show_value
+from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,8 +63,8 @@ class Rewordings(BaseTransformation):
         for text, new in self.rewordings.items():
             if not isinstance(text, str) or not isinstance(new, str):
                 raise InputError(
-                    f"phi: a mapping leads from texts to texts, not from {show_value(text)} to "
-                    f"{show_value(new)}"
+                    f"phi: a mapping leads from texts to texts, not from {show_object(text)} to "
+                    f"{show_object(new)}"
                 )
 
     @property
@@ -81,11 +80,10 @@ class Rewordings(BaseTransformation):
 
     def _find_none(self, where: str) -> InputError:
         first = next(iter(self.rewordings), None)
-        such = "" if first is None else f", such as {show_value(first)},"
+        such = "" if first is None else f" (such as {show_object(first)})"
         return InputError(
-            f"phi: none of the {say_count(len(self.rewordings), 'text')} of the mapping{such} is "
-            f"in {where}; its keys are whole texts as they stand there (a mapping with the key "
-            "'name' is a transformation and its options)"
+            f"phi: no text of the mapping{such} is in {where}; its keys are whole texts as they "
+            "stand there. A mapping with the key 'name' is a transformation and its options"
         )
 
     def settle(self, texts: Sequence[pa.Array | pa.ChunkedArray]) -> Rewordings:
@@ -196,8 +194,8 @@ class RewordingFunction(BaseTransformation):
                 if inspect.iscoroutine(new):
                     new.close()
                 raise InputError(
-                    f"phi: the function {self.name.partition('.')[2]} returned {show_value(new)} "
-                    f"(of the type {type(new).__name__}) for {show_value(text)}; expected the "
+                    f"phi: {self.name} returned {show_object(new)} "
+                    f"(of the type {type(new).__name__}) for {show_object(text)}; expected the "
                     "reworded text, or the text itself to leave it as it is"
                 )
             self._known[text] = str(new)

@@ -90,7 +90,7 @@ def test_options_are_handed_on(tmp_path: Path) -> None:
         ({"group_by": "scene"}, InputError, "group_by is not for suite='logic'"),
         ({"draws": 0}, InputError, "draws must be a whole number of at least 1"),
         ({"weights": {"acc": 0.5}}, ConfigError, "weights: sum to 0.5"),
-        ({"weights": "none.toml"}, InputError, "none.toml: cannot be read"),
+        ({"weights": "none.toml"}, InputError, "none.toml: no such file"),
         ({"out": "a.csv"}, InputError, "out is a Parquet file"),
         ({"out": "no/such/folder/a.parquet"}, ResourceError, "folder"),
         ({"clusters": "who"}, InputError, "who"),

@@ -253,9 +253,11 @@ def test_what_can_be_added() -> None:
     more = [StressTest(phi="swap"), StressTest(phi={"name": "word-overlap"})]
     found = ie.stress(guess, FRAME, suite=suite, add=more)
     assert [test.name for test in found.tests] == ["no", "swap", "word-overlap"]
-    for wrong in (3, [3], [None], [{"rules": "paper"}]):
+    for wrong in (3, [3], [None]):
         with pytest.raises(InputError, match="add: no transformation, but"):
             ie.stress(guess, FRAME, suite=suite, add=wrong)
+    with pytest.raises(InputError, match=r"such as 'rules'.* is in premise or hypothesis.*'name'"):
+        ie.stress(guess, FRAME, suite=suite, add=[{"rules": "paper"}])
     with pytest.raises(InputError, match="no test can be called 'original'"):
         ie.stress(guess, FRAME, suite={"original": "negation"})
 
