@@ -67,6 +67,7 @@ class Annotator(Generic[T]):
         self._workers: TagWorkers[T] | None = None
         self._is_working = threading.Lock()
         self._cache: TagCache | None = None
+        self._n_texts = 0
 
     @classmethod
     def load(cls, name: str | Path | None = None) -> Self:
@@ -179,7 +180,9 @@ class Annotator(Generic[T]):
     ) -> T:
         # Chunks are the same for any number of processes, and so is every batch inside them.
         chunks = [texts[i : i + _TEXTS_PER_CHUNK] for i in range(0, len(texts), _TEXTS_PER_CHUNK)]
-        n_process = self._n_process_for(len(texts)) if n_process is None else n_process
+        # Whoever brings many texts in parts brings more: they repay a helper together.
+        self._n_texts += len(texts)
+        n_process = self._n_process_for(self._n_texts) if n_process is None else n_process
         kind: type[T] = self.kind  # type: ignore[assignment]
         n_helpers = min(n_process, len(chunks)) - 1
         if n_helpers < 1:
