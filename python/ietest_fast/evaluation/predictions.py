@@ -24,6 +24,7 @@ from ietest_fast.evaluation.schema import (
     check_marks,
     check_unique,
     check_values,
+    find_labels,
     plain_type,
 )
 from ietest_fast.signs import escape
@@ -252,6 +253,15 @@ class Predictions:
         return tuple(sorted(found, key=lambda name: name != ORIGINAL))
 
     @property
+    def has_labels(self) -> bool:
+        """Whether answers are known and may be compared.
+
+        Free texts that a log has marked may differ in wording alone.
+        """
+        columns = self.table.column_names
+        return "predicted" in columns and (self.label_names is not None or "correct" not in columns)
+
+    @property
     def items(self) -> pa.Array:
         """The distinct items, in order of occurrence."""
         return pc.unique(self.table["item"].combine_chunks())
@@ -427,9 +437,12 @@ class Predictions:
                 f"its metadata are damaged: {shorten_error(error)}", path=source
             ) from error
         made = cls(table=table, label_names=labels, dropped=dropped, source=source)
-        if KEY not in metadata:  # of another program, which does not say what its answers are
-            check_marks(made.table, labels, source)
-        return made
+        if KEY in metadata:
+            return made
+        # Of another program, which does not say whether its answers are labels.
+        check_marks(made.table, labels, source)
+        labels = find_labels(made.table)
+        return made if labels is None else replace(made, label_names=labels)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -491,17 +504,13 @@ class Pairs:
     def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
         """Both answers where they may be compared; None where only right and wrong may.
 
-        Free texts that a log has marked may differ in wording alone.
-
         Raises
         ------
         InputError
             If an answer is the same in both versions and right in one only, although no gold
             labels say why.
         """
-        columns = self.predictions.columns
-        are_labels = self.predictions.label_names is not None or "correct" not in columns
-        if "predicted" not in columns or not are_labels:
+        if not self.predictions.has_labels:
             return None
         n, row = find_contradicted(self)
         if n:

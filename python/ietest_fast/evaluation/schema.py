@@ -325,6 +325,21 @@ def check_marks(table: pa.Table, label_names: tuple[str, ...] | None, source: st
         )
 
 
+def find_labels(table: pa.Table) -> tuple[str, ...] | None:
+    """Return the labels of a table that has marks, too; None if answers are no gold labels."""
+    if not {"gold", "predicted", "correct"} <= set(table.column_names) or table["gold"].null_count:
+        return None
+    gold, predicted = (
+        pc.unique(table[name].cast(pa.string())).drop_null() for name in ("gold", "predicted")
+    )
+    if len(gold) > MOST_KINDS or not pc.all(pc.is_in(predicted, value_set=gold)).as_py():
+        return None
+    is_missing = table["predicted"].is_null()
+    if pc.any(pc.and_(is_missing, table["correct"])).as_py():
+        return None  # the mark is of something that is not there
+    return tuple(sorted(gold.to_pylist()))
+
+
 def check_unique(table: pa.Table, source: str) -> None:
     """Refuse the same item twice in one version of one classifier."""
     keys = [name for name in ("item", "version", *GROUPS, "copy") if name in table.column_names]

@@ -138,6 +138,7 @@ def find_wordings(
             )
         clusters = _to_numpy(table[cluster], rows)
     has_answers = {"gold", "predicted"} <= set(table.column_names)
+    is_comparable = has_answers and chosen.has_labels
     gold = chosen.codes("gold")[rows]
     if has_answers:
         _check_gold(chosen, table.take(pa.array(rows)))
@@ -146,7 +147,7 @@ def find_wordings(
         items=_to_numpy(table["item"], rows),
         correct=chosen.correct[rows],
         is_original=is_original[rows],
-        answers=chosen.codes("predicted")[rows] if has_answers else None,
+        answers=chosen.codes("predicted")[rows] if is_comparable else None,
         gold=gold if has_answers and (gold >= 0).all() else None,
         confidence=confidence,
         clusters=clusters,

@@ -19,6 +19,7 @@ from ietest_fast.evaluation import Predictions
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.consistency_reading import read_wordings
 from ietest_fast.evaluation.reading import ReadLogs, read_logs
+from ietest_fast.evaluation.wordings import find_wordings
 
 Rows = list[dict[str, Any]]
 
@@ -605,3 +606,22 @@ def test_choices_in_another_order_are_the_same_answers(others: list[str], tmp_pa
     found = read(tmp_path, logs)
     assert changed(found) == 0
     assert set(found.predictions.label_names or ()) == {*others, "no"}
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+def test_marks_beside_labels_change_nothing(suffix: str, tmp_path: Path) -> None:
+    table = long_table("names", 0)
+    found = [
+        compare_versions(read_logs([store(own, tmp_path / f"{n}{suffix}")]).predictions).to_dict()
+        for n, own in enumerate((table, table.drop_columns("correct")))
+    ]
+    assert found[0] == found[1]
+    assert found[0]["comparisons"][0]["predictions_changed"] == 0
+
+
+def test_only_labels_are_the_same_answer() -> None:
+    labels = Predictions.from_table(long_table("names", 0))
+    assert find_wordings(labels).answers is not None
+    texts = labels.table["predicted"].cast(pa.string()).to_pylist()
+    free = labels.table.set_column(3, "predicted", pa.array([f"I say {text}" for text in texts]))
+    assert find_wordings(Predictions(table=free)).answers is None
