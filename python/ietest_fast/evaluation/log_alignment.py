@@ -87,8 +87,9 @@ def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answer
             path=other.path,
             column="item" if not has_ids else None,
         )
-    _check_ids(first, _take(other, where))
-    aligned = _take(other, where)
+    # Under the first log's names, which may be of another type: 1 and "1".
+    aligned = replace(_take(other, where), items=first.items)
+    _check_ids(first, aligned)
     if aligned.gold is not None and first.gold is not None and first.path != other.path:
         _check_gold(first, aligned)
     return first, aligned
