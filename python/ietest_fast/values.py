@@ -102,7 +102,7 @@ def as_texts(
 
 def _are_whole(column: pa.Array) -> bool:
     small = pc.less(pc.abs(column), float(2**53))
-    return pc.all(pc.and_(pc.equal(pc.round(column), column), small), min_count=0).as_py()
+    return bool(pc.all(pc.and_(pc.equal(pc.round(column), column), small), min_count=0).as_py())
 
 
 def _strip_decimals(texts: pa.Array) -> pa.Array:

@@ -127,6 +127,40 @@ def test_spellings_make_no_difference_to_any_command(
     assert "|n:3|k:1|" in out
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([0, 1, 2, 3], ["0", "1", "2", "3"]),
+        (["3", "1", "2", "0"], [0.0, 1.0, 2.0, 3.0]),
+        (pa.array(["0", "1", "2", "3"]).dictionary_encode(), pa.array([3, 2, 1, 0], pa.uint8())),
+        (pa.array([0, 1, 2, 3]).dictionary_encode(), pa.array(["0", "1", "2", "3"], "string_view")),
+    ],
+)
+@pytest.mark.parametrize("logs_are", ["versions", "models"])
+def test_an_id_is_the_same_as_number_and_as_text(
+    tmp_path: Path, first: object, second: object, logs_are: str
+) -> None:
+    gold = {"0": "a", "1": "b", "2": "a", "3": "b"}
+    for name, ids, said in (("one", first, "ABAB"), ("two", second, "aaaa")):
+        column = pa.array(ids) if isinstance(ids, list) else ids
+        keys = [str(int(each)) for each in column.to_pylist()]
+        answers = dict(zip("0123", said, strict=True))
+        table = pa.table(
+            {
+                "id": column,
+                "label": [gold[key] for key in keys],
+                "prediction": [answers[key] for key in keys],
+            }
+        )
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    status, out, err = run_here(
+        "eval", "one.parquet", "two.parquet", "--id-column", "id", "--logs-are", logs_are,
+        "--json", folder=tmp_path,
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    assert "|n:4|k:2|" in out
+
+
 def test_versions_of_two_spellings_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(

@@ -81,7 +81,7 @@ def test_every_key_has_an_option():
         if not option.is_flag:
             example = {"demo_sizes": "30,20,10", "phi": "syn.careful", "method": "exact"}
             example |= {"alpha": ".4", "margin": ".1", "flip_margin": ".1"}
-            example |= {"correction": "holm", "pos": "noun", "sense_check": "."}
+            example |= {"correction": "holm", "pos": "noun", "sense_check": ".", "csv": "quoted"}
             example |= {"mode": "augment", "eval_phi": "negation"}
             pair = "a=1" if option.multiple else "1"
             arguments.append(example.get(option.name, pair))
@@ -102,6 +102,7 @@ def test_how_files_are_read_can_be_told():
     assert _options("--drop-missing-texts")["data"] == {"missing_text": "drop"}
     assert _options("--quoted")["data"] == {"quoted": True}
     assert _options("--not-quoted")["data"] == {"quoted": False}
+    assert _options("--csv", "delimiter=;")["data"] == {"csv": "delimiter=;"}
 
 
 @pytest.mark.parametrize("sizes", ["300", "1,2,3,4", "a,b,c", "1,2,3.5"])

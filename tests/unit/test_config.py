@@ -361,7 +361,10 @@ def test_an_unknown_model_is_told_once():
         ({"data": {"demo": True, "name": 1}}, "data.name: input should be a valid string, not 1"),
         ({"data": {"demo": True, "label_names": ["a", 1]}}, "data.label_names.1: input should be"),
         ({"data": {"demo": {"n_train": "30"}}}, "data.demo.n_train: input should be a valid"),
-        ({"transformation": {"block_list": 1}}, "transformation.block_list: input is not a valid"),
+        (
+            {"transformation": {"block_list": 1}},
+            "transformation.block_list: must be the name of a file",
+        ),
     ],
 )
 def test_a_value_of_another_type_is_refused(values, complaint):

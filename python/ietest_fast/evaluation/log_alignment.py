@@ -241,8 +241,9 @@ def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answer
         if first.version is not None and other.version is not None and not has_ids:
             return first, other  # one table, whose versions need not have the same items
         raise InputError(_say_different(first, other, mine, theirs), path=other.path)
-    _check_ids(first, _take(other, where))
-    aligned = _take(other, where)
+    # Under the first log's names, which may be of another type: 1 and "1".
+    aligned = replace(_take(other, where), items=first.items)
+    _check_ids(first, aligned)
     if aligned.gold is not None and first.gold is not None and first.path != other.path:
         _check_gold(first, aligned)
     return first, aligned

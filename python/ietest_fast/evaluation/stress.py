@@ -16,7 +16,7 @@ from ietest_fast.evaluation.row_notes import RULE, WORD_CLASS, WORD_PAIR
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
 from ietest_fast.evaluation.versions import number_names
-from ietest_fast.values import find_outcomes
+from ietest_fast.values import as_texts, find_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -330,7 +330,7 @@ def _measure(
 ) -> StressResult:
     right = predictions.correct
     table = predictions.table
-    units = _number_units(table, clusters)
+    units = _number_units(table, clusters, predictions.source)
     names = predictions.label_names
     confusion = false_neutral = None
     if names is not None:
@@ -362,17 +362,12 @@ def _measure(
     )
 
 
-def _number_units(table: pa.Table, clusters: str | None) -> NDArray[np.int64]:
+def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray[np.int64]:
     """Return numbers of what is independent, int64 (n,): clusters, or items without one."""
-    import pyarrow as pa
-
     items = table["item"].cast("string").combine_chunks().dictionary_encode()
     units = items.indices.cast("int64")
     if clusters is not None:
-        values = table[clusters]
-        if pa.types.is_floating(values.type):  # as pandas has missing numbers
-            values = pc.if_else(pc.is_nan(values), None, values)
-        labels = values.cast("string").combine_chunks().dictionary_encode()
+        labels = as_texts(table[clusters], path=source, name=clusters).dictionary_encode()
         own = pc.add(labels.indices.cast("int64"), len(items.dictionary))
         units = pc.coalesce(own, units)
     found: NDArray[np.int64] = units.to_numpy()
