@@ -50,13 +50,16 @@ class InputError(IetestError, ValueError):
         where = [part for part in (self.path, row) if part is not None]
         if column is not None:
             where.append(f"column {column!r}")
-        super().__init__(f"{', '.join(where)}: {message}" if where else message)
+        super().__init__(_shorten(f"{', '.join(where)}: {message}" if where else message))
 
 
 class ConfigError(IetestError, ValueError):
     """A configuration has mistakes; all of them are listed, each with its key."""
 
     def __init__(self, problems: list[str]) -> None:
+        more = len(problems) - _MOST_PROBLEMS
+        problems = [_shorten(each) for each in problems[:_MOST_PROBLEMS]]
+        problems += [f"and {more:,} more mistakes"] if more > 0 else []
         self.problems = tuple(problems)
         super().__init__("\n".join(problems))
 
@@ -81,3 +84,11 @@ def shorten_error(error: BaseException, *, most: int = 300) -> str:
     """Give a library's message as one line of at most so many characters."""
     text = " ".join(str(error).split())
     return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+_MOST_LINE, _MOST_PROBLEMS = 1200, 100
+
+
+def _shorten(line: str) -> str:
+    """Cut the middle out of a message, so that no value of a file is shown at any length."""
+    return line if len(line) <= _MOST_LINE else f"{line[:800]} ... {line[-200:]}"
