@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# What a test did not expect is shown as it was raised, not as the command's one line.
+os.environ["IETEST_TRACEBACK"] = "1"
+
 # Workers of pytest-xdist share the cores. Libraries are loaded later, and read this then.
 _n_workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 if _n_workers > 1:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ietest_fast.api import evaluate as evaluate
     from ietest_fast.api import run as run
     from ietest_fast.api import stress as stress
+    from ietest_fast.corpus import reading_csv as reading_csv
     from ietest_fast.errors import IetestError as IetestError
     from ietest_fast.evaluation import read_predictions as read_predictions
     from ietest_fast.runtime import build_config as build_config
@@ -45,6 +46,7 @@ __all__ = [
     "evaluate",
     "paired_test",
     "read_predictions",
+    "reading_csv",
     "run",
     "stress",
     "transform",
@@ -61,6 +63,7 @@ __getattr__, __dir__ = lazy_names(
         "evaluate": "api",
         "paired_test": "stats",
         "read_predictions": "evaluation",
+        "reading_csv": "corpus",
         "run": "api",
         "stress": "api",
     },

@@ -1,22 +1,65 @@
-"""Files that are whole, and on the disk, or not there at all."""
+"""Files that are whole, and on the disk, or not there at all; and names that files can have."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 import shutil
+import unicodedata
 from typing import TYPE_CHECKING, BinaryIO
 
+from ietest_fast.files import open_file
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 _LONGEST_NAME = 255
+# Letters have up to four bytes, and a number and an ending follow.
+_LONGEST_STEM = 50
+# Devices, on some systems, with any ending.
+_RESERVED = re.compile(r"(con|prn|aux|nul|clock\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
 
 UNFINISHED = ".unfinished"
 """How the names of temporary files end; a killed process may leave one behind."""
+
+
+def name_files(names: Iterable[str], *, otherwise: str) -> list[str]:
+    """Return names of files without endings, all different, for names of any kind.
+
+    They have letters, digits, ``_``, ``.`` and ``-``, do not begin or end with a dot or ``-``, are
+    no devices' names, and differ in more than capitals.
+
+    Parameters
+    ----------
+    names
+        Of tests, columns, models: whatever a file says.
+    otherwise
+        Of a name in which nothing is left.
+    """
+    stems = []
+    for name in names:
+        plain = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name))
+        stem = plain[:_LONGEST_STEM].strip(".-") or otherwise
+        stems.append(f"{otherwise}-{stem}" if _RESERVED.fullmatch(stem) else stem)
+    return tell_apart(stems)
+
+
+def tell_apart(stems: Iterable[str]) -> list[str]:
+    """Return names of files that differ on every system: the second ``a`` or ``A`` is a-2."""
+    used: set[str] = set()
+    found = []
+    for stem in stems:
+        name, number = stem, 1
+        while name.casefold() in used:
+            number += 1
+            name = f"{stem}-{number}"
+        used.add(name.casefold())
+        found.append(name)
+    return found
 
 
 def name_temporary(path: Path) -> Path:
@@ -123,8 +166,10 @@ def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
         with create(temporary) as file:
             write(file)
         publish(temporary, path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in {None, str(temporary)}:
+            error.filename = str(path)  # a full disk has no name
         raise
 
 
@@ -145,5 +190,5 @@ def sync_folder(path: Path) -> None:
 
 def hash_file(path: Path) -> str:
     """Give the sha256 of a file, 64 hexadecimal digits."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,8 +12,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# Values of files stand in messages, and may be of any length.
+_LONGEST_MESSAGE = 1200
+_LONGEST_NAME = 120
+_MOST_PROBLEMS = 100
+
+
+def _cut(text: str, most: int) -> str:
+    """Leave out the middle of a long text: a message ends with the remedy."""
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-(most // 2) :]}"
+
+
 class IetestError(Exception):
     """Base class of all errors raised by ietest-fast."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message, each of whose parts is a line of its own where it is printed."""
+        return (str(self),)
 
 
 class IetestWarning(UserWarning):
@@ -49,8 +65,9 @@ class InputError(IetestError, ValueError):
         self.column = column
         where = [part for part in (self.path, row) if part is not None]
         if column is not None:
-            where.append(f"column {column!r}")
-        super().__init__(_shorten(f"{', '.join(where)}: {message}" if where else message))
+            where.append(f"column {_cut(column, _LONGEST_NAME)!r}")
+        message = _cut(message, _LONGEST_MESSAGE)
+        super().__init__(f"{', '.join(where)}: {message}" if where else message)
 
 
 class ConfigError(IetestError, ValueError):
@@ -58,10 +75,15 @@ class ConfigError(IetestError, ValueError):
 
     def __init__(self, problems: list[str]) -> None:
         more = len(problems) - _MOST_PROBLEMS
-        problems = [_shorten(each) for each in problems[:_MOST_PROBLEMS]]
+        problems = [_cut(each, _LONGEST_MESSAGE) for each in problems[:_MOST_PROBLEMS]]
         problems += [f"and {more:,} more mistakes"] if more > 0 else []
         self.problems = tuple(problems)
         super().__init__("\n".join(problems))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The mistakes."""
+        return self.problems
 
 
 class ResourceError(IetestError, OSError):
@@ -79,16 +101,17 @@ class MissingExtensionError(IetestError, ImportError):
 class WorkerError(IetestError, RuntimeError):
     """A task failed in a worker process, or the worker died more than once."""
 
+    def __init__(self, *lines: str) -> None:
+        self._lines = lines
+        super().__init__("\n".join(lines))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What happened, the last lines that the worker wrote, and what to do."""
+        return self._lines
+
 
 def shorten_error(error: BaseException, *, most: int = 300) -> str:
     """Give a library's message as one line of at most so many characters."""
     text = " ".join(str(error).split())
     return text if len(text) <= most else f"{text[: most - 4]} ..."
-
-
-_MOST_LINE, _MOST_PROBLEMS = 1200, 100
-
-
-def _shorten(line: str) -> str:
-    """Cut the middle out of a message, so that no value of a file is shown at any length."""
-    return line if len(line) <= _MOST_LINE else f"{line[:800]} ... {line[-200:]}"

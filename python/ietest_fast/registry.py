@@ -1,28 +1,97 @@
 """Things by name: built-in ones, those of other packages, and those of the user's own modules.
 
 One mechanism serves transformations, models and readers of logs. Whatever a name leads to is
-imported when it is asked for, and checked before anything of it is called: names may stand in a
-configuration that somebody else wrote.
+imported when it is asked for, and checked before anything of it is called.
+
+A name that a person typed, on the command line or in Python, may lead to any module. A name in a
+file leads to what is built in or installed as an entry point: an import runs the module, so a file
+that somebody else wrote must not choose it. Whoever reads names from a file says so by
+:func:`reading_names`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import inspect
 import operator
+import re
+from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ietest_fast.errors import InputError, ResourceError, shorten_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
     from importlib.metadata import EntryPoint
 
     from pydantic import ValidationError
 
 T = TypeVar("T")
+
+
+_OWN_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?![\w.]*\s*=)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileNames:
+    """Names that stand in a file: none of them leads to code of one's own, or to a download.
+
+    Attributes
+    ----------
+    path
+        The file, for messages.
+    typed
+        What a person has typed beside it, and the names of code in that: the file may say the same.
+    """
+
+    path: str
+    typed: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, path: object, typed: object = None) -> FileNames:
+        """Take all strings in nested values for typed ones."""
+        strings = frozenset(_strings(typed))
+        code = {name for text in strings for name in _OWN_CODE.findall(text)}
+        return cls(path=str(path), typed=strings | code)
+
+
+_reading: ContextVar[FileNames | None] = ContextVar("ietest_fast_file_names", default=None)
+
+
+@contextlib.contextmanager
+def reading_names(names: FileNames | None) -> Iterator[None]:
+    """Take names for those of a file while the block runs; None: a person's."""
+    before = _reading.set(names)
+    try:
+        yield
+    finally:
+        _reading.reset(before)
+
+
+def names_at_hand() -> FileNames | None:
+    """Return the file whose names are being read, for what asks for them later; None: a person."""
+    return _reading.get()
+
+
+def must_be_here(name: str) -> FileNames | None:
+    """Return the file that names something without a person: it must be here, not fetched."""
+    names = _reading.get()
+    return None if names is None or name in names.typed else names
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _strings(each)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +139,8 @@ class Registry(Generic[T]):
         Raises
         ------
         InputError
-            If there is no such name, two packages claim it, it cannot be imported, or it leads to
-            something of another kind.
+            If there is no such name, two packages claim it, it cannot be imported, it leads to
+            something of another kind, or a file names code of its own.
         ResourceError
             If a package that it needs is not installed.
         """
@@ -106,6 +175,13 @@ class Registry(Generic[T]):
         if points:
             return points[0].value
         if ":" in name:
+            file = must_be_here(name)
+            if file is not None:
+                raise InputError(
+                    f"{name!r} is code outside of this program, and none is imported because a "
+                    f"file ({file.path}) names it; give the {self.noun} on the command line as "
+                    "well, or pass --allow-code (in Python allow_code=True) if you trust the file"
+                )
             return name
         known = self.names()
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
@@ -130,7 +206,10 @@ class Registry(Generic[T]):
         except ModuleNotFoundError as error:
             own = error.name is None or f"{module_name}.".startswith(f"{error.name}.")
             if own:
-                raise InputError(f"{wording}: {error}") from error
+                raise InputError(
+                    f"{wording}: {error} (if it is in the current folder, which is not on the "
+                    "path of the command, set PYTHONPATH=.)"
+                ) from error
             raise ResourceError(f"{wording}: it needs {error.name}, which is not installed") from (
                 error
             )
@@ -224,9 +303,11 @@ def list_problems(error: ValidationError) -> list[str]:
 
 def _word(item: Any) -> list[str]:
     key = ".".join(str(part) for part in item["loc"]) or "configuration"
-    message = {"missing": "is missing", "extra_forbidden": "no such key"}.get(
-        item["type"], item["msg"].removeprefix("Value error, ")
-    )
+    message = {
+        "missing": "is missing",
+        "extra_forbidden": "no such key",
+        "path_type": "must be the name of a file",
+    }.get(item["type"], item["msg"].removeprefix("Value error, "))
     if message.startswith((".", ":")):
         return [f"{key}{line}" for line in message.splitlines()]
     # Our own messages name the value where that helps; pydantic's leave it out.

@@ -8,6 +8,7 @@ Labels have a door of their own, :mod:`ietest_fast.corpus.labels`.
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,8 +31,9 @@ ID_COLUMNS = frozenset(
 """Names, case-folded, of columns that usually tell rows apart."""
 
 _MOST_SHOWN = 60
-_TRUE = frozenset({"true", "t", "yes", "right", "correct"})
-_FALSE = frozenset({"false", "f", "no", "wrong", "incorrect"})
+_ORIGINAL = "original"  # the version that others are compared with
+_TRUE = frozenset({"true", "t", "yes", "right", "correct", "pass", "passed"})
+_FALSE = frozenset({"false", "f", "no", "wrong", "incorrect", "fail", "failed"})
 
 # What Python and Arrow take for numbers beside these (1_000, other scripts' digits) is a mistake.
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -40,6 +42,118 @@ _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
     """Whether no value is missing or there twice."""
     return column.null_count == 0 and len(pc.unique(column)) == len(column)
+
+
+def as_texts(
+    column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str | None = None
+) -> pa.Array:
+    """Return ids, versions or labels of any type as texts, in one piece; what is missing stays so.
+
+    Numbers that are whole are written as integers, as 1 for 1.0.
+
+    Parameters
+    ----------
+    column
+        Texts, numbers, booleans, dates, or categories of these.
+    path, name
+        The source and its column, for messages.
+
+    Raises
+    ------
+    InputError
+        If values are something else: lists, objects, bytes.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        # Not all kinds of categories can be cast, and each value is looked at once.
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        parts = [
+            as_texts(chunk.dictionary, path=path, name=name).take(chunk.indices) for chunk in chunks
+        ]
+        return pa.concat_arrays(parts) if parts else pa.array([], pa.string())
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    is_bytes = (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+    if is_bytes or pa.types.is_nested(kind):
+        raise InputError(
+            f"values are of type {kind}; expected texts or numbers", path=path, column=name
+        )
+    try:
+        if pa.types.is_floating(kind):
+            numbers = column.cast(pa.float64())
+            numbers = pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+            if _are_whole(numbers):
+                return numbers.cast(pa.int64()).cast(pa.string())
+            texts = column.cast(pa.float32() if pa.types.is_float16(kind) else kind)
+            return pc.if_else(numbers.is_valid(), texts.cast(pa.string()), None)
+        if pa.types.is_decimal(kind):
+            return _strip_decimals(column.cast(pa.string()))
+        return column.cast(pa.string())
+    except pa.ArrowException as error:
+        raise InputError(
+            f"values of type {kind} are no texts: {shorten_error(error)}", path=path, column=name
+        ) from error
+
+
+def _are_whole(column: pa.Array) -> bool:
+    small = pc.less(pc.abs(column), float(2**53))
+    return pc.all(pc.and_(pc.equal(pc.round(column), column), small), min_count=0).as_py()
+
+
+def _strip_decimals(texts: pa.Array) -> pa.Array:
+    whole = pc.all(pc.match_substring_regex(texts, r"^[+-]?[0-9]+(\.0*)?$"), min_count=0).as_py()
+    return pc.replace_substring_regex(texts, r"\.0*$", "") if whole else texts
+
+
+def as_items(column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str) -> pa.Array:
+    """Return names of items: integers as int64, anything else as :func:`as_texts`."""
+    if pa.types.is_integer(column.type):
+        whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        if whole.type != pa.uint64():  # which need not be one
+            return whole.cast(pa.int64())
+    return as_texts(column, path=path, name=name)
+
+
+def name_versions(
+    column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str = "version"
+) -> pa.Array:
+    """Return names of versions as texts without blanks around them.
+
+    Parameters
+    ----------
+    column
+        As for :func:`as_texts`.
+    path, name
+        The source and its column, for messages.
+
+    Raises
+    ------
+    InputError
+        If two names differ in case, or in the blanks around them, only.
+    """
+    encoded = as_texts(column, path=path, name=name).dictionary_encode()
+    found: dict[str, str] = {}
+    names: list[str | None] = []
+    for given in encoded.dictionary.to_pylist():
+        if given is None:
+            names.append(None)
+            continue
+        plain = unicodedata.normalize("NFC", given.strip())
+        key = plain.casefold()
+        if found.setdefault(key, given) != given:
+            raise InputError(
+                f"{show_value(found[key])} and {show_value(given)} name the same version; write "
+                "them alike",
+                path=path,
+                column=name,
+            )
+        names.append(_ORIGINAL if key == _ORIGINAL else plain)
+    return pa.array(names, pa.string()).take(encoded.indices)
 
 
 def read_ids(
@@ -59,14 +173,7 @@ def read_ids(
     InputError
         If an id is missing or there twice, or ids are neither texts nor numbers.
     """
-    try:
-        texts = column.cast(pa.string())
-    except pa.ArrowException as error:
-        raise InputError(
-            f"its ids cannot be compared: {shorten_error(error)}", path=path, column=name
-        ) from error
-    if isinstance(texts, pa.ChunkedArray):
-        texts = texts.combine_chunks()
+    texts = as_texts(column, path=path, name=name)
     if are_ids(texts):
         return texts
     if texts.null_count:
@@ -75,7 +182,8 @@ def read_ids(
     counts = pc.value_counts(texts)
     repeated = counts.filter(pc.greater(counts.field("counts"), 1))
     raise InputError(
-        f"{len(repeated):,} ids occur more than once, such as {repeated[0]['values'].as_py()!r}",
+        f"{len(repeated):,} ids occur more than once, such as "
+        f"{show_value(repeated[0]['values'].as_py())}",
         path=path,
         column=name,
     )
@@ -107,7 +215,7 @@ def match_ids(
     rows = pc.index_in(mine, value_set=theirs)
     if rows.null_count or len(theirs) != len(mine):
         absent = mine.filter(rows.is_null())
-        which = f", such as {absent[0].as_py()!r}" if len(absent) else ""
+        which = f", such as {show_value(absent[0].as_py())}" if len(absent) else ""
         raise InputError(
             f"its {len(theirs):,} ids are not those of the {len(mine):,} rows of {sources[0]}: "
             f"{len(absent):,} of these are missing{which}",
@@ -151,7 +259,10 @@ def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[n
     """Say of each value whether it is a right one, and in which rows there is no outcome."""
     if pa.types.is_boolean(column.type) and column.null_count == 0:
         return np.asarray(column.to_numpy(), dtype=np.bool_), np.empty(0, dtype=np.int64)
-    if pa.types.is_temporal(column.type):  # as a word a duration of 1 s is 1
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_temporal(kind) or pa.types.is_nested(kind):  # as a word a duration of 1 s is 1
         return np.zeros(len(column), dtype=np.bool_), np.arange(len(column))
     words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
     encoded = words.combine_chunks().dictionary_encode()
@@ -163,6 +274,48 @@ def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[n
     right = (numbers == 1) | np.array([word in _TRUE for word in said], dtype=np.bool_)
     wrong = (numbers == 0) | np.array([word in _FALSE for word in said], dtype=np.bool_)
     return right[codes], np.flatnonzero(~right[codes] & ~wrong[codes])
+
+
+def as_outcomes(
+    column: pa.ChunkedArray, *, path: str | Path, name: str, threshold: float | None = None
+) -> pa.Array:
+    """Return outcomes, or scores of which a threshold makes some, as booleans.
+
+    A missing one stays missing.
+
+    Parameters
+    ----------
+    column
+        As for :func:`find_outcomes`.
+    path, name
+        The source and its column, for messages.
+    threshold
+        The least score that is right; None: the values are outcomes.
+
+    Raises
+    ------
+    InputError
+        If a value is no outcome, or no score.
+    """
+    if threshold is None:
+        right, bad = find_outcomes(column)
+        expected = "outcome; expected 0 or 1, or true or false, or --threshold for other scores"
+    else:
+        scores = as_numbers(column)
+        right, bad = scores >= threshold, np.flatnonzero(~np.isfinite(scores))
+        expected = "score; expected a number, as --threshold is given"
+    missing = pc.is_null(column, nan_is_null=True).to_numpy().copy()
+    for row in bad[~missing[bad]].tolist():
+        value = column[row].as_py()
+        if str(value).strip().casefold() not in {"", "nan"}:
+            raise InputError(
+                f"{show_value(value)} is no {expected}",
+                path=path,
+                row=f"row {row}",
+                column=name,
+            )
+    missing[bad] = True
+    return pa.array(right, mask=missing)
 
 
 def unwrap(value: Any) -> Any:
@@ -192,6 +345,15 @@ def as_outcome(value: Any) -> bool | None:
 
 
 def show_value(value: object) -> str:
-    """Give a value of a file as messages show it, which is not at any length."""
-    shown = repr(value) if isinstance(value, (str, bytes)) else str(value)
+    """Give a value of a file as messages show it: one line, which is not of any length."""
+    if isinstance(value, (str, bytes)):
+        shown = repr(value[: _MOST_SHOWN + 1])
+        return shown if len(value) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+    if isinstance(value, (list, dict, bool)) or value is None:
+        try:
+            shown = json.dumps(value, ensure_ascii=False, default=str)
+        except (TypeError, ValueError, RecursionError):
+            shown = str(value)
+    else:
+        shown = " ".join(str(value).split())
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."

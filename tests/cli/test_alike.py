@@ -120,6 +120,7 @@ def test_outcomes_are_never_called_alike(
     assert "alike" not in out.lower()
 
 
+@pytest.mark.slow
 def test_counts(capsys: pytest.CaptureFixture[str]) -> None:
     counts = ["test", "--counts", "30000,20000,20000,30000"]
     _, out, _ = run(capsys, *counts)

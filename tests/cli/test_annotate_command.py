@@ -125,6 +125,7 @@ def test_edits_are_marked_one_by_one(capsys, folder, tmp_path):
     assert f"On {n_texts - 1} observations" in run(capsys, "test", path, folder)[1]
 
 
+@pytest.mark.slow
 def test_the_page_is_served_until_ctrl_c(capsys, sample):
     process = subprocess.Popen(
         [

@@ -43,6 +43,7 @@ def sample(tmp_path):
     return tmp_path / "sample.json"
 
 
+@pytest.mark.slow
 def test_a_sample_of_a_transformation_that_keeps_labels(capsys, texts, sample):
     status, out, _ = run(
         capsys, "draw", texts, sample, "--phi", "voice", "-n", 3, "--criterion", "meaning"

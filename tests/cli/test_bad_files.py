@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.cli.main import main
+from ietest_fast.corpus.formats import SKIP_HINT
 
 COLUMNS = ("premise", "hypothesis", "label", "original", "transformed", "A", "B")
 RECORD = {
@@ -314,7 +315,7 @@ def test_a_long_field_does_not_hide_the_mistake(
     path.write_bytes(long + b"a,b\n")
     status, out, err = run(capsys, commands(path)[command])
     assert (status, out) == (1, "")
-    assert err == f"Error: {path}, line 52: 2 fields, 7 expected as in the header\n"
+    assert err == f"Error: {path}, line 52: 2 fields, 7 expected as in the header; {SKIP_HINT}\n"
 
 
 @pytest.mark.slow

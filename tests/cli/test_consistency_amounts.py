@@ -181,6 +181,7 @@ def test_a_run_refuses_each_option_that_it_would_ignore(folder: Path, option: cl
         assert f"{option.opts[0]} is for LOGs" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("amounts", [FINETUNED, PRETRAINED], ids=["finetuning", "pretraining"])
 def test_published_predictions(shared: Path, tmp_path: Path, amounts: dict[str, float]) -> None:
     """The models of Figures 5 and 6 of which predictions are published."""

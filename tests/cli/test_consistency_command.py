@@ -311,6 +311,7 @@ def test_subsets_of_items_and_of_paraphrases(
     assert "Consistency by source" in said
 
 
+@pytest.mark.slow
 def test_published_results_of_paranlu(
     tmp_path: Path, shared: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

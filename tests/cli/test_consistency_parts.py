@@ -401,6 +401,7 @@ def test_a_column_that_is_there_already(tmp_path: Path, capsys: pytest.CaptureFi
     assert "column 'partial_input': is there already; rename it" in err
 
 
+@pytest.mark.slow
 def test_published_results_of_paranlu(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = shared / "data" / "paranlu" / "results"
     asked = (

@@ -304,6 +304,7 @@ def test_paraphrases_that_were_asked_for_are_added_over_sources(
         assert profile["n_wanted"] is None
 
 
+@pytest.mark.slow
 def test_published_results_beside_each_other(
     tmp_path: Path, shared: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -310,12 +310,12 @@ def test_broken_columns_are_explained(
         (
             [{"A": 1, "B": 0, "c": "x"}, {"A": 0, "B": 1, "c": ["y"]}],
             ["--clusters", "c"],
-            "line 2, column 'c': ['y'] is a list; expected text, numbers or true and false",
+            "line 2, column 'c': [\"y\"] is a list; expected text, numbers or true and false",
         ),
         (
             [{"A": 1, "B": 0, "c": 7}, {"A": 0, "B": 1, "c": {"y": 1}}],
             ["--clusters", "c"],
-            "line 2, column 'c': {'y': 1} is an object; expected text",
+            "line 2, column 'c': {\"y\": 1} is an object; expected text",
         ),
         (
             [{"A": 1, "B": 0, "c": ["x"]}, {"A": 0, "B": 1, "c": ["y"]}],
@@ -556,6 +556,7 @@ def test_a_single_pair_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:
     assert "at least two pairs, not 1" in err
 
 
+@pytest.mark.slow
 def test_estimates_and_a_verdict_stand_beside_the_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -242,6 +242,7 @@ def test_items_without_a_score_are_not_marked(
     assert "without a score" in said.partition("Items by difficulty")[2]
 
 
+@pytest.mark.slow
 def test_groups_stay_together_and_defaults_follow_the_size(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -304,6 +305,7 @@ def test_classifiers_that_were_not_fitted_to_the_end_are_told(
     for values, is_told in (
         (vectors(), False),
         (vectors() * [1e-4, 1.0, 1e6] + [0.01, 100.0, 1e7], True),
+        (vectors() * 1e48, True),  # large, and no warning of NumPy's
     ):
         np.save(path, values)
         status, said, err = run(capsys, "difficulty", source, "--embeddings", path, *FEW)
@@ -321,6 +323,9 @@ def damage(name: str, path: Path) -> Path:
     elif name == "nan":
         values[7, 1] = np.nan
         np.save(path, values)
+    elif name in {"1e308", "-1e51"}:
+        values[7, 1] = float(name)
+        np.save(path, values)
     elif name == "objects":
         np.save(path, np.array([{}] * 60, dtype=object), allow_pickle=True)
     elif name == "text":
@@ -333,7 +338,9 @@ def damage(name: str, path: Path) -> Path:
     [
         ("short", "has 50 vectors, but"),
         ("flat", "has the shape 60; a vector for each row expected"),
-        ("nan", "row 7: 1 vectors have a number that is missing or infinite"),
+        ("nan", "row 7: 1 vector has a number that is missing, infinite or beyond 1e"),
+        ("1e308", "row 7: 1 vector has a number that is missing, infinite or beyond 1e"),
+        ("-1e51", "row 7: 1 vector has a number that is missing, infinite or beyond 1e"),
         ("objects", "is no array of numbers"),
         ("text", "is no array of numbers"),
         ("none", "no such file"),

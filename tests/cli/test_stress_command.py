@@ -60,6 +60,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int
     return int(stop.value.code or 0), captured.out, captured.err
 
 
+@pytest.mark.slow
 def test_the_six_tests_and_more(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

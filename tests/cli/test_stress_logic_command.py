@@ -89,6 +89,11 @@ def test_a_model_and_what_is_written_of_it(
     assert not stop.value.code
     assert "1 file of logic" in capsys.readouterr().out
     assert "The logic of the answers" in (tmp_path / "report.html").read_text()
+    for name in ("gold", "predicted"):
+        pq.write_table(table.drop_columns([name]), tmp_path / "less.parquet")
+        status, said, err = run(capsys, tmp_path / "less.parquet")
+        assert (status, said) == (1, "")
+        assert f"column '{name}': there is no such column; ask the model again" in err
 
 
 def test_the_numbers_and_the_weights(

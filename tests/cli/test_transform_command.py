@@ -133,7 +133,12 @@ def test_edits_file_undoes_the_output(tmp_path, capsys):
     status, out, _ = run(capsys, source, target, *arguments, *PAPER, "--json")
     assert status == 0
     old, new, edits = pq.read_table(source), pq.read_table(target), pq.read_table(edits_path)
+    changed = new["changed"].to_pylist()
+    new = new.drop_columns(["changed"])
     assert new.schema == old.schema
+    texts = ["premise", "hypothesis"]
+    before, after = (table.select(texts).to_pylist() for table in (old, new))
+    assert changed == [a != b for a, b in zip(before, after, strict=True)]
     assert undo(new, edits).equals(old)
     assert apply_edits(old, edits).equals(new)
     assert sum(json.loads(out)["n_edits"].values()) == len(edits)

@@ -61,6 +61,7 @@ GROUND = {
     "lazy",
     "plurals",
     "registry",
+    "signs",
     "values",
 }
 
@@ -109,6 +110,7 @@ def imports_of_modules() -> dict[str, set[str]]:
     return graph
 
 
+@pytest.mark.slow
 def test_modules_import_in_no_circles() -> None:
     graph = imports_of_modules()
     circular = set()

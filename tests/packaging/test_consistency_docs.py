@@ -98,6 +98,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(3), ids=["diversity", "test set", "amounts"])
 def test_blocks_of_output_are_those_of_today(
     shared: Path, monkeypatch: pytest.MonkeyPatch, number: int

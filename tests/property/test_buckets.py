@@ -17,6 +17,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(rows=ROWS)
 def test_measures_of_any_table_are_those_of_the_definition(
     rows: list[tuple[str, int, bool]],

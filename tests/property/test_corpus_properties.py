@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def table(rows: list[tuple[str, str, int]]) -> pa.Table:
     )
 
 
+@pytest.mark.slow
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 30), max_size=4), large=st.booleans())
 def test_the_fingerprint_does_not_depend_on_chunks(
     rows: list[tuple[str, str, int]], cuts: list[int], large: bool

@@ -32,6 +32,7 @@ def test_all_resamples_of_tiny_samples() -> None:
                 _assert_equal(n10, n01, rest, enumerate_resamples(n10, n01, rest))
 
 
+@pytest.mark.slow
 @given(n10=st.integers(0, 25), n01=st.integers(0, 25), rest=st.integers(0, 60))
 def test_exact_law_equals_the_sum_in_fractions(n10: int, n01: int, rest: int) -> None:
     if n10 + n01 + rest == 0:

@@ -59,8 +59,8 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "half as a label": ("a.parquet", _HALVES, ("row 1", "'label'", "0.5 is not an integer")),
     "label of 5,000 digits": (
         "a.csv",
-        b"premise,hypothesis,label\na,b,0\na,b," + b"9" * 5000 + b"\n",
-        ("line 3", "'label'", "unknown label '9+ ...'"),
+        b"premise,hypothesis,label\na,b,neutral\na,b," + b"9" * 5000 + b"\n",
+        ("line 3", "'label'", r"unknown label '9{20,80}\.\.\.;"),
     ),
     "label of 5,000 digits in jsonl": (
         "a.jsonl",
@@ -101,7 +101,7 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         b'{"text": "a", "Label": 0}\n',
         ("column 'label'", "did you mean 'Label'"),
     ),
-    "no text column at all": ("a.csv", b"x;y;z\n1;2;3\n", ("'x;y;z'", r"--text-columns\)")),
+    "no text column at all": ("a.csv", b"x,y,z\n1,2,3\n", ("'x', 'y', 'z'", r"--text-columns\)")),
     "null text in parquet": ("a.parquet", _NULL, ("row 1", "'premise'", "text is missing")),
     "null text in jsonl": (
         "a.jsonl",
@@ -125,7 +125,7 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     ),
     "label out of range": (
         "a.tsv",
-        b"premise\thypothesis\tlabel\na\tb\t0\nc\td\t3\n",
+        b"premise\thypothesis\tlabel\na\tb\tneutral\nc\td\t3\n",
         ("line 3", "unknown label '3'", "2 contradiction"),
     ),
     "label with a fraction": (
@@ -164,7 +164,7 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "open quote": (
         "a.csv",
         b'text,label\na,0\n"b,1\nc,0\n',
-        ("line 3", "1 fields, 2 expected", "quote left open"),
+        ("line 3", "column 'text'", r"a quote is left open \(before 'b,1"),
     ),
     "broken json": (
         "a.jsonl",
@@ -172,7 +172,49 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         ("line 2", "not JSON"),
     ),
     "broken first json": ("a.jsonl", b'{"text": \n', ("line 1", "not JSON")),
-    "json array": ("a.json", b'[{"text": "a", "label": 0}]\n', ("line 1", "one object")),
+    "json array cut off": (
+        "a.json",
+        b'[{"text": "a", "label": 0},\n',
+        ("line 1", "does not end"),
+    ),
+    "json array of lists": ("a.json", b'[["a", 0],\n["b", 1]]\n', ("line 1", "one object", "list")),
+    "json array of nothing": ("a.json", b"[ ]\n", ("array has no objects",)),
+    "json array and more": (
+        "a.json",
+        b'[{"text": "a", "label": 0}, {"text": "b", "label": 1}]\n{"text": "c", "label": 1}\n',
+        ("more stands behind",),
+    ),
+    "json of columns": (
+        "a.json",
+        b'{"text": {"0": "a", "1": "b"}, "label": {"0": 0, "1": 1}}\n',
+        ("object of columns", "lines=True"),
+    ),
+    "json of two arrays": (
+        "a.json",
+        b'{"train": [{"text": "a", "label": 0}], "test": [{"text": "b", "label": 1}]}\n',
+        ("several arrays", "'train'"),
+    ),
+    "quotes behind backslashes": (
+        "a.csv",
+        b'text,label\na,0\n"say \\"b\\"",1\nc,0\n',
+        ("line 3", "column 'text'", "behind a closing quote", r"--csv 'escape=\\'"),
+    ),
+    "more behind a quote": (
+        "a.csv",
+        b'text,label\na,0\nb,"1" or 2\n"c\nd",0\n',
+        ("line 3", "column 'label'", "behind a closing quote", "is written twice"),
+    ),
+    "more behind a quote of two lines": (
+        "a.csv.gz",
+        gzip.compress(b'text,label\n"a\nb",0\n"b\n""c"" " d,1\n'),
+        ("line 4", "column 'text'", "behind a closing quote"),
+    ),
+    "commas in tsv": ("a.tsv.gz", gzip.compress(b"text,label\na,0\n"), ("delimiter=comma",)),
+    "quoted tsv": (
+        "a.tsv",
+        b'"text"\t"label"\n"a"\t"0"\n',
+        ("double quotes enclose", "--quoted"),
+    ),
     "truncated parquet": ("a.parquet", _WHOLE[: len(_WHOLE) // 2], ("not a whole Parquet file",)),
     "damaged parquet": (
         "a.parquet",

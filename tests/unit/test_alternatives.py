@@ -166,6 +166,7 @@ def test_what_a_finished_task_kept_is_removed_by_the_next_run(tmp_path):
     assert [path.name for path in left.iterdir()] == ["0123-0.pt"]
 
 
+@pytest.mark.slow
 def test_a_search_per_resample_tries_its_own_candidates_on_its_own_data(tmp_path):
     result = _run(tmp_path, model={"search": 3, "search_per_resample": True})
     assert result.models[0].params is None

@@ -47,6 +47,7 @@ def test_words_become_their_opposites(tagger, text, opposite):
     assert all(new != text for new in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["It is not hot.", "Is it hot?", "A hot dog", "The right way", "The cover is x-hot", ""],

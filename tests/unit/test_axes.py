@@ -52,6 +52,7 @@ def _numbers(condition):
     return written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [TREES, FORESTS])
 @pytest.mark.parametrize("phi", PHIS)
 def test_each_pair_has_the_numbers_of_a_run_of_its_own(together, tmp_path, model, phi):
@@ -129,6 +130,7 @@ def test_other_corrections_are_other_conclusions(together, correction):
     _run(together.folder)
 
 
+@pytest.mark.slow
 def test_joint_corrections_draw_the_same_rows_for_all(together):
     result = _run(together.folder, correction="maxt")
     rho = result.conditions[0].rhos[0]

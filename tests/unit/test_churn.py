@@ -24,6 +24,7 @@ def draw_labels(seed: int, *, n: int, m: int, n_labels: int = 3) -> tuple[Any, A
     return tables[0], tables[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_excess_churn_and_its_p_value_are_those_of_the_definition(seed: int) -> None:
     m = 2 + seed % 3
@@ -161,6 +162,7 @@ def rejection_rate(kind: str, *, n: int, m: int, n_tables: int, seed: int) -> fl
     return rejected / n_tables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["independent", "dependent", "cycle"])
 def test_noise_of_retraining_is_rarely_rejected(kind: str) -> None:
     assert rejection_rate(kind, n=300, m=5, n_tables=200, seed=4) < 0.1

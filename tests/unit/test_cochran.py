@@ -244,6 +244,7 @@ def test_sizes_given_mixed_texts(k: int, average: float, least: float, most: flo
     assert len(differ) == (2 if k == 12 else 0)
 
 
+@pytest.mark.slow
 def test_pairwise_tests_are_mcnemars_with_holms_correction() -> None:
     table = random_table(200, 4, 1)
     result = cochran_q_test(table, versions=["a", "b", "c", "d"], n_resamples=10)

@@ -28,6 +28,7 @@ SAMPLES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["bonferroni", "holm"])
 @pytest.mark.parametrize("seed", range(8))
 def test_corrections_are_those_of_statsmodels(correction: Any, seed: int) -> None:

@@ -207,7 +207,7 @@ def test_toml_with_paths_from_its_folder_and_options_over_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"), [(b"rho = ", "is no TOML"), (b"\xff\xfe", "is not UTF-8")]
+    ("content", "complaint"), [(b"rho = ", "is not TOML"), (b"\xff\xfe", "is not UTF-8")]
 )
 def test_toml_that_cannot_be_read(tmp_path, content, complaint):
     file = tmp_path / "run.toml"

@@ -95,6 +95,7 @@ def test_every_measure_is_that_of_the_definition(seed: int) -> None:
     assert result["lower_bound"].value <= result["p_c"].value
 
 
+@pytest.mark.slow
 def test_changes_are_those_from_the_original_to_the_bucket() -> None:
     table = with_originals(draw_table(2))
     result = measure_consistency(**table, n_resamples=100)
@@ -113,6 +114,7 @@ def test_changes_are_those_from_the_original_to_the_bucket() -> None:
     assert result["accuracy_original"].value == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_a_result_is_strict_json_a_table_and_a_text() -> None:
     result = measure_consistency(**with_originals(draw_table(2)), n_resamples=100)
     read = json.loads(result.to_json())
@@ -125,6 +127,7 @@ def test_a_result_is_strict_json_a_table_and_a_text() -> None:
     assert "P_C, unbiased" in str(result)
 
 
+@pytest.mark.slow
 def test_the_original_is_no_paraphrase_of_itself() -> None:
     table = draw_table(3)
     alone = measure_consistency(**table, n_resamples=100)
@@ -133,6 +136,7 @@ def test_the_original_is_no_paraphrase_of_itself() -> None:
         assert beside[name].value == pytest.approx(estimate.value)
 
 
+@pytest.mark.slow
 def test_flips_are_those_of_the_flip_test() -> None:
     table = with_originals(draw_table(4))
     result = measure_consistency(**table, n_resamples=100)
@@ -267,6 +271,7 @@ def test_degenerate_tables(
             assert result.split_interval is None
 
 
+@pytest.mark.slow
 def test_estimators_from_distinct_pairs_are_unbiased() -> None:
     a, b, n_tables = 2.0, 1.0, 3000
     second = a * (a + 1) / ((a + b) * (a + b + 1))  # E theta**2
@@ -487,6 +492,7 @@ def test_clusters_of_one_bucket_change_nothing() -> None:
     assert single.estimates == alone.estimates
 
 
+@pytest.mark.slow
 def test_twice_the_same_bucket_in_a_cluster_is_worth_one() -> None:
     table = draw_table(8, n_buckets=40)
     doubled = {name: np.concatenate([own, own]) for name, own in table.items()}

@@ -86,6 +86,7 @@ def _oracle(rho, m, tests):
     return found
 
 
+@pytest.mark.slow
 def test_every_accuracy_is_that_of_texts_that_are_transformed_and_predicted_one_by_one(finished):
     test = toy_splits().test
     texts = test.table.select(["premise", "hypothesis"])
@@ -232,6 +233,7 @@ class Relabels:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("voters", [1, 3])
 def test_a_transformation_may_set_labels_and_add_rows(plain, tmp_path, voters):
     config = check_config(CONFIG | {"model": {"params": QUICK, "n_voters": voters}})
@@ -312,6 +314,7 @@ def test_the_command_that_runs_it_again_names_them(finished):
     assert found["eval_phi"] == [each.key for each in finished.evaluated]
 
 
+@pytest.mark.slow
 def test_python_takes_them_too(finished, tmp_path):
     splits = toy_splits()
     result = ie.run(
@@ -330,6 +333,7 @@ def test_python_takes_them_too(finished, tmp_path):
         assert ours.n_correct == theirs.n_correct
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -31,6 +31,7 @@ def finished(tmp_path_factory):
     )
 
 
+@pytest.mark.slow
 def test_running_again_trains_nothing_and_leaving_it_out_is_another_conclusion(plain, tmp_path):
     shutil.copytree(plain.folder, tmp_path / "run")
     with pytest.raises(InputError, match=r"eval_phi: the cell rho=0, m=0 of bow-xgb was finished"):
@@ -174,6 +175,7 @@ def test_damaged_answers_are_noticed(finished, tmp_path):
         run_further(tmp_path / "run", eval_phi=[OTHER, WORDS, "word-overlap"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named_then", [WORDS, OTHER])
 def test_voters_of_an_unfinished_cell_are_asked_again_for_what_they_have_not_answered(
     tmp_path, named_then

@@ -32,6 +32,7 @@ def _run(folder, name, n_jobs):
     return run(check_config(config), folder, splits=toy_splits(), transformation=Swap())
 
 
+@pytest.mark.slow
 def test_a_training_that_failed_has_nothing_to_save(tmp_path, monkeypatch):
     interrupted = []
     monkeypatch.setattr(_Worker, "interrupt", interrupted.append)

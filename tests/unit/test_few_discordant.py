@@ -103,6 +103,7 @@ def test_plans_and_tests_agree_on_what_is_equivalent() -> None:
     assert largest_equivalent(200, 0, margin=0.01, alpha=0.05) == -1
 
 
+@pytest.mark.slow
 def test_a_planned_number_has_the_probability_wanted() -> None:
     counts = PairedCounts(990, 5, 5, 0)
     n = pairs_to_decide(counts)

@@ -46,6 +46,7 @@ def test_plural_to_write(plurals: Plurals, noun: str, plural: str) -> None:
     assert plural in plurals.forms(noun)
 
 
+@pytest.mark.slow
 def test_wordnets_morphology_leads_back_from_every_plural(plurals: Plurals) -> None:
     wordnet = WordNet.packaged()
     irregular = wordnet.exceptions("n")

@@ -80,6 +80,7 @@ def test_one_classifier_repeated_pays_nothing(clustered: bool) -> None:
     assert joint.p_bonferroni[0] == min(1, 5 * joint.p_value[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["binary", "real"])
 def test_joint_adjustment_is_never_weaker_than_bonferroni(kind: str) -> None:
     """max-t up to Monte Carlo error where the null laws are alike, min-p always and by Holm."""
@@ -248,6 +249,7 @@ def test_columns_of_one_name_are_refused() -> None:
         joint_test(right, table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_adjustments_agree_with_statsmodels_and_the_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)

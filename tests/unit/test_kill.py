@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -205,3 +207,136 @@ def test_ctrl_c_ends_the_run_and_its_workers(tmp_path):
     assert "KeyboardInterrupt" in errors
     _finish(folder, 2)
     _check_nothing_is_done_twice(folder)
+
+
+# Commands that write, by what they are given and what they write; of a run, what it found.
+WRITERS = {
+    "eval": (["eval", "--onnx", "model", "--test", "texts.csv", "--out", "o.parquet"], "o.parquet"),
+    "stress": (
+        ["stress", "--onnx", "model", "--test", "texts.csv", "--out", "o.parquet"],
+        "o.parquet",
+    ),
+    "consistency": (
+        [
+            "consistency",
+            "--onnx",
+            "model",
+            "--test",
+            "texts.csv",
+            "--phi",
+            "swap",
+            "--phi",
+            "negation",
+            "--out",
+            "o.parquet",
+        ],
+        "o.parquet",
+    ),
+    "transform": (
+        ["transform", "texts.csv", "o.csv", "--lexicon-from", "texts.csv", "--edits", "e.parquet"],
+        "o.csv e.parquet",
+    ),
+    "templates": (["templates", "counting", "--n", "2000,100,100", "--out", "o"], "o/*"),
+    "run": (
+        [
+            *[
+                "run",
+                "--demo",
+                "--demo-sizes",
+                "200,50,50",
+                "--rho",
+                "0,1",
+                "-M",
+                "2",
+                "--n-jobs",
+                "1",
+                "--out",
+                "o",
+            ],
+            *["--param", "n_estimators=5", "--param", "max_depth=3", "--param", "reg_alpha=0.05"],
+            *["--param", "gamma=0.05", "--param", "learning_rate=0.5", "--param", "subsample=1.0"],
+            *["--param", "colsample_bytree=1.0"],
+        ],
+        "o/results.json o/cells/*",
+    ),
+    "import": (
+        ["annotate", "import", "sample.json", "list.csv", "--person", "ann"],
+        "sample.json.ann.marks.jsonl",
+    ),
+}
+N_KILLS = int(os.environ.get("IETEST_KILLS", "21"))
+SEED = int(os.environ.get("IETEST_KILLS_SEED", "0"))
+
+
+def _command(folder, arguments):
+    main = "from ietest_fast.cli.main import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", main, *arguments],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _complete(folder, arguments):
+    process = _command(folder, arguments)
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+
+
+def _written(folder, patterns):
+    files = [path for pattern in patterns.split() for path in folder.glob(pattern)]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    """What the commands read."""
+    pytest.importorskip("onnx", reason="makes the model that is run")
+    from command_line import run_here
+    from tiny_models import LABELS, make_onnx_folder
+
+    folder = tmp_path_factory.mktemp("given")
+    make_onnx_folder(folder / "model")
+    rows = [f"A man sits {i}.,A dog sleeps on a sofa.,{LABELS[i % 3]}" for i in range(300)]
+    (folder / "texts.csv").write_text("\n".join(["premise,hypothesis,label", *rows]) + "\n")
+    draw = ["annotate", "draw", "texts.csv", "sample.json", "--phi", "negation", "-n", "100"]
+    for arguments in (draw, ["annotate", "export", "sample.json", "list.csv"]):
+        status, _, err = run_here(*arguments, folder=folder)
+        assert status == 0, err
+    with (folder / "list.csv").open(newline="") as file:
+        marked = [{**row, "sound": "yes"} for row in csv.DictReader(file)]
+    with (folder / "list.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(marked[0]))
+        writer.writeheader()
+        writer.writerows(marked)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_command_killed_at_random_writes_what_an_unbroken_one_does(tmp_path, given, name):
+    """IETEST_KILLS and IETEST_KILLS_SEED tell how many kills of all commands, and which."""
+    arguments, patterns = WRITERS[name]
+    whole = tmp_path / "whole"
+    shutil.copytree(given, whole)
+    begun = time.monotonic()
+    _complete(whole, arguments)
+    seconds = time.monotonic() - begun
+    expected = _written(whole, patterns)
+    assert expected
+    moments = random.Random(f"{SEED} {name}")
+    for number in range(-(-N_KILLS // len(WRITERS))):
+        folder = tmp_path / f"killed{number}"
+        shutil.copytree(given, folder)
+        process = _command(folder, arguments)
+        time.sleep(moments.uniform(0, seconds))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        left = _written(folder, patterns)
+        assert left.items() <= expected.items()  # whole, or not there
+        if left != expected:
+            _complete(folder, arguments)
+        assert _written(folder, patterns) == expected
+        shutil.rmtree(folder)

@@ -24,6 +24,7 @@ def test_a_package_lists_its_names_and_nothing_that_it_has_imported(name: str) -
     assert "__doc__" in dir(package)
 
 
+@pytest.mark.slow
 def test_rooms_are_there_without_an_import_of_their_own() -> None:
     script = (
         "import sys, ietest_fast as ie\n"

@@ -47,6 +47,7 @@ def _count(shared: Path, rules: RuleSet) -> tuple[int, int]:
     return marks["0"] + marks["1"], marks["1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", MEASURED)
 def test_precision_on_marked_edits_does_not_fall(shared: Path, rules: RuleSet) -> None:
     n_before, sound_before = MEASURED[rules]

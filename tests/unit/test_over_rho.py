@@ -67,6 +67,7 @@ def rejection_rates(n_rhos: int, *, n_runs: int, seed: int) -> tuple[float, floa
     return over / n_runs, alone / n_runs
 
 
+@pytest.mark.slow
 def test_a_run_rejects_less_often_than_its_rhos() -> None:
     over, alone = rejection_rates(5, n_runs=100, seed=1)
     assert over < 0.12 < alone

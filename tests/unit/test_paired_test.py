@@ -119,6 +119,7 @@ def _replicates(engine: str, k: int) -> int:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["multinomial, many", "multinomial, few", "resample"])
 def test_engines_agree_with_the_exact_law(engine: str) -> None:
     """Chi-square over many tables: replicates below, at and above t against the exact masses."""

@@ -132,6 +132,7 @@ def test_tagger_and_parser_are_small():
     assert "CC BY-SA 4.0" in (PACKAGED_PARSER / "NOTICE.txt").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_accuracy_on_the_treebank(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/lexicon.md: on gold tokens; marks are left out."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))

@@ -316,6 +316,7 @@ def test_where_plans_end_there_is_no_n_instead_of_an_error(delta_of_margin: floa
     assert 9 * 10**7 < n <= 10**8
 
 
+@pytest.mark.slow
 def test_many_pairs_to_decide_are_found_by_the_normal_law() -> None:
     for counts, margin in (
         (PairedCounts(500, 250, 250, 0), 0.0065),

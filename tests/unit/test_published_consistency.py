@@ -86,6 +86,7 @@ def measure(row: dict[str, str], shared: Path) -> ConsistencyResult:
     return measure_consistency(count(row, shared), method="resample", n_resamples=200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(N_ROWS))
 def test_every_number_of_a_row_comes_out(number: int, shared: Path) -> None:
     rows = read_rows(shared)
@@ -189,6 +190,7 @@ def test_low_weight_is_warned_of_with_the_published_files(shared: Path) -> None:
         correct_consistency(buckets, find_confidence(test), n_strata=1)
 
 
+@pytest.mark.slow
 def test_problems_of_one_premise_are_clusters(shared: Path) -> None:
     folder = shared / "data" / "paranlu" / "results"
     predictions = read_paranlu(folder / "snli_human_d-snli-roberta-large.json.gz")
@@ -201,6 +203,7 @@ def test_problems_of_one_premise_are_clusters(shared: Path) -> None:
     assert alone.flips.n == 1980
 
 
+@pytest.mark.slow
 def test_flips_by_premises_are_described_by_the_bootstrap(shared: Path) -> None:
     """The flip test takes a premise's answers for all alike: the largest has 80 of them."""
     folder = shared / "data" / "paranlu" / "results"

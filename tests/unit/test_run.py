@@ -279,6 +279,7 @@ def test_seeds_matter(finished, tmp_path):
     assert other.rhos[1].to_dict()["cells"] != finished.rhos[1].to_dict()["cells"]
 
 
+@pytest.mark.slow
 def test_an_artefact_without_its_row_is_adopted_not_done_again(tmp_path):
     result = _run(tmp_path)
     before = (tmp_path / "results.json").read_bytes()
@@ -293,6 +294,7 @@ def test_an_artefact_without_its_row_is_adopted_not_done_again(tmp_path):
     assert events.count((lost, "started")) == 1
 
 
+@pytest.mark.slow
 def test_a_cell_that_was_moved_in_the_database_is_noticed(tmp_path):
     result = _run(tmp_path)
     _spoil("UPDATE cells SET rho = 0.25 WHERE rho = 0.5")(tmp_path / "run.sqlite")
@@ -309,6 +311,7 @@ def test_a_changed_artefact_is_noticed(tmp_path):
         _run(tmp_path)
 
 
+@pytest.mark.slow
 def test_other_conclusions_are_drawn_from_the_same_cells(tmp_path):
     """docs/report.md: to change alpha or margin, repeat the command."""
     first = _run(tmp_path)
@@ -373,6 +376,7 @@ def test_monte_carlo_methods_are_close_to_the_exact_one(finished, tmp_path):
     assert "|S:20000.multinomial|" in result.signature
 
 
+@pytest.mark.slow
 def test_a_collapsed_model_is_reported_and_does_not_reject(tmp_path):
     result = _run(tmp_path, model={"name": "toys:ConstantModel", "params": QUICK})
     assert len(result.collapsed) == 6

@@ -170,6 +170,7 @@ def test_a_run_on_all_rows_has_points_too(tmp_path):
     assert point.result["p_c_unbiased"].value == pytest.approx(1 - unlike / n, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_model_that_sees_one_column_has_wordings_of_it_alone(tmp_path):
     # Both make the same hypotheses, and different premises.
     phis = (Swap(old="boy", new="lad"), Swap(old="The boy", new="The lad", name="half"))
@@ -232,6 +233,7 @@ def test_whole_clusters_of_the_run_are_drawn(tmp_path, n_classifiers):
     assert measure_run(result, **QUICK)[0].to_dict() == curve.to_dict()
 
 
+@pytest.mark.slow
 def test_clusters_of_other_settings_are_not_taken(tmp_path):
     splits, _ = _with_sources(12)
     made = {}
@@ -260,6 +262,7 @@ def test_one_cluster_of_reworded_texts_is_refused(tmp_path):
         measure_run(result, **QUICK)
 
 
+@pytest.mark.slow
 def test_what_is_gone_or_changed_is_said(tmp_path):
     result = _run(tmp_path, train_size=[60, 300], eval_phi=["negation"])
     cell = result.conditions[0].rhos[0].cells[0]

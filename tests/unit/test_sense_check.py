@@ -121,6 +121,7 @@ def test_forms_of_a_word_are_one_word(careful: Any) -> None:
     assert family("zebra") == "zebra"
 
 
+@pytest.mark.slow
 def test_of_a_long_text_what_is_near_is_looked_at(careful: Any) -> None:
     """The contexts of many words in a long text take memory, whatever the model reads of them."""
     filler = "Nothing happens in é. " * 3_000
@@ -165,6 +166,7 @@ def make_encoder(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_real_model_by_name_and_its_fingerprint(careful: Any, tmp_path: Path) -> None:
     folder = make_encoder(tmp_path / "encoder")
     phi = f"syn.careful:texts=captions,sense_check={folder}"

@@ -22,6 +22,7 @@ SIZES = np.resize(np.arange(1, 7), 600)
 CLUSTERS = np.repeat(np.arange(600), SIZES)
 
 
+@pytest.mark.slow
 def test_sizes_are_those_that_enumeration_gives() -> None:
     n, psi, s = 800, 0.1, 20_000
     result = simulate(n, psi, n_tables=s)
@@ -78,6 +79,7 @@ def test_independence_is_missed_where_there_are_clusters() -> None:
     assert "Do not use on such data: paired, exact." in str(result)
 
 
+@pytest.mark.slow
 def test_bonferroni_holds_the_level_of_a_family() -> None:
     result = simulate(
         1_000,

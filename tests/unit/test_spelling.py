@@ -47,6 +47,7 @@ def test_careful_noise_makes_no_words():
     assert rules == {"adjacent-swap", "neighbouring-key"}
 
 
+@pytest.mark.slow
 def test_equal_texts_are_misspelt_alike_whatever_stands_around():
     table = pa.table({"hypothesis": ["A dog runs in the park."] * 3 + ["Another text"]})
     made = pickle.loads(pickle.dumps(Spelling(seed=3))).transform(table, ("hypothesis",))

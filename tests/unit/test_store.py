@@ -90,6 +90,7 @@ def test_a_second_run_is_kept_out(tmp_path):
     _open(tmp_path).close()
 
 
+@pytest.mark.slow
 def test_the_lock_of_another_process_counts_and_ends_with_it(tmp_path):
     code = (
         "import sys; from pathlib import Path; from ietest_fast.experiment.store import RunStore\n"

@@ -106,6 +106,7 @@ def verdict_rate(*, n: int, n_tables: int, seed: int) -> float:
     return found / n_tables
 
 
+@pytest.mark.slow
 def test_levels_are_kept_roughly() -> None:
     assert heterogeneity_size(UNEVEN, k=100, loss=0.6, n_tables=500, seed=1) < 0.09
     assert clustered_size("across", n=300, loss=0.6, n_tables=200, seed=1) < 0.1

@@ -290,6 +290,7 @@ def test_the_unit_of_the_scores_does_not_matter(unit: float, clusters: Any) -> N
     assert other.p_value == one.p_value
 
 
+@pytest.mark.slow
 def test_many_replicates_are_drawn_again_for_their_quantiles() -> None:
     a, b = _skewed(20, 0.5)
     options: dict[str, Any] = {"null": "studentised", "n_resamples": (1 << 20) + 5}

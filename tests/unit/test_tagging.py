@@ -406,6 +406,7 @@ def test_packaged_pipeline_is_small_and_says_where_it_comes_from() -> None:
     assert meta["license"] == "CC BY-SA 4.0"
 
 
+@pytest.mark.slow
 def test_packaged_pipeline_is_accurate(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import spacy
     from spacy.tokens import Doc

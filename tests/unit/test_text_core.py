@@ -50,6 +50,7 @@ def test_32_bit_offsets_are_promoted_when_the_text_outgrows_them():
     assert promoted.to_pylist() == ["a longer text"] * 2
 
 
+@pytest.mark.slow
 def test_results_outlive_everything():
     source = pa.array(["a cat"] * 1000)
     strings, changed, _, edits = table_of({"cat": "feline"}).replace_words(source, with_edits=True)

@@ -173,6 +173,7 @@ def test_beside_transformations_and_further_test_sets(tmp_path, mode):
         assert table.rows[0][0] == "ngram-linear (60 training rows)"
 
 
+@pytest.mark.slow
 def test_the_search_takes_the_largest_size(tmp_path):
     model = {"name": "ngram-linear", "search": 3, "options": {"bits": 12}}
     both = _run(tmp_path / "both", model=model, train_size=[10, 20], rho=0)

@@ -298,6 +298,7 @@ def test_unknown_rules():
         build_synonym_substitution([], rules="other")
 
 
+@pytest.mark.slow
 def test_on_real_pairs(shared):
     """Every substitution keeps to the table, and the words of a row are treated alike."""
     import pyarrow.parquet as pq

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ietest_fast.corpus import Corpus, corpus_from_table, read_corpus
 from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
 from ietest_fast.corpus.dataset import LABEL
-from ietest_fast.corpus.labels import UnknownLabelError, encode_labels
+from ietest_fast.corpus.labels import UnknownLabelError, encode_labels, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.values import ID_COLUMNS, are_ids, match_ids
@@ -103,8 +103,8 @@ def with_labels(corpus: Corpus, names: Sequence[str]) -> Corpus:
 
     Where the classifier does not know all of them, the corpus stays as it is.
     """
-    folded = [name.strip().casefold() for name in names]
-    own = [name.strip().casefold() for name in corpus.label_names]
+    folded = [label_key(name) for name in names]
+    own = [label_key(name) for name in corpus.label_names]
     if not set(own) < set(folded) or len(set(folded)) < len(folded):
         return corpus
     codes = np.array([folded.index(name) for name in own], dtype=np.int8)[corpus.labels]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,10 @@ from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table,
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions
 from ietest_fast.evaluation import evaluate as answer_versions
+from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import read_version
 from ietest_fast.models import as_classifier
+from ietest_fast.report.progress import show_progress
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
@@ -21,8 +24,10 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation import Comparison, Evaluation, Predictions
     from ietest_fast.evaluation.versions import Version
     from ietest_fast.models import TextClassifier
-    from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.models.asking import AnswerCache
+    from ietest_fast.models.classifiers import Inputs, Unparsed
     from ietest_fast.stats import Verdict
+    from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
@@ -117,8 +122,23 @@ class EvaluationResult(Result):
         AttributeError
             If there are several.
         """
+        return None if self.invariance is None else self.invariance.verdict
+
+    @property
+    def invariance(self) -> InvarianceTestResult | None:
+        """What the verdict on the only version rests on; None if nothing is judged.
+
+        ``n_reworded`` and ``counts`` are of the reworded texts, ``flips`` of the answers that
+        change, and ``explanation`` says it in a sentence. Of several versions:
+        ``result.comparison.tests``.
+
+        Raises
+        ------
+        AttributeError
+            If there are several.
+        """
         _ = self.test  # of which there has to be one
-        return next(iter(self.verdicts.values()))
+        return self.comparison.tests[0].invariance
 
     @property
     def reject(self) -> bool:
@@ -177,6 +197,7 @@ class EvaluationResult(Result):
         said = [f"{n:,} rows left out: {why}." for why, n in found.predictions.dropped.items()]
         if found.warning is not None:
             said.append(found.warning)
+        said += say_unparsed(found.predictions)
         if any(test.collapsed for test in self.comparison.tests):
             said.append(
                 "Warning: the classifier gives one class only, or is not shown to be above chance."
@@ -247,6 +268,9 @@ def evaluate(
     inputs: Inputs | None = None,
     input_columns: str | Sequence[str] | None = None,
     batch_size: int | None = None,
+    cache: str | Path | AnswerCache | None = None,
+    unparsed: Unparsed = "error",
+    threshold: float | None = None,
     alpha: float = 0.05,
     margin: float | None = None,
     flip_margin: float | None = None,
@@ -295,6 +319,17 @@ def evaluate(
     labels, inputs, batch_size
         Of the classifier: see :func:`ietest_fast.models.as_classifier`. `labels` are the names of
         what it gives as numbers; ``inputs="joined"`` gives it pairs of texts as one.
+    cache
+        Keeps the answers of a function, so that none is asked for twice, whatever happens: a file
+        such as ``"answers.jsonl"``, to which each is written as soon as it is there; or the
+        attribute ``answers`` of the exception that has ended an earlier call.
+    unparsed
+        What becomes of a function's answers that are no label (None, NaN, "", another text):
+        ``"error"``; ``"wrong"``, a wrong answer; ``"drop"``, the item is left out of all versions.
+        The last two are counted.
+    threshold
+        Of a network with one logit: the probability from which its answer is its second label; 0.5
+        where None.
     label_map
         The data's name of each of the classifier's labels, where names do not say it.
     input_columns
@@ -347,21 +382,33 @@ def evaluate(
     )
     versions = _choose(phi, has_default=transformed is None)
     given = None if transformed is None else _read_version(transformed, found, id_column)
-    model = make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
+    model = make_classifier(
+        classifier,
+        found,
+        labels=labels,
+        inputs=inputs,
+        batch_size=batch_size,
+        cache=cache,
+        unparsed=unparsed,
+        threshold=threshold,
+    )
     corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
     if given is not None:
         versions.append(replace(given, labels=corpus.labels))  # which may have other numbers now
-    evaluation = answer_versions(
-        model,
-        corpus,
-        versions,
-        learn_from=() if learn_from is None else (learn_source(learn_from, found),),
-        label_map=label_map,
-        text_columns=seen,
-        id_column=id_column,
-        keep_columns=kept,
-        n_threads=n_threads,
-    )
+    with show_bar() as bar:
+        evaluation = answer_versions(
+            model,
+            corpus,
+            versions,
+            learn_from=() if learn_from is None else (learn_source(learn_from, found),),
+            label_map=label_map,
+            text_columns=seen,
+            id_column=id_column,
+            keep_columns=kept,
+            unparsed=unparsed,
+            n_threads=n_threads,
+            **bar,
+        )
     comparison = compare_versions(
         evaluation.predictions,
         clusters=clusters,
@@ -385,10 +432,19 @@ def make_classifier(
     data: LabelledTable,
     *,
     labels: Sequence[str] | None,
-    inputs: Inputs | None,
-    size: int | None,
+    **options: Any,
 ) -> TextClassifier:
-    """Make a classifier whose labels are named as those of the data, where they are numbers."""
+    """Make a classifier whose labels are named as those of the data, where they are numbers.
+
+    Parameters
+    ----------
+    classifier
+        Of any kind.
+    data
+        What it will answer.
+    labels, **options
+        Those of :func:`ietest_fast.models.as_classifier`.
+    """
     names = data.corpus.label_names
     if labels is None and data.are_numbers:
         # Numbers on both sides, and names for those of the data: the numbers are the same.
@@ -396,9 +452,15 @@ def make_classifier(
         are_codes = all(isinstance(code, int) and 0 <= code < len(names) for code in codes)
         if codes and are_codes and not set(map(str, codes)) <= set(names):
             labels = [names[code] for code in codes]
-    return as_classifier(
-        classifier, labels=labels, data_labels=names, inputs=inputs, batch_size=size
-    )
+    return as_classifier(classifier, labels=labels, data_labels=names, **options)
+
+
+@contextlib.contextmanager
+def show_bar() -> Iterator[dict[str, Any]]:
+    """Give ``on_start`` and ``on_batch`` of a bar on a terminal; nothing where there is none."""
+    with show_progress() as progress:
+        counter = progress.count("Asking the classifier, inputs")
+        yield {"on_start": counter.start, "on_batch": counter.advance}
 
 
 def _classes(classifier: Any) -> list[Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.api.data import as_labelled, with_labels
-from ietest_fast.api.evaluating import make_classifier
+from ietest_fast.api.evaluating import make_classifier, show_bar
 from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.logic.measuring import measure_logic
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ietest_fast.evaluation.logic.profile import LogicProfile
+    from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs
     from ietest_fast.stats.seeds import Rng
 
@@ -47,6 +48,8 @@ def stress_logic(
     inputs: Inputs | None = None,
     input_columns: str | Sequence[str] | None = None,
     batch_size: int | None = None,
+    cache: str | Path | AnswerCache | None = None,
+    threshold: float | None = None,
     out: str | Path | None = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
@@ -77,7 +80,7 @@ def stress_logic(
         A column whose equal values are one source; None: rows with one premise are.
     text_columns, label_column, label_names, id_column, labels, label_map, inputs, input_columns
         As for ``ie.stress``.
-    batch_size
+    batch_size, cache, threshold
         As for ``ie.stress``.
     out
         Write all answers to this Parquet file.
@@ -123,17 +126,27 @@ def stress_logic(
         keep_columns=list(dict.fromkeys(x for x in (clusters, id_column) if x is not None)),
         source="data",
     )
-    model = make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
-    answers, _ = run_logic(
-        model,
-        found.corpus if label_map is not None else with_labels(found.corpus, model.labels),
-        options=options,
-        label_map=label_map,
-        text_columns=seen,
-        clusters=clusters,
-        id_column=id_column,
-        n_threads=n_threads,
+    model = make_classifier(
+        classifier,
+        found,
+        labels=labels,
+        inputs=inputs,
+        batch_size=batch_size,
+        cache=cache,
+        threshold=threshold,
     )
+    with show_bar() as bar:
+        answers, _ = run_logic(
+            model,
+            found.corpus if label_map is not None else with_labels(found.corpus, model.labels),
+            options=options,
+            label_map=label_map,
+            text_columns=seen,
+            clusters=clusters,
+            id_column=id_column,
+            n_threads=n_threads,
+            **bar,
+        )
     if out is not None:
         write_logic(answers, Path(out))
     (profile,) = measure_logic(

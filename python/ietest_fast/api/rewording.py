@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.api.data import with_labels
-from ietest_fast.api.evaluating import make_classifier
+from ietest_fast.api.evaluating import make_classifier, show_bar
 from ietest_fast.api.rewording_answers import check_out, name_partial, take_answers
 from ietest_fast.api.rewording_data import (
     check_arguments,
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.buckets import Buckets
     from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
     from ietest_fast.models import TextClassifier
-    from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.models.asking import AnswerCache
+    from ietest_fast.models.classifiers import Inputs, Unparsed
     from ietest_fast.stats.bucket_intervals import BootstrapMethod
     from ietest_fast.stats.seeds import Rng
 
@@ -71,6 +72,9 @@ def consistency(
     inputs: Inputs | None = None,
     input_columns: str | Sequence[str] | None = None,
     batch_size: int | None = None,
+    cache: str | Path | AnswerCache | None = None,
+    unparsed: Unparsed = "error",
+    threshold: float | None = None,
     out: str | Path | None = None,
     confidence_level: float = 0.95,
     method: BootstrapMethod = "exact",
@@ -145,6 +149,8 @@ def consistency(
         A table of any kind, or a corpus, that `phi` learns from; None: `data`.
     labels, inputs, batch_size
         Of the classifier: see :func:`ietest_fast.models.as_classifier`.
+    cache, unparsed, threshold
+        As for ``ie.evaluate``; ``unparsed="drop"`` leaves items out with all their wordings.
     label_map
         The data's name of each of the classifier's labels, where names do not say it.
     input_columns
@@ -211,6 +217,9 @@ def consistency(
         "label_map": label_map,
         "input_columns": seen,
         "batch_size": batch_size,
+        "cache": cache,
+        "unparsed": None if unparsed == "error" else unparsed,
+        "threshold": threshold,
     }
     if are_answers:
         # Their texts are those whose diversity is measured.
@@ -234,8 +243,21 @@ def consistency(
             buckets, found = make_of_labelled(
                 data, phi, seed=seed, seen=seen, n_threads=n_threads, **making, **reading
             )
-        model = make_classifier(classifier, found, size=batch_size, **asking)
-        run = {"label_map": label_map, "text_columns": seen, "keep_columns": kept}
+        model = make_classifier(
+            classifier,
+            found,
+            batch_size=batch_size,
+            cache=cache,
+            unparsed=unparsed,
+            threshold=threshold,
+            **asking,
+        )
+        run = {
+            "label_map": label_map,
+            "text_columns": seen,
+            "keep_columns": kept,
+            "unparsed": unparsed,
+        }
         answers = _answer(model, buckets, run, clusters=clusters, subset=subset)
     (answers,) = note_parts(
         [answers],
@@ -292,6 +314,7 @@ def _answer(
     if run["label_map"] is None:
         numbered = with_labels(buckets.as_corpus(), model.labels)
         buckets = replace(buckets, table=numbered.table, label_names=numbered.label_names)
-    answered = answer_buckets(model, buckets, **run)
+    with show_bar() as bar:
+        answered = answer_buckets(model, buckets, **run, **bar)
     told = ConsistencyRun.of(buckets, answered, clusters=clusters, subset=subset)
     return ConsistencyAnswers(predictions=answered.predictions, run=told)

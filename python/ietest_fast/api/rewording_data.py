@@ -46,6 +46,9 @@ _OF_DATA = (
     "inputs",
     "input_columns",
     "batch_size",
+    "cache",
+    "unparsed",
+    "threshold",
 )
 
 

@@ -7,7 +7,7 @@ import io
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,8 @@ from ietest_fast.experiment.model_config import ModelConfig
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import list_file_columns
+from ietest_fast.transform.phi import is_choice
+from ietest_fast.transform.rewordings import is_function, settle
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation import Predictions
@@ -186,14 +188,12 @@ class InvarianceResult(Result):
         return ax
 
     def __str__(self) -> str:
-        from rich.console import Console
-
         from ietest_fast.report import print_summary
+        from ietest_fast.report.terminal import make_console
 
-        console = Console(file=io.StringIO(), width=100, color_system=None, force_terminal=False)
-        with console.capture() as captured:
-            print_summary(self.results, console)
-        return captured.get().rstrip("\n")
+        shown = io.StringIO()
+        print_summary(self.results, make_console(shown, width=100))
+        return shown.getvalue().rstrip("\n")
 
     def __repr__(self) -> str:
         return str(self)
@@ -361,6 +361,16 @@ keep_models
     further = None
     if eval_phi is not None:
         further = list(eval_phi) if isinstance(eval_phi, list | tuple) else [eval_phi]
+    texts = [
+        corpus.texts(name)
+        for corpus in (splits.train, splits.valid, splits.test)
+        for name in corpus.text_columns
+    ]
+    # A run is known by what its transformations do, and goes on in other processes.
+    for chosen in (phis or [], further or []):
+        for place, each in enumerate(chosen):
+            if is_function(each) or (isinstance(each, Mapping) and not is_choice(each)):
+                chosen[place] = settle(each, texts)
     folder = Path(tempfile.mkdtemp(prefix="ietest-fast-")) if out is None else Path(out)
     try:
         results = run_experiment(

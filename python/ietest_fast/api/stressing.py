@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ietest_fast.api.data import as_labelled, with_labels
-from ietest_fast.api.evaluating import learn_source, make_classifier
+from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
 from ietest_fast.api.logic_stressing import LOGIC, stress_logic
 from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
@@ -18,11 +18,14 @@ from ietest_fast.evaluation.stress import measure_answers
 from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, write_answers
 from ietest_fast.evaluation.suite import StressTest, make_suite, paper_suite, read_suite
 from ietest_fast.transform.files import check_distinct
+from ietest_fast.transform.phi import is_choice
+from ietest_fast.transform.rewordings import is_function, name_function
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.logic.profile import LogicProfile
     from ietest_fast.evaluation.stress_profile import StressProfile
-    from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.models.asking import AnswerCache
+    from ietest_fast.models.classifiers import Inputs, Unparsed
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
     from ietest_fast.stats.seeds import Rng
@@ -49,6 +52,8 @@ def stress(
     inputs: Inputs | None = None,
     input_columns: str | Sequence[str] | None = None,
     batch_size: int | None = None,
+    cache: str | Path | AnswerCache | None = None,
+    threshold: float | None = None,
     out: str | Path | None = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
@@ -62,6 +67,7 @@ def stress(
     data: Any,
     *,
     suite: Any = None,
+    allow_code: bool = False,
     add: Any = (),
     rules: str | None = None,
     quantities: Any = None,
@@ -80,6 +86,9 @@ def stress(
     inputs: Inputs | None = None,
     input_columns: str | Sequence[str] | None = None,
     batch_size: int | None = None,
+    cache: str | Path | AnswerCache | None = None,
+    unparsed: Unparsed = "error",
+    threshold: float | None = None,
     out: str | Path | None = None,
     alpha: float = 0.05,
     margin: float | None = None,
@@ -96,6 +105,7 @@ def stress(
     data: Any,
     *,
     suite: Any = None,
+    allow_code: bool = False,
     add: Any = (),
     rules: str | None = None,
     quantities: Any = None,
@@ -114,6 +124,9 @@ def stress(
     inputs: Inputs | None = None,
     input_columns: str | Sequence[str] | None = None,
     batch_size: int | None = None,
+    cache: str | Path | AnswerCache | None = None,
+    unparsed: Unparsed = "error",
+    threshold: float | None = None,
     out: str | Path | None = None,
     alpha: float = 0.05,
     margin: float | None = None,
@@ -147,6 +160,9 @@ def stress(
         (:func:`ietest_fast.evaluation.suite.read_suite`); or a mapping from names to
         transformations, each as for ``ie.transform``. ``"logic"``: properties of entailment and
         rules of inference (:func:`ietest_fast.api.logic_stressing.stress_logic`).
+    allow_code
+        Whether the TOML file may name code to import (``"package.module:KIND"``); only for files
+        that you trust.
     add
         More tests: one transformation by name, or a list of them; None for no more.
     rules
@@ -172,6 +188,8 @@ def stress(
         A table of any kind, or a corpus, that transformations learn from; None: `data`.
     labels, inputs, batch_size
         Of the classifier: see :func:`ietest_fast.models.as_classifier`.
+    cache, unparsed, threshold
+        As for ``ie.evaluate``; `unparsed` is not for ``suite="logic"``.
     label_map
         The data's name of each of the classifier's labels, where names do not say it.
     input_columns
@@ -219,6 +237,7 @@ def stress(
             learn_from=learn_from,
             margin=margin,
             method=method,
+            unparsed=None if unparsed == "error" else unparsed,
         )
         chosen = {"draws": draws, "nearest": nearest, "instances": instances}
         return stress_logic(
@@ -237,6 +256,8 @@ def stress(
             inputs=inputs,
             input_columns=input_columns,
             batch_size=batch_size,
+            cache=cache,
+            threshold=threshold,
             out=out,
             n_resamples=n_resamples,
             rng=rng,
@@ -267,13 +288,22 @@ def stress(
         check_target(Path(out))
         if Path(out).suffix != ".parquet":
             raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
-    tests = _choose(suite, add, rules, quantities, quantities_column)
+    tests = _choose(suite, add, rules, quantities, quantities_column, allow_code=allow_code)
     if out is not None:
         read = [data, train, quantities, suite, learn_from]
         own = [file for test in tests.values() for file in test.files]
         for file in (*(each for each in read if isinstance(each, str | Path)), *own):
             check_distinct(Path(file), Path(out))
-    model = make_classifier(classifier, found, labels=labels, inputs=inputs, size=batch_size)
+    model = make_classifier(
+        classifier,
+        found,
+        labels=labels,
+        inputs=inputs,
+        batch_size=batch_size,
+        cache=cache,
+        unparsed=unparsed,
+        threshold=threshold,
+    )
     corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
     trained = None
     if train is not None:
@@ -292,16 +322,19 @@ def stress(
         learn_from=() if learn_from is None else (learn_source(learn_from, found),),
         n_threads=n_threads,
     )
-    answers = answer_versions(
-        model,
-        corpus,
-        list(made.versions),
-        label_map=label_map,
-        text_columns=seen,
-        id_column=id_column,
-        keep_columns=kept,
-        n_threads=n_threads,
-    )
+    with show_bar() as bar:
+        answers = answer_versions(
+            model,
+            corpus,
+            list(made.versions),
+            label_map=label_map,
+            text_columns=seen,
+            id_column=id_column,
+            keep_columns=kept,
+            unparsed=unparsed,
+            n_threads=n_threads,
+            **bar,
+        )
     predictions, said = note_training_of_any(answers.predictions, trained)
     run = StressRun.of(
         made,
@@ -334,7 +367,13 @@ def _refuse(because: str, **given: Any) -> None:
 
 
 def _choose(
-    suite: Any, add: Any, rules: str | None, quantities: Any, column: str | None
+    suite: Any,
+    add: Any,
+    rules: str | None,
+    quantities: Any,
+    column: str | None,
+    *,
+    allow_code: bool,
 ) -> dict[str, Any]:
     """Return the tests by name."""
     if suite is None:
@@ -346,7 +385,7 @@ def _choose(
             "rules and quantities are of the paper's six; a suite says them of each test itself"
         )
     elif isinstance(suite, str | Path):
-        tests = dict(read_suite(suite))
+        tests = dict(read_suite(suite, allow_code=allow_code))
     elif isinstance(suite, Mapping) and suite and all(isinstance(name, str) for name in suite):
         tests = {
             name: phi if isinstance(phi, StressTest) else StressTest(phi=phi)
@@ -373,10 +412,15 @@ def _name_of(phi: Any) -> str:
     """Return what a test is called that is added by its transformation alone."""
     if isinstance(phi, str):
         return phi
+    if is_function(phi):
+        return name_function(phi)
+    if isinstance(phi, Mapping) and not is_choice(phi):
+        return "mapping"
     name = phi.get("name") if isinstance(phi, Mapping) else getattr(phi, "name", None)
     if not isinstance(name, str):
         raise InputError(
             f"add: no transformation, but {type(phi).__name__!r}: give a name such as 'swap', a "
-            "mapping with name and options, or a finished transformation"
+            "mapping with name and options, a finished transformation, a mapping from texts to "
+            "texts, or a function from a text to a text"
         )
     return name

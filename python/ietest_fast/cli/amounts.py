@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.options import add_options, check_only_given
-from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.report.terminal import print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, check_not_given, split_names
-from ietest_fast.cli.printing import print_table
+from ietest_fast.cli.options import MOST_THREADS, check_not_given, csv_option, split_names
+from ietest_fast.report.progress import show_stage
+from ietest_fast.report.terminal import echo, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +88,7 @@ def command() -> None:
 @click.option(
     "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
 )
+@csv_option()
 def draw(*, source: Path, sample: Path, phi: str | None, **options: Any) -> None:
     """Draw reworded observations into the new file SAMPLE.
 
@@ -116,14 +118,15 @@ def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
     from ietest_fast.report.annotation.drawing import draw_sample
     from ietest_fast.report.runs import read_run
 
-    drawn = draw_sample(
-        read_run(run),
-        sample,
-        n=options["n"],
-        seed=options["seed"],
-        unit="edits" if options["of_edits"] else "texts",
-        criterion=options["criterion"] or "label",
-    )
+    with show_stage("Drawing"):
+        drawn = draw_sample(
+            read_run(run),
+            sample,
+            n=options["n"],
+            seed=options["seed"],
+            unit="edits" if options["of_edits"] else "texts",
+            criterion=options["criterion"] or "label",
+        )
     _say_drawn(drawn, options["n"], "reworded observations")
 
 
@@ -144,21 +147,22 @@ def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, An
         foreign = read_foreign_texts(
             options["quantities"], options["quantities_column"], corpus.text_columns
         )
-    drawn = draw_transformed(
-        corpus,
-        phi,
-        sample,
-        n=options["n"],
-        seed=options["seed"],
-        unit="edits" if options["of_edits"] else "texts",
-        criterion=options["criterion"],
-        learn_from=[
-            read_corpus(train, text_columns=corpus.text_columns)
-            for train in options["lexicon_from"]
-        ],
-        foreign=foreign,
-        n_threads=options["n_threads"],
-    )
+    with show_stage("Transforming, and drawing"):
+        drawn = draw_transformed(
+            corpus,
+            phi,
+            sample,
+            n=options["n"],
+            seed=options["seed"],
+            unit="edits" if options["of_edits"] else "texts",
+            criterion=options["criterion"],
+            learn_from=[
+                read_corpus(train, text_columns=corpus.text_columns)
+                for train in options["lexicon_from"]
+            ],
+            foreign=foreign,
+            n_threads=options["n_threads"],
+        )
     _say_drawn(drawn, options["n"], "different new texts")
 
 
@@ -168,7 +172,7 @@ def _say_drawn(drawn: Sample, n: int, what: str) -> None:
     one_each = ""
     if len(drawn.pairs) < n and n_texts < drawn.n_reworded:
         one_each = f"; not {n:,}, because at most one is drawn from each row of the file"
-    click.echo(f"{drawn.path}: {of_what}{n_texts:,} of {drawn.n_reworded:,} {what}{one_each}")
+    echo(f"{drawn.path}: {of_what}{n_texts:,} of {drawn.n_reworded:,} {what}{one_each}")
 
 
 @command.command("serve")
@@ -196,16 +200,14 @@ def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
     except OSError as error:
         raise InputError(f"the port {port} cannot be used: {error.strerror}") from error
     with server, marks.locked():
-        click.echo(
-            f"{len(marks):,} of {len(drawn.pairs):,} marked. Open this, and end with Ctrl-C:"
-        )
-        click.echo(server.url)
+        echo(f"{len(marks):,} of {len(drawn.pairs):,} marked. Open this, and end with Ctrl-C:")
+        echo(server.url)
         if open_:
             click.launch(server.url)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            click.echo(f"\n{len(marks):,} of {len(drawn.pairs):,} marked, in {marks.path}")
+            echo(f"\n{len(marks):,} of {len(drawn.pairs):,} marked, in {marks.path}")
 
 
 @command.command("export")
@@ -222,8 +224,8 @@ def export(*, sample: Path, target: Path) -> None:
 
     drawn = read_sample(sample)
     write_list(drawn, target)
-    click.echo(f"{target}: {len(drawn.pairs):,} items. Ask readers this:")
-    click.echo(ASKED[drawn.criterion])
+    echo(f"{target}: {len(drawn.pairs):,} items. Ask readers this:")
+    echo(ASKED[drawn.criterion])
 
 
 @command.command("import")
@@ -241,7 +243,7 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
 
     drawn = read_sample(sample)
     found = import_marks(drawn, marks, person)
-    click.echo(f"{found.path}: {len(found):,} of {len(drawn.pairs):,} marked")
+    echo(f"{found.path}: {len(found):,} of {len(drawn.pairs):,} marked")
 
 
 @command.command("summary")
@@ -249,7 +251,6 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
 @_JSON
 def summary(*, sample: Path, as_json: bool) -> None:
     """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
-    from ietest_fast.cli.printing import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import (
         count_ties,
@@ -262,6 +263,7 @@ def summary(*, sample: Path, as_json: bool) -> None:
     )
     from ietest_fast.report.annotation.marks import read_all_marks
     from ietest_fast.report.annotation.sample import read_sample
+    from ietest_fast.report.terminal import print_json
 
     drawn = read_sample(sample)
     marks = read_all_marks(drawn)
@@ -299,13 +301,13 @@ def summary(*, sample: Path, as_json: bool) -> None:
     if agreement is not None:
         kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.3f}"
         share = "" if agreement.share is None else f", {agreement.share:.1%} of marks agree"
-        click.echo(f"{agreement.name}: {kappa}, on {agreement.n:,} marked by all{share}.")
+        echo(f"{agreement.name}: {kappa}, on {agreement.n:,} marked by all{share}.")
     if drawn.has_versions:
         _say_orders(measure_orders(drawn, marks))
     worst = count_unsound(drawn, marks)[:_WORST] if rows else []
     if worst:
         said = ", ".join(f"{old} -> {new} ({bad} of {n})" for old, new, bad, n in worst)
-        click.echo(f"Most often unsound: {said}.")
+        echo(f"Most often unsound: {said}.")
 
 
 def _say_orders(found: Mapping[str, tuple[int, int]]) -> None:
@@ -314,7 +316,7 @@ def _say_orders(found: Mapping[str, tuple[int, int]]) -> None:
         for version, (n, n_sound) in found.items()
         if n
     ]
-    click.echo(f"Sound marks by order of the versions: {', '.join(shown)}.")
+    echo(f"Sound marks by order of the versions: {', '.join(shown)}.")
 
 
 def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
@@ -333,7 +335,6 @@ def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
 @_JSON
 def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     """Repeat the test of RUN on the part of SAMPLE that is sound."""
-    from ietest_fast.cli.printing import print_json
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import find_sound
     from ietest_fast.report.annotation.marks import Marks, find_marks, read_all_marks
@@ -341,6 +342,7 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.report.result_tables import brief_tables
     from ietest_fast.report.runs import read_run
     from ietest_fast.report.subset import repeat_on
+    from ietest_fast.report.terminal import print_json
     from ietest_fast.report.verdict import say_verdict
 
     drawn, finished = read_sample(sample), read_run(run)
@@ -362,5 +364,5 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     for table in brief_tables(repeated):
         print_table(table)
     if finished.cells[0].n_clusters is not None:
-        click.echo("The run drew clusters; here observations are drawn one by one.")
-    click.echo(f"On {len(rows):,} observations that are sound by {by}. {say_verdict(repeated)}")
+        echo("The run drew clusters; here observations are drawn one by one.")
+    echo(f"On {len(rows):,} observations that are sound by {by}. {say_verdict(repeated)}")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from ietest_fast.cli.printing import print_table
+from ietest_fast.report.terminal import echo, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +27,8 @@ def print_closer(
     from ietest_fast.report.strata import strata_table
 
     for each in strata:
-        click.echo()
+        echo()
         print_table(strata_table(each, whose=name))
-        click.echo(each.explanation)
+        echo(each.explanation)
     if dose is not None:
-        click.echo(f"\n{dose if name is None else f'{name}: {dose}'}")
+        echo(f"\n{dose if name is None else f'{name}: {dose}'}")

@@ -8,7 +8,7 @@ import click
 
 from ietest_fast.cli.closer import print_closer
 from ietest_fast.cli.options import check_resamples, choose_reworded, exit_status
-from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def compare_logs(
             raise click.UsageError("--margin is for versions of the same texts, or two classifiers")
         _print_several(read, found, as_json=as_json, fields=fields or {}, told=told or {})
     for line in () if as_json else below:
-        click.echo(line)
+        echo(line)
     return exit_status(
         reject=found.reject,
         fail_on_reject=fail_on_reject,
@@ -247,13 +247,13 @@ def _print_several(
     for each in found.cochran:
         who = ", ".join(str(value) for value in each.group.values())
         result = each.result
-        click.echo(
+        echo(
             f"Cochran's Q{f' of {who}' if who else ''} over {len(result.versions)} "
             f"{'classifiers on' if is_models else 'versions of'} {result.n:,} items: "
             f"{result.statistic:.3f}, p = {result.p_value:.4g}"
         )
     differ = [test.name for test in found.tests if test.reject]
-    click.echo(
+    echo(
         f"Different from {reference}: {', '.join(differ)}."
         if differ
         else f"No difference from {reference} is shown."
@@ -261,7 +261,7 @@ def _print_several(
     for test in found.tests:
         print_closer(test.strata, test.dose, name=test.name)
         _print_changes(found, test, name=test.name)
-    click.echo(signature)
+    echo(signature)
 
 
 def _reworded_cells(found: Comparison, test: VersionTest) -> tuple[Any, ...]:
@@ -288,20 +288,20 @@ def _unless_none(**values: Any) -> dict[str, Any]:
 
 def _print_notes(read: ReadLogs) -> None:
     for reason, count in read.predictions.dropped.items():
-        click.echo(f"{count:,} rows dropped: {reason}")
+        echo(f"{count:,} rows dropped: {reason}")
     for note in read.notes:
-        click.echo(note)
+        echo(note)
     if read.notes:
-        click.echo()
+        echo()
 
 
 def _print_changes(found: Comparison, test: VersionTest, *, name: str | None = None) -> None:
     before = "" if name is None else f"{name}: "
     if test.pairs.n_unmatched:
-        click.echo(f"{before}{test.pairs.n_unmatched:,} items that one version lacks are left out.")
+        echo(f"{before}{test.pairs.n_unmatched:,} items that one version lacks are left out.")
     if name is None and test.pairs.n_changed is not None:
         what = "predictions changed" if found.compared == "versions" else "predictions differ"
-        click.echo(f"{test.pairs.n_changed:,} of {len(test.pairs):,} {what}.")
+        echo(f"{test.pairs.n_changed:,} of {len(test.pairs):,} {what}.")
     if test.collapsed:
         who = "the model" if name is None else name
-        click.echo(_COLLAPSED.format(who))
+        echo(_COLLAPSED.format(who))

@@ -38,8 +38,8 @@ from ietest_fast.cli.models import (
     need_one,
     say_run,
 )
-from ietest_fast.cli.options import check_not_given
-from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.cli.options import check_not_given, csv_option
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +60,7 @@ _WANTED = "a file: --test FILE, with paraphrases, or with --phi with labelled te
 @amount_options
 @log_options
 @interval_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],
@@ -174,4 +175,4 @@ def _print(
     for table in [*amount_tables(curves), *all_tables(profiles, pairs)]:
         print_table(table)
     for line in [*say_remarks(profiles), *below]:
-        click.echo(line)
+        echo(line)

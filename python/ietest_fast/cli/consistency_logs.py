@@ -29,7 +29,7 @@ def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[Consiste
     known = [] if options["reader"] is not None else [read_wordings(path) for path in paths]
     own = [each for each in known if each is not None]
     if own and len(own) == len(paths):
-        check_not_given(*OF_LOGS, because="is for logs of other programs")
+        check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
         answers = name_answers(own, paths)
     elif own:
         other = next(path for path, each in zip(paths, known, strict=True) if each is None)

@@ -34,6 +34,7 @@ OF_MODELS = (
     "onnx-output",
     "precision",
     "max-length",
+    "threshold",
     "keep-columns",
     "phi",
     "draws",

@@ -112,7 +112,7 @@ def read_sources(options: Mapping[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     from ietest_fast.evaluation.consistency_reading import need_wordings, without_mixed
     from ietest_fast.evaluation.joining_sources import join_answers_of_sources
 
-    check_not_given(*OF_LOGS, because="is for logs of other programs")
+    check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
     parts = {name: need_wordings(path) for name, path in options["sources"]}
     joined = join_answers_of_sources(parts)
     return (without_mixed(joined) if options["drop_mixed"] else joined,)

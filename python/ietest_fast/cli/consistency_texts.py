@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.cli.models import read_label_map, show_progress
+from ietest_fast.cli.models import read_label_map
 from ietest_fast.cli.options import check_not_given, split_names
+from ietest_fast.report.progress import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,8 @@ def run_model(
         buckets = _find_buckets(test, kept, model, options)
     label_map = read_label_map(options)
     match_labels(model.labels, buckets.label_names, label_map=label_map)
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         found = answer_buckets(
             model,
             buckets,
@@ -134,12 +136,12 @@ def _read_buckets(
     options: Mapping[str, Any],
 ) -> Buckets:
     """Read a file of paraphrases."""
-    from ietest_fast.corpus.formats import column_names, format_of
+    from ietest_fast.corpus.formats import column_names, find_format
     from ietest_fast.errors import InputError
     from ietest_fast.evaluation.reading_buckets import read_buckets
 
     item = options["item_column"] or "item"
-    if task is not None and item not in column_names(test, format_of(test)):
+    if task is not None and item not in column_names(test, find_format(test)):
         raise InputError(
             f"holds {task.name}, and no column {item!r} that says which rows are wordings of the "
             "same item; make paraphrases of it by --phi, or name the column by --item-column",

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import LABELS, NAMES, check_not_given
-from ietest_fast.cli.printing import make_console, print_table
+from ietest_fast.cli.options import LABELS, NAMES, check_not_given, csv_option
+from ietest_fast.report.progress import show_stage
+from ietest_fast.report.terminal import echo, make_console, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     "last: what it gets right beyond chance, it owes to artefacts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
+@csv_option()
 def command(
     *,
     files: tuple[str, ...],
@@ -87,50 +89,69 @@ def command(
         check_not_given("seed", because="is for the pairs of --demo")
 
     import itertools
-    import json
 
     from ietest_fast.corpus import demo_corpus, describe, find_overlap, read_corpora
 
-    if demo is not None:
-        corpora: tuple[Corpus, ...] = (demo_corpus(demo, seed=seed),)
-    else:
-        corpora = read_corpora(
-            files,
-            text_columns=text_columns,
-            label_column=label_column,
-            label_names=label_names,
-            missing_text="drop" if drop_missing_texts else "error",
-            quoted=quoted,
-        )
-    descriptions = [describe(corpus) for corpus in corpora]
-    overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
     baselines: list[PartialInput] = []
-    if partial_input:
-        from ietest_fast.report.partial_input import measure_partial_input
+    with show_stage("Describing"):
+        if demo is not None:
+            corpora: tuple[Corpus, ...] = (demo_corpus(demo, seed=seed),)
+        else:
+            corpora = read_corpora(
+                files,
+                text_columns=text_columns,
+                label_column=label_column,
+                label_names=label_names,
+                missing_text="drop" if drop_missing_texts else "error",
+                quoted=quoted,
+            )
+        descriptions = [_without_foreign(describe(corpus), corpus) for corpus in corpora]
+        overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
+        if partial_input:
+            from ietest_fast.report.partial_input import measure_partial_input
 
-        baselines = measure_partial_input(corpora[0], corpora[-1])
+            baselines = measure_partial_input(corpora[0], corpora[-1])
     if as_json:
         import dataclasses
 
-        click.echo(
-            json.dumps(
-                {
-                    "corpora": [description.to_dict() for description in descriptions],
-                    "overlaps": [dataclasses.asdict(overlap) for overlap in overlaps],
-                    **(
-                        {"partial_input": [dataclasses.asdict(each) for each in baselines]}
-                        if partial_input
-                        else {}
-                    ),
-                },
-                indent=2,
-                ensure_ascii=False,
-            )
+        print_json(
+            {
+                "corpora": [description.to_dict() for description in descriptions],
+                "overlaps": [dataclasses.asdict(overlap) for overlap in overlaps],
+                **(
+                    {"partial_input": [dataclasses.asdict(each) for each in baselines]}
+                    if partial_input
+                    else {}
+                ),
+            }
         )
     else:
         _print(descriptions, overlaps)
         if baselines:
             _print_baselines(baselines)
+
+
+def _without_foreign(description: Description, corpus: Corpus) -> Description:
+    """Leave out the reading ease of texts that are not English, and say so."""
+    from dataclasses import replace
+
+    from ietest_fast.corpus.description import Readability
+    from ietest_fast.lexicon.languages import MOST_TEXTS, count_languages
+
+    columns = []
+    for column in description.columns:
+        own = column
+        found = count_languages(corpus.texts(column.name).slice(0, MOST_TEXTS).to_pylist())
+        if found.is_foreign:
+            echo(
+                f"Warning: {description.source}, column {column.name!r}: the texts are "
+                f"{found.main}, so no reading ease (Flesch) is given, which is for English.",
+                err=True,
+            )
+            ease = Readability(mean=None, q25=None, median=None, q75=None, n_without=len(corpus))
+            own = replace(column, reading_ease=ease)
+        columns.append(own)
+    return replace(description, columns=tuple(columns))
 
 
 def _print_baselines(baselines: Sequence[PartialInput]) -> None:
@@ -141,11 +162,10 @@ def _print_baselines(baselines: Sequence[PartialInput]) -> None:
 
 def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> None:
     from rich.table import Table
-    from rich.text import Text
 
     console = make_console()
     for description in descriptions:
-        console.print(Text(description.source, style="bold"))
+        console.print(description.source, style="bold")
         labels = ", ".join(
             f"{name} {count:,} ({count / max(description.n_rows, 1):.1%})"
             for name, count in description.labels.items()
@@ -162,7 +182,7 @@ def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> 
             lines.append(("warning", "all rows have the same label: nothing can be learned here"))
         facts = Table.grid(padding=(0, 2))
         for name, value in lines:
-            facts.add_row(f"  {name}", Text(value))
+            facts.add_row(f"  {name}", value)
         console.print(facts)
 
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
@@ -171,7 +191,7 @@ def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> 
         for column in description.columns:
             for unit, lengths in (("words", column.words), ("characters", column.characters)):
                 table.add_row(
-                    Text(f"  {column.name}, in {unit}"),
+                    f"  {column.name}, in {unit}",
                     str(lengths.min),
                     f"{lengths.mean:.1f}",
                     f"{lengths.median:g}",
@@ -182,36 +202,28 @@ def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> 
         for column in description.columns:
             blank = f", {column.n_blank:,} blank" if column.n_blank > 0 else ""
             console.print(
-                Text(
-                    f"  {column.name}: {column.n_distinct:,} different texts{blank}; "
-                    f"{column.repeated_share:.1%} of the rows have one that others have, too"
-                )
+                f"  {column.name}: {column.n_distinct:,} different texts{blank}; "
+                f"{column.repeated_share:.1%} of the rows have one that others have, too"
             )
         clusters = description.suggested_clusters
         if clusters is not None:
             console.print(
-                Text(
-                    f"  Rows with the same {clusters} are not independent; draw them together: "
-                    f"--clusters {clusters}"
-                )
+                f"  Rows with the same {clusters} are not independent; draw them together: "
+                f"--clusters {clusters}"
             )
         for column in description.columns:
             ease = column.reading_ease
             if ease.mean is not None:
                 without = f"; {ease.n_without:,} without words" if ease.n_without > 0 else ""
                 console.print(
-                    Text(
-                        f"  {column.name}: reading ease (Flesch) {ease.mean:.0f}, half of the "
-                        f"texts from {ease.q25:.0f} to {ease.q75:.0f}{without}"
-                    )
+                    f"  {column.name}: reading ease (Flesch) {ease.mean:.0f}, half of the "
+                    f"texts from {ease.q25:.0f} to {ease.q75:.0f}{without}"
                 )
         console.print()
     for overlap in overlaps:
         console.print(
-            Text(
-                f"{overlap.second} shares {overlap.n_same_words:,} rows with {overlap.first}, and "
-                f"{overlap.n_shared_texts:,} first texts (case and final period aside)"
-            )
+            f"{overlap.second} shares {overlap.n_same_words:,} rows with {overlap.first}, and "
+            f"{overlap.n_shared_texts:,} first texts (case and final period aside)"
         )
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ietest_fast.cli.models import check_out
-from ietest_fast.cli.options import MOST_THREADS, FiniteRange, check_not_given, split_names
-from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    FiniteRange,
+    check_not_given,
+    csv_option,
+    split_names,
+)
 from ietest_fast.plurals import say_count
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ietest_fast.evaluation.difficulty_file import MarkedFile
 
 _FILE = click.Path(path_type=Path)
@@ -112,6 +115,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@csv_option()
 def command(
     *,
     source: Path,
@@ -145,7 +149,7 @@ def command(
     from ietest_fast.report.difficulty import difficulty_table, round_table
 
     check_out(out, [source, embeddings, encoder], only_parquet=False)
-    with _show_progress() as advance:
+    with show_progress() as progress:
         found = mark_difficulty(
             source,
             features=FeatureSource(
@@ -155,7 +159,7 @@ def command(
                 min_texts=2 if min_texts is None else min_texts,
             ),
             text_columns=split_names(text_columns),
-            on_progress=advance,
+            on_progress=progress("Training, classifiers"),
             **options,
         )
     if out is not None:
@@ -166,9 +170,9 @@ def command(
     print_table(round_table(found))
     print_table(difficulty_table(found))
     for line in _remarks(found):
-        click.echo(line)
+        echo(line)
     if out is not None:
-        click.echo(f"{out}: {found.table.num_rows:,} rows")
+        echo(f"{out}: {found.table.num_rows:,} rows")
 
 
 def _remarks(found: MarkedFile) -> list[str]:
@@ -217,18 +221,3 @@ def _describe(found: MarkedFile, out: Path | None) -> dict[str, Any]:
         "ended": own.ended,
         "rounds": [vars(each) for each in own.rounds],
     }
-
-
-@contextmanager
-def _show_progress() -> Iterator[Callable[[int], None] | None]:
-    """Give what counts the classifiers that are trained, on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} classifiers trained"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda done: progress.update(task, completed=done)

@@ -14,7 +14,6 @@ from ietest_fast.cli.models import (
     model_options,
     need_one,
     read_label_map,
-    show_progress,
 )
 from ietest_fast.cli.options import (
     OpenShare,
@@ -23,12 +22,14 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_resamples,
     choose_phis,
+    csv_option,
     invariance_options,
     split_names,
     strata_options,
     test_options,
     word_options,
 )
+from ietest_fast.report.progress import show_progress
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation.running import Evaluation
@@ -54,8 +55,6 @@ _OF_MODELS = (
     "onnx-output",
     "precision",
     "max-length",
-    "out",
-    "keep-columns",
 )
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = (
@@ -122,6 +121,7 @@ _OF_PREDICTIONS = (
 @invariance_options
 @strata_options
 @test_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],
@@ -151,10 +151,15 @@ def command(
         if not logs:
             raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
         check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
+        gold = options["gold"]
+        check_out(options["out"], [*map(Path, logs), None if gold is None else Path(gold)])
         from ietest_fast.cli.comparing import compare_logs
 
+        found = read(logs, options, keep=options["keep_columns"])
+        if options["out"] is not None:
+            found.predictions.write(options["out"])
         return compare_logs(
-            read(logs, options),
+            found,
             options=options,
             margin=margin,
             alpha=alpha,
@@ -221,7 +226,8 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     learn_from = [
         read_corpus(file, text_columns=corpus.text_columns) for file in options["lexicon_from"]
     ]
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         evaluation = evaluate(
             model,
             corpus,

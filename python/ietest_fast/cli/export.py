@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ietest_fast.cli.printing import print_json
+from ietest_fast.report.progress import show_stage
+from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,12 +120,13 @@ def command(
         others = (texts, n_check, calibration, n_calibrate)
         if precision != "fp32" or any(each is not None for each in others):
             raise click.UsageError("--sense exports in fp32, and compares nothing.")
-        folder = export_sense_model(checkpoint, target)
+        with show_stage("Exporting"):
+            folder = export_sense_model(checkpoint, target)
         n_bytes = count_bytes(folder / "model.onnx")
         if as_json:
             print_json({"folder": str(folder), "model_bytes": n_bytes})
         else:
-            click.echo(f"{folder}: model.onnx, {n_bytes / 1e6:,.1f} MB")
+            echo(f"{folder}: model.onnx, {n_bytes / 1e6:,.1f} MB")
         return
     if calibration is not None and precision != "int8":
         raise click.UsageError("--calibrate is for --precision int8.")
@@ -134,13 +136,14 @@ def command(
         texts, n_check or _CHECKED, calibration, n_calibrate or _CALIBRATED
     )
     n_calibrated = 0 if ranges is None else len(ranges[0])
-    exported = export_onnx(
-        checkpoint,
-        target,
-        precision=precision,  # type: ignore[arg-type]
-        texts=checked,
-        calibration=ranges,
-    )
+    with show_stage("Exporting, and comparing"):
+        exported = export_onnx(
+            checkpoint,
+            target,
+            precision=precision,  # type: ignore[arg-type]
+            texts=checked,
+            calibration=ranges,
+        )
     found = cast("ExportCheck", exported.check)
     if as_json:
         print_json(
@@ -156,8 +159,8 @@ def command(
         )
         return
     way = f"{precision}, ranges of {n_calibrated:,} texts" if n_calibrated else precision
-    click.echo(f"{exported.folder}: model.onnx, {way}, {exported.n_bytes / 1e6:,.1f} MB")
-    click.echo(
+    echo(f"{exported.folder}: model.onnx, {way}, {exported.n_bytes / 1e6:,.1f} MB")
+    echo(
         f"Compared with PyTorch in fp32 on {found.n:,} inputs: logits differ by at most "
         f"{found.largest_difference:.2g}; {found.n_flipped:,} labels differ."
     )

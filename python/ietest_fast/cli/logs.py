@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import NAMES, add_options, split_names
+from ietest_fast.cli.options import NAMES, FiniteRange, add_options, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +19,9 @@ OF_LOGS = (
     "prediction-columns",
     "correct-columns",
     "filter",
+    "epochs",
+    "common-items",
+    "task",
     "unparsed",
     "id-column",
     "gold-column",
@@ -53,9 +56,36 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "-C",
             type=NAMES,
             help="Instead of answers: columns that say which are right, likewise; in logs of "
-            "lm-eval a metric, of Inspect a scorer.",
+            "lm-eval a metric, of Inspect a scorer, or SCORER.KEY where it gives several values.",
         ),
         click.option("--filter", metavar="NAME", help="Of lm-eval's logs.  [default: the first]"),
+        click.option(
+            "--threshold",
+            type=FiniteRange(),
+            help="In logs: scores of at least this count as right, where they are not only 0 and 1 "
+            "(partial credit is 0.5). Of a model with one logit: the probability (the logit's "
+            "sigmoid) from which its answer is label 1, and not label 0.  [default: of models 0.5]",
+        ),
+        click.option(
+            "--epochs",
+            type=click.Choice(["all", "first", "mean"]),
+            default="all",
+            show_default=True,
+            help="Of several answers of a log to an item, compare all, number by number, the first, "
+            "or the mean of their scores (with --threshold).",
+        ),
+        click.option(
+            "--common-items",
+            is_flag=True,
+            help="Compare the items that all logs have, such as those of a run that was "
+            "cancelled, and count the others.",
+        ),
+        click.option(
+            "--task",
+            metavar="NAME",
+            multiple=True,
+            help="Of a folder of logs, the task whose log is read. May be given several times.",
+        ),
         click.option(
             "--unparsed",
             type=click.Choice(["wrong", "drop", "error"]),
@@ -98,6 +128,7 @@ def read(
     kept = [options["clusters"], options.get("reworded"), *strata, options.get("dose"), *keep]
     return read_logs(
         logs,
+        tasks=options["task"],
         reader=options["reader"],
         logs_are=options["logs_are"],
         gold_path=options.get("gold"),
@@ -106,6 +137,9 @@ def read(
         correct_columns=options["correct_columns"],
         id_column=options["id_column"],
         filter=options["filter"],
+        threshold=options["threshold"],
+        epochs=options["epochs"],
+        common_items=options["common_items"],
         keep_columns=tuple(dict.fromkeys(name for name in kept if name is not None)),
         label_names=split_names(options.get("labels")),
         unparsed=options["unparsed"],

@@ -9,15 +9,20 @@ import os
 import signal
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 import ietest_fast
+from ietest_fast.report.progress import watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+
+TRACEBACK = "IETEST_TRACEBACK"
+"""Environment variable: if set, errors that nobody has foreseen show where they come from."""
 
 # name -> (module, the line that `ietest-fast --help` shows)
 COMMANDS = {
@@ -78,7 +83,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; mistakes of the input end with status 1 and no traceback."""
-    from ietest_fast.errors import IetestError
+    from ietest_fast.errors import IetestError, shorten_error
     from ietest_fast.runtime import claim_process
 
     if arguments is None:
@@ -94,10 +99,10 @@ def main(arguments: list[str] | None = None) -> None:
             status = _run(arguments)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        _tell_click_error(error)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
+        _say("Interrupted.")
         sys.exit(130)
     except BrokenPipeError:
         # The reader (head, say) has seen enough. What Python still holds goes nowhere.
@@ -106,36 +111,100 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError as error:
         # Nothing that needs much memory itself: what there was has just been let go.
         what = " ".join(str(error).split())
-        click.echo(f"Error: there is not enough memory{f' ({what})' if what else ''}", err=True)
+        _say(f"Error: there is not enough memory{f' ({what})' if what else ''}")
         sys.exit(1)
-    except (IetestError, OSError) as error:
-        click.echo(f"Error: {error}", err=True)
-        if not isinstance(error, IetestError):
-            # Standard output may be what could not be written (a full disk).
-            _throw_output_away()
+    except IetestError as error:
+        first, *rest = error.lines
+        _say(f"Error: {first}", *rest)
+        sys.exit(1)
+    except OSError as error:
+        _say(f"Error: {_name_place(error)}: {error.strerror or error}")
+        # Standard output may be what could not be written (a full disk).
+        _throw_output_away()
+        sys.exit(1)
+    except Exception as error:
+        if TRACEBACK in os.environ:
+            raise
+        _say(
+            f"Error: {_name_place(error)}: {type(error).__name__}: {shorten_error(error)} (this is "
+            f"a defect of ietest-fast; please report it with what {TRACEBACK}=1 shows)"
+        )
+        _throw_output_away()
         sys.exit(1)
     sys.exit(status)
+
+
+def _say(*lines: str) -> None:
+    from ietest_fast.report.terminal import echo
+
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        echo(*lines, err=True)
+
+
+def _name_place(error: Exception) -> str:
+    """Name what an error is about that nobody has foreseen, as far as is known."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return str(error.filename)
+    found, module = "", ""
+    step = error.__traceback__
+    while step is not None:
+        module = str(step.tb_frame.f_globals.get("__name__"))
+        path = step.tb_frame.f_locals.get("path") if module.startswith("ietest_fast.") else None
+        # The last function of this package that had a file in its hands.
+        found = str(path) if isinstance(path, Path) else found
+        step = step.tb_next
+    if isinstance(error, OSError) and (module in {"click.utils", __name__} or not found):
+        return "standard output"
+    return found or "unforeseen"
 
 
 @contextlib.contextmanager
 def _warnings_told() -> Iterator[None]:
     """Print this package's own warnings as sentences, once each."""
     from ietest_fast.errors import IetestWarning
+    from ietest_fast.report.terminal import echo
+    from ietest_fast.signs import escape
 
     told: set[str] = set()
     with warnings.catch_warnings():
-        show = warnings.showwarning
+        show, write = warnings.showwarning, warnings.formatwarning
 
         def tell(message: Any, category: type[Warning], *rest: Any) -> None:
             if not issubclass(category, IetestWarning):
                 show(message, category, *rest)
             elif str(message) not in told:
                 told.add(str(message))
-                click.echo(f"Warning: {message}.", err=True)
+                echo(f"Warning: {message}.", err=True)
+
+        def write_safely(message: Any, *rest: Any) -> str:
+            return write(escape(message), *rest)
 
         warnings.simplefilter("always", IetestWarning)
         warnings.showwarning = cast("Any", tell)
-        yield
+        warnings.formatwarning = cast("Any", write_safely)
+        try:
+            yield
+        finally:
+            warnings.formatwarning = write
+
+
+def _tell_click_error(error: click.ClickException) -> None:
+    """Print what click's own ``show`` would, through the door for what leaves."""
+    from ietest_fast.errors import IetestError
+    from ietest_fast.report.terminal import echo
+
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        context = error.ctx
+        echo(*context.get_usage().splitlines(), err=True)
+        if context.command.get_help_option(context) is not None:
+            option = max(context.help_option_names, key=len)
+            echo(f"Try '{context.command_path} {option}' for help.\n", err=True)
+    message = error.format_message()
+    # Choices, and mistakes of a configuration, stand on lines of their own.
+    lines = message.splitlines() if isinstance(error, click.MissingParameter) else [message]
+    if isinstance(error.__cause__, IetestError):
+        lines = list(error.__cause__.lines)
+    echo(f"Error: {lines[0]}", *(f"  {line.strip()}" for line in lines[1:]), err=True)
 
 
 def _throw_output_away() -> None:
@@ -200,7 +269,10 @@ def _run(arguments: list[str] | None) -> int:
         given = sys.argv[1:] if arguments is None else list(arguments)
         _check_encoding(given)
         with cli.make_context("ietest-fast", given) as context:
-            status = cli.invoke(context)
+            # Who serves a page waits for a person, not the other way round.
+            name = next((each for each in given if each in COMMANDS), "")
+            with contextlib.nullcontext() if name == "annotate" else watch(f"ietest-fast {name}"):
+                status = cli.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     return status if isinstance(status, int) else 0

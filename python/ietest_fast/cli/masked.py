@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,20 +9,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.models import check_out
-from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, FiniteRange, check_not_given
-from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.cli.options import (
+    MOST_THREADS,
+    NAMES,
+    CommaList,
+    FiniteRange,
+    check_not_given,
+    csv_option,
+)
 from ietest_fast.plurals import say_count
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ietest_fast.evaluation.masked_answers import MaskedAnswers
     from ietest_fast.evaluation.masked_items import MaskedItems
     from ietest_fast.evaluation.masked_run import MaskedRun
     from ietest_fast.evaluation.masked_summary import MaskedSummary
     from ietest_fast.models.masked_lm import MaskedModel
-
-    Progress = Callable[[str, int], Callable[[int], None]]
+    from ietest_fast.report.progress import Progress
 
 _FILE = click.Path(path_type=Path)
 _OF_TRAINING = ("epochs", "learning-rate", "batch-size", "seed", "save")
@@ -101,6 +106,7 @@ _WORDS = CommaList(
     "log_probability (Parquet, CSV, TSV or JSONL).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@csv_option()
 def command(
     *,
     source: Path,
@@ -135,10 +141,10 @@ def command(
         return
     _print(summaries)
     for line in [*said, *(line for each in summaries for line in each.remarks())]:
-        click.echo(line)
+        echo(line)
     if out is not None:
         n_rows = sum(map(len, answers))
-        click.echo(f"{out}: {say_count(n_rows, 'row')}")
+        echo(f"{out}: {say_count(n_rows, 'row')}")
 
 
 def _check_options(model: str | None, onnx: Path | None, options: dict[str, Any]) -> None:
@@ -173,7 +179,7 @@ def _score(
     items = read_masked_items(source, groups=options["groups"])
     among = options["among"]
     among = ANSWERS if among == (ANSWERS,) else among
-    with _show_progress() as progress:
+    with show_progress() as progress:
         if options["train"] is None:
             found, name = _load(model, onnx, options)
             answers = [
@@ -182,12 +188,18 @@ def _score(
                     items,
                     name=name,
                     among=among,
-                    on_rows=progress("Running the model", len(items)),
+                    on_rows=_count(progress, "Running the model, items", len(items)),
                 )
             ]
             return answers, None, _say(items, answers)
         run, said = _train(str(model), items, among, options, progress)
     return [run.before, run.after], run, [*said, *_say(items, [run.before, run.after])]
+
+
+def _count(progress: Progress, label: str, total: int) -> Callable[[int], None]:
+    counter = progress.count(label)
+    counter.start(total)
+    return counter.advance
 
 
 def _load(model: str | None, onnx: Path | None, options: dict[str, Any]) -> tuple[MaskedModel, str]:
@@ -216,22 +228,14 @@ def _train(
     settings = MaskedSettings(
         **{name: options[name] for name in ("epochs", "learning_rate", "batch_size", "seed")}
     )
-    advance = progress("Training, items", settings.epochs * len(train.usable))
-    done = [0]
-
-    def step(n_done: int, n_steps: int) -> None:
-        reached = settings.epochs * len(train.usable) * n_done // n_steps
-        advance(reached - done[0])
-        done[0] = reached
-
     run = train_and_score(
         TorchMaskedModel.load(model, n_threads=options["n_threads"]),
         train,
         items,
         settings,
         among=among,
-        on_rows=progress("Running the model", 2 * len(items)),
-        on_step=step,
+        on_rows=_count(progress, "Running the model, items", 2 * len(items)),
+        on_step=progress("Training, steps"),
     )
     if options["save"] is not None:
         run.trained.model.save(options["save"])
@@ -317,21 +321,3 @@ def _print(summaries: list[MaskedSummary]) -> None:
     wrong = wrong_table(summaries)
     if wrong is not None:
         print_table(wrong)
-
-
-@contextmanager
-def _show_progress() -> Iterator[Progress]:
-    """Give what makes a bar with a name and a total, on a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _name, _total: lambda _n: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-
-        def start(name: str, total: int) -> Callable[[int], None]:
-            task = bars.add_task(name, total=total)
-            return lambda n: bars.advance(task, n)
-
-        yield start

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +11,7 @@ from ietest_fast.cli.options import NAMES, CommaList, add_options, check_not_giv
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ietest_fast.evaluation.running import Evaluation
     from ietest_fast.models import TextClassifier
@@ -39,7 +37,7 @@ _LABEL_MAP = CommaList(
 
 # Of one kind of model only.
 _OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
-_OF_NETWORKS = ("precision", "max-length")
+_OF_NETWORKS = ("precision", "max-length", "threshold")
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -174,6 +172,7 @@ def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) ->
     common = {
         "n_threads": options["n_threads"],
         "max_length": options["max_length"],
+        "threshold": options["threshold"],
     }
     precision = options["precision"]
     if onnx is None:
@@ -218,34 +217,3 @@ def say_run(found: Evaluation) -> str:
     inputs = say_count(scores.n_inputs, "different input")
     was = "was" if scores.n_inputs == 1 else "were"
     return f"{inputs} of {scores.n_rows:,} {was} run by {found.backend} in {scores.seconds:.1f} s."
-
-
-class Bar:
-    """Shows nothing."""
-
-    def start(self, total: int) -> None:
-        """Begin with so many inputs."""
-
-    def advance(self, n: int) -> None:
-        """Say that so many more are done."""
-
-
-@contextmanager
-def show_progress() -> Iterator[Bar]:
-    """Give a bar, that shows something on a terminal."""
-    if not sys.stderr.isatty():
-        yield Bar()
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-
-        class Shown(Bar):
-            def start(self, total: int) -> None:
-                self._task = progress.add_task("Running the model", total=total)
-
-            def advance(self, n: int) -> None:
-                progress.advance(self._task, n)
-
-        yield Shown()

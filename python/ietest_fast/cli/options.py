@@ -137,6 +137,39 @@ def add_options(command: F, options: Sequence[Callable[[F], F]]) -> F:
     return command
 
 
+def csv_option(*, expose: bool = False) -> Callable[[F], F]:
+    """Make the option that says how CSV and TSV files are written.
+
+    Parameters
+    ----------
+    expose
+        Whether the command gets its text; otherwise it holds for all files that the command reads.
+    """
+
+    def use(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+        if text is None:
+            return None
+        from ietest_fast.corpus.dialects import parse_dialect, reading_csv
+        from ietest_fast.errors import InputError
+
+        try:
+            habits = parse_dialect(text)
+        except InputError as error:
+            raise click.BadParameter(str(error), ctx=ctx, param=param) from error
+        if not expose:
+            ctx.with_resource(reading_csv(habits))
+        return text
+
+    return click.option(
+        "--csv",
+        metavar="HABITS",
+        callback=use,
+        expose_value=expose,
+        help="How CSV and TSV files are written: quoted, not-quoted, 'escape=\\', "
+        "'delimiter=;', skip-bad-rows, separated by commas.  [default: told by the file]",
+    )
+
+
 def split_names(text: str | None) -> list[str] | None:
     """Return names that are separated by commas; None for no text."""
     return None if text is None else [name.strip() for name in text.split(",")]
@@ -374,3 +407,13 @@ def choose_phis(texts: Sequence[str], options: Mapping[str, Any]) -> list[PhiCho
 
     added = {name: options[name] for name in WORD_OPTION_NAMES if options[name]}
     return [parse_phi(text, folder=Path.cwd(), added=added) for text in texts or [DEFAULT_PHI]]
+
+
+def allow_code(command: F) -> F:
+    """Add ``--allow-code`` to a command that reads names from a file."""
+    return click.option(
+        "--allow-code",
+        is_flag=True,
+        help="Let the file name code to import (package.module:attribute) and models to fetch; "
+        "only for files that you trust.",
+    )(command)

@@ -14,7 +14,8 @@ from ietest_fast.cli.options import (
     SignificanceLevel,
     check_not_given,
 )
-from ietest_fast.cli.printing import print_json
+from ietest_fast.report.progress import show_stage
+from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from ietest_fast.stats import PowerCurve, PowerPlan
@@ -136,10 +137,11 @@ def command(
 
     from ietest_fast.stats import plan
 
-    solved = plan(n=n, discordance=discordance, delta=delta, power=goal, **common)
     drawn = None
-    if curve is not None or plot is not None:
-        drawn = _curve(solved, curve or "n", n_threads=common["n_threads"])
+    with show_stage("Planning"):
+        solved = plan(n=n, discordance=discordance, delta=delta, power=goal, **common)
+        if curve is not None or plot is not None:
+            drawn = _curve(solved, curve or "n", n_threads=common["n_threads"])
     if plot is not None:
         from ietest_fast.report.figures import power_chart
 
@@ -150,9 +152,9 @@ def command(
             solved.to_dict() | ({} if drawn is None else {"curve": drawn.to_dict()}),
         )
         return
-    click.echo(str(solved))
+    echo(*str(solved).splitlines())
     if curve is not None and drawn is not None:
-        click.echo("\n" + drawn.as_text())
+        echo("", *drawn.as_text().splitlines())
 
 
 def _plan_algorithm(
@@ -180,7 +182,7 @@ def _plan_algorithm(
     if as_json:
         print_json(solved.to_dict())
     else:
-        click.echo(str(solved))
+        echo(*str(solved).splitlines())
 
 
 def _curve(solved: PowerPlan, over: str, *, n_threads: int | None) -> PowerCurve:

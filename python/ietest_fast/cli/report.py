@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ietest_fast.cli.options import OpenShare, SignificanceLevel, check_not_given
+from ietest_fast.report.progress import show_stage
+from ietest_fast.report.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,6 +129,7 @@ def command(
     from ietest_fast.report.sources import read_runs
     from ietest_fast.report.stress_runs import read_stress
 
+    _refuse_logs(runs)
     stressed, logical, measured, predictions, others = _sort(runs)
     consistency = read_consistency(measured) if measured else None
     stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
@@ -155,34 +158,38 @@ def command(
         )
     if samples and all(run.results is None for run in found):
         raise click.UsageError("--sample is for runs with texts; there is none.")
-    contents = gather(
-        found,
-        evaluations=evaluations,
-        stress=stress,
-        consistency=consistency,
-        logic=read_logic_source(logical) if logical else None,
-        train=texts,
-        hard_cases=hard_cases,
-        marked=[read_marked(path) for path in samples],
-    )
-    write_text(target, build_page(contents, title=title))
+    with show_stage("Gathering"):
+        contents = gather(
+            found,
+            evaluations=evaluations,
+            stress=stress,
+            consistency=consistency,
+            logic=read_logic_source(logical) if logical else None,
+            train=texts,
+            hard_cases=hard_cases,
+            marked=[read_marked(path) for path in samples],
+        )
+        write_text(target, build_page(contents, title=title))
     files = {
         "stress tests": stressed,
         "logic": logical,
         "paraphrases": measured,
         "predictions": predictions,
     }
-    click.echo(f"{target}: {_say_read(len(found), files)}")
+    echo(f"{target}: {_say_read(len(found), files)}")
     if paper is not None:
         written = write_for_paper(contents, paper)
-        click.echo(f"{paper}: {len(written)} files")
-        left = find_left_over(paper, written)
-        if left:
-            click.echo(
-                f"Note: this report has not written {len(left)} of the tables and figures there, "
-                f"such as {left[0].name}.",
-                err=True,
-            )
+        echo(f"{paper}: {len(written)} files")
+        _say_left_over(find_left_over(paper, written))
+
+
+def _say_left_over(left: Sequence[Path]) -> None:
+    if left:
+        echo(
+            f"Note: this report has not written {len(left)} of the tables and figures there, "
+            f"such as {left[0].name}.",
+            err=True,
+        )
 
 
 def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
@@ -191,6 +198,26 @@ def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
     said = [say_count(n_runs, "run")] if n_runs else []
     said += [f"{say_count(len(own), 'file')} of {what}" for what, own in files.items() if own]
     return ", ".join(said)
+
+
+def _refuse_logs(paths: Sequence[Path]) -> None:
+    """Say how logs of a harness, of which it takes two to compare, become one table."""
+    from ietest_fast.errors import InputError
+    from ietest_fast.evaluation.readers import find_reader
+
+    for path in paths:
+        if not path.is_file():
+            continue
+        try:
+            name, _ = find_reader(path)
+        except InputError:
+            continue  # no log; what it is else, is found out later
+        if name != "table":
+            raise InputError(
+                "is a log of a harness; `ietest-fast eval LOG LOG --out answers.parquet` compares "
+                "two, and `ietest-fast report answers.parquet` makes the page",
+                path=path,
+            )
 
 
 def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
@@ -231,8 +258,10 @@ def _check_target(target: Path) -> None:
 
 
 def _is_page(path: Path) -> bool:
+    from ietest_fast.files import open_file
+
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             begin = file.read(2000)
     except OSError as error:
         raise click.UsageError(f"--out cannot be read: {path}: {error.strerror}.") from error

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 import shlex
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,27 +14,29 @@ from ietest_fast.cli.options import (
     WORD_OPTION_NAMES,
     OpenShare,
     SignificanceLevel,
+    allow_code,
     choose_phis,
+    csv_option,
     exit_status,
     split_names,
     word_options,
 )
-from ietest_fast.cli.printing import make_console
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, make_console, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ietest_fast.experiment.config import RunConfig
-    from ietest_fast.experiment.work import Progress
+    from ietest_fast.experiment.work import Progress as Stages
+    from ietest_fast.report.progress import Progress, Tell
 
 _STAGES = {
-    "read": "reading",
-    "transform": "transforming",
-    "encode": "encoding",
-    "search": "searching",
-    "evaluate": "evaluating",
-    "train": "training",
-    "test": "testing",
+    "read": "Reading",
+    "transform": "Transforming, splits",
+    "encode": "Encoding, models",
+    "search": "Searching, trials",
+    "evaluate": "Answering further tests, classifiers",
+    "train": "Training, cells",
+    "test": "Testing",
 }
 
 _FILE = click.Path(path_type=Path)
@@ -88,37 +89,18 @@ def _drop_absent(values: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-@contextmanager
-def _progress_bar() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    bar = Progress(
-        TextColumn("{task.description:<13}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    lines: dict[str, Any] = {}
+def _tell_stages(progress: Progress, n_jobs: int | None) -> Stages:
+    """Return what shows the stages of a run, each as a stage of its own."""
+    tells: dict[str, Tell] = {}
+    at_a_time = n_jobs or os.cpu_count() or 1
 
     def tell(stage: str, done: int, total: int) -> None:
-        if stage not in lines:
-            lines[stage] = bar.add_task(_STAGES.get(stage, stage), total=total)
-        bar.update(lines[stage], completed=done, total=total)
+        if stage not in tells:
+            tells[stage] = progress(_STAGES.get(stage, stage), total)
+        running = min(at_a_time, total - done) if stage in {"search", "train"} else 0
+        tells[stage](done, total, running=running)
 
-    with bar:
-        yield tell
+    return tell
 
 
 @click.command(short_help="Run the IE test: transform, retrain, compare, decide.")
@@ -256,6 +238,7 @@ def _progress_bar() -> Iterator[Progress]:
     show_default=True,
     help="Folder of the run; the same folder continues it.",
 )
+@allow_code
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of a table.")
 @click.option(
     "--fail-on-reject",
@@ -268,6 +251,7 @@ def _progress_bar() -> Iterator[Progress]:
     help="Exit with status 3 unless accuracy and answers are shown to stay within their margins.",
 )
 @click.pass_context
+@csv_option(expose=True)
 def command(
     ctx: click.Context,
     /,
@@ -298,26 +282,25 @@ def command(
 
     from ietest_fast.experiment.run import run
 
-    checked = _check(config, overrides)
+    checked = _check(config, overrides, allow_code=options["allow_code"])
     try:
-        with _progress_bar() as progress:
-            result = run(checked, out, progress=progress)
+        with show_progress() as progress:
+            result = run(checked, out, progress=_tell_stages(progress, checked.n_jobs))
     except KeyboardInterrupt:
         again = shlex.join(["ietest-fast", *sys.argv[1:]])
-        click.echo(
-            f"Interrupted. What is finished is kept in {out}; go on with:\n  {again}", err=True
-        )
+        kept = f"Interrupted. What is finished is kept in {out}; go on with:"
+        echo(kept, f"  {again}", err=True)
         ctx.exit(130)
 
     from ietest_fast.report import print_summary, write_figures
 
     figures = write_figures(result)
     if as_json:
-        click.echo(json.dumps(result.to_dict(), indent=1, allow_nan=False))
+        print_json(result.to_dict(), indent=1)
     else:
         print_summary(result, make_console())
         names = ", ".join(path.name for path in figures)
-        click.echo(f"In {out}: results.json, {names}")
+        echo(f"In {out}: results.json, {names}")
     ctx.exit(
         exit_status(
             reject=result.reject,
@@ -364,17 +347,19 @@ def _refuse_word_options(options: dict[str, Any]) -> None:
         )
 
 
-def _check(config: Path | None, overrides: dict[str, Any]) -> RunConfig:
+def _check(config: Path | None, overrides: dict[str, Any], *, allow_code: bool) -> RunConfig:
     """Read the configuration; a mistake in the options is one of usage."""
     from ietest_fast.errors import ConfigError
     from ietest_fast.experiment.config import check_config, read_config
 
     try:
-        return check_config(overrides) if config is None else read_config(config, overrides)
+        if config is None:
+            return check_config(overrides)
+        return read_config(config, overrides, allow_code=allow_code)
     except ConfigError as error:
         if config is not None:
             try:
-                read_config(config)
+                read_config(config, allow_code=allow_code)
             except ConfigError:
                 raise error from None  # something is wrong without the options, too
         raise click.UsageError(str(error)) from error
@@ -384,8 +369,8 @@ def _list_models() -> None:
     from ietest_fast.models.registry import describe_models
 
     for name, line in describe_models().items():
-        click.echo(f"{name:<12} {line}")
-    click.echo('Or "package.module:Class" for a model of your own; see docs/models.md.')
+        echo(f"{name:<12} {line}")
+    echo('Or "package.module:Class" for a model of your own; see docs/models.md.')
 
 
 def _demo(options: dict[str, Any]) -> dict[str, Any] | bool | None:
@@ -457,6 +442,7 @@ def _overrides(options: dict[str, Any]) -> dict[str, Any]:
                 "cluster": options["clusters"],
                 "missing_text": "drop" if options["drop_missing_texts"] else None,
                 "quoted": options["quoted"],
+                "csv": options["csv"],
                 "shuffle_labels": options["shuffle_labels"] or None,
                 "name": options["data_name"],
             },

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,10 +14,8 @@ from ietest_fast.cli.options import (
     SignificanceLevel,
     check_not_given,
 )
-from ietest_fast.cli.printing import print_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json
 
 
 class SizesType(click.ParamType[Any]):
@@ -151,12 +147,13 @@ def command(
     from ietest_fast.stats import simulate
 
     own = (df, skew, discordance, icc, correlation)
-    with _progress(options["n_tables"]) as progress:
+    with show_progress() as progress:
+        tell = progress("Simulating, tables", options["n_tables"])
         if setting.differences is not None and all(value is None for value in own):
             result = simulate(
                 differences=setting.differences,
                 clusters=setting.clusters,
-                progress=progress,
+                progress=tell,
                 **options,
             )
         else:
@@ -170,13 +167,13 @@ def command(
                 icc=setting.icc if icc is None else icc,
                 n_classifiers=setting.n_classifiers if n_classifiers is None else n_classifiers,
                 classifier_correlation=setting.correlation if correlation is None else correlation,
-                progress=progress,
+                progress=tell,
                 **options,
             )
     if as_json:
         print_json(result.to_dict())
     else:
-        click.echo(str(result))
+        echo(*str(result).splitlines())
 
 
 def _check_usage_without_file(
@@ -278,21 +275,3 @@ def _estimate(
         correlation=min(1.0, correlation),
         differences=differences.T if scores else None,
     )
-
-
-@contextmanager
-def _progress(n_tables: int) -> Iterator[Callable[[int], None] | None]:
-    """Show a bar on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("tables", total=n_tables)
-
-        def tell(done: int) -> None:
-            bar.update(task, completed=done)
-
-        yield tell

@@ -17,19 +17,21 @@ from ietest_fast.cli.models import (
     need_one,
     read_label_map,
     say_run,
-    show_progress,
 )
 from ietest_fast.cli.options import (
     NAMES,
     OpenShare,
+    allow_code,
     check_margin,
     check_not_given,
+    csv_option,
     exit_status,
     split_names,
     test_options,
 )
-from ietest_fast.cli.printing import print_json, print_table
 from ietest_fast.cli.stress_logic import OF_LOGIC, is_logic, logic_options, run_command
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,10 +58,12 @@ _OF_MODELS = (
     "onnx-output",
     "precision",
     "max-length",
+    "threshold",
     "out",
     "keep-columns",
     "with",
     "suite",
+    "allow-code",
     "rules",
     "quantities",
     "quantities-column",
@@ -86,6 +90,7 @@ _OF_MODELS = (
     help="Run these tests instead of the paper's six: a TOML file with a table [tests]; or logic, "
     "properties of entailment and rules of inference.",
 )
+@allow_code
 @click.option(
     "--rules",
     type=click.Choice(["careful", "paper"]),
@@ -143,6 +148,7 @@ _OF_MODELS = (
 @logic_options
 @log_options
 @test_options
+@csv_option()
 def command(
     *,
     logs: tuple[str, ...],
@@ -234,7 +240,7 @@ def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
             quantities_column=options["quantities_column"],
         )
     else:
-        tests = dict(read_suite(options["suite"]))
+        tests = dict(read_suite(options["suite"], allow_code=options["allow_code"]))
     for text in split_tests([text for texts in options["others"] for text in texts]):
         if text in tests:
             raise click.UsageError(f"--with {text}: this test is in the suite already")
@@ -288,7 +294,8 @@ def _run(
     )
     if options["folder"] is not None:
         write_texts(suite, corpus, options["folder"])
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         found = evaluate(
             model,
             corpus,
@@ -334,7 +341,7 @@ def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, 
 
     paths = [Path(log) for log in logs]
     if all(path.is_file() and read_run(path) is not None for path in paths):
-        check_not_given(*OF_LOGS, because="is for predictions made elsewhere")
+        check_not_given(*OF_LOGS, "threshold", because="is for predictions made elsewhere")
         answers = read_answers(paths)
     else:
         found = read(tuple(logs), options, keep=[options["group_by"]]).predictions
@@ -359,6 +366,6 @@ def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:
     for profile in profiles:
         whose = f"{profile.name}: " if len(profiles) > 1 else ""
         for line in profile.remarks():
-            click.echo(f"{whose}{line}")
+            echo(f"{whose}{line}")
     for line in below:
-        click.echo(line)
+        echo(line)

@@ -15,10 +15,10 @@ from ietest_fast.cli.models import (
     need_one,
     read_label_map,
     say_run,
-    show_progress,
 )
 from ietest_fast.cli.options import add_options, check_not_given, split_names
-from ietest_fast.cli.printing import print_json, print_table
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -63,6 +63,7 @@ _OF_RUNS = (
     "onnx-output",
     "precision",
     "max-length",
+    "threshold",
     "out",
     "write",
     "clusters",
@@ -205,7 +206,8 @@ def _run(
         for name in ("draws", "nearest", "instances")
         if options[name] is not None
     }
-    with show_progress() as bar:
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
         answers, found = run_logic(
             load_model(onnx, model, options),
             corpus,
@@ -236,6 +238,6 @@ def _print(profiles: Sequence[LogicProfile], below: Sequence[str]) -> None:
     for profile in profiles:
         whose = f"{profile.name}: " if len(profiles) > 1 else ""
         for line in profile.remarks():
-            click.echo(f"{whose}{line}")
+            echo(f"{whose}{line}")
     for line in below:
-        click.echo(line)
+        echo(line)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, check_not_given
-from ietest_fast.cli.printing import print_json, show_bars
 from ietest_fast.plurals import say_count
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -169,19 +170,16 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     )
     if out is not None:
         check_plan(plan)
-    with show_bars() as progress:
-        n_shapes = sum(1 for task in tasks for each in task.templates for _ in each.sizes())
-        move = progress("Proving labels")
+    with show_progress() as progress:
         proved = prove_templates(
-            tasks, words, wordings=verbs, on_shape=lambda done: move(done, n_shapes)
+            tasks, words, wordings=verbs, on_shape=progress("Proving labels, shapes")
         )
         if out is None:
             _show(proved, plan, n_threads=threads, as_json=as_json)
             return
         n_rows = sum(each.n_rows for each in plan.splits)
-        advance = progress("Writing pairs")
         record = write_corpus(
-            proved, plan, n_threads=threads, on_rows=lambda done: advance(done, n_rows)
+            proved, plan, n_threads=threads, on_rows=progress("Writing pairs", n_rows)
         )
     _print_record(proved, plan, record, as_json=as_json)
 
@@ -330,15 +328,15 @@ def _print_record(
         print_json({"folder": str(plan.folder), **record})
         return
     said = [say_count(len(proved.templates), "template"), say_count(proved.n_shapes, "shape")]
-    click.echo(f"{', '.join(said)}, all labels proved.")
+    echo(f"{', '.join(said)}, all labels proved.")
     for split in plan.splits:
-        click.echo(f"{plan.path_of(split)}: {say_count(split.n_rows, 'pair')}")
+        echo(f"{plan.path_of(split)}: {say_count(split.n_rows, 'pair')}")
     (label, *others) = {plan.label_names[each.label] for each in proved.templates}
     if not others:
-        click.echo(f"All pairs have the label {label!r}.")
+        echo(f"All pairs have the label {label!r}.")
     if not plan.are_disjoint:
-        click.echo("The splits have names in common.")
-    click.echo(f"{plan.folder / RECORD}: how they were made")
+        echo("The splits have names in common.")
+    echo(f"{plan.folder / RECORD}: how they were made")
 
 
 def _show(
@@ -357,9 +355,9 @@ def _show(
         return
     for own in rows.values():
         for row in own:
-            click.echo(f"{row['premise']}")
-            click.echo(f"    {row['hypothesis']}")
-            click.echo(f"    {row['label']}  ({row['task']}, {row['template']})")
+            echo(f"{row['premise']}")
+            echo(f"    {row['hypothesis']}")
+            echo(f"    {row['label']}  ({row['task']}, {row['template']})")
 
 
 def _print_list(*, as_json: bool) -> None:
@@ -372,6 +370,6 @@ def _print_list(*, as_json: bool) -> None:
         about = describe_task(name)
         tasks.append({"name": name, "about": about, "templates": len(templates), "labels": labels})
         if not as_json:
-            click.echo(f"{name}: {about}  ({len(templates)} templates: {', '.join(labels)})")
+            echo(f"{name}: {about}  ({len(templates)} templates: {', '.join(labels)})")
     if as_json:
         print_json({"tasks": tasks})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,13 +18,13 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_resamples,
     choose_reworded,
+    csv_option,
     exit_status,
     invariance_options,
     is_given,
     strata_options,
     test_options,
 )
-from ietest_fast.cli.printing import print_json
 from ietest_fast.cli.verdicts import (
     Extra,
     beside,
@@ -33,6 +34,8 @@ from ietest_fast.cli.verdicts import (
     say_equivalence,
     sign,
 )
+from ietest_fast.report.progress import show_stage
+from ietest_fast.report.terminal import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +89,7 @@ if TYPE_CHECKING:
 @invariance_options
 @strata_options
 @test_options
+@csv_option()
 def command(
     *,
     files: tuple[str, ...],
@@ -124,7 +128,7 @@ def command(
             as_json=as_json,
             fail_on_reject=fail_on_reject,
         )
-    check_not_given(*OF_LOGS, because="is for logs of answers")
+    check_not_given(*OF_LOGS, "threshold", because="is for logs of answers")
     file = files[0] if files else None
     if file is not None and (original, transformed, versions) == (("A",), ("B",), None):
         original, transformed = _find_columns(file)
@@ -141,11 +145,13 @@ def command(
         check_resamples(options)
         if table.n < 2:
             raise InputError(f"a paired test needs at least two pairs, not {table.n}")
-        tested = _test_counts(table, alpha=alpha, options=options)
+        with show_stage("Testing"):
+            tested = _test_counts(table, alpha=alpha, options=options)
     else:
         assert file is not None  # noqa: S101 - one of the two is given
         given = _read(file, original, transformed, versions, options)
-        tested = _test_columns(given, original, versions, alpha=alpha, options=options)
+        with show_stage("Testing"):
+            tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
     invariance = _judge(result, given, alpha=alpha, options=options)
     if invariance is None:
@@ -337,11 +343,11 @@ _OUTCOMES = ("original_correct", "transformed_correct")
 
 def _are_logs(files: tuple[str, ...]) -> bool:
     """Whether files hold answers, rather than columns of outcomes or scores."""
-    if len(files) > 1:
+    if len(files) > 1 or Path(files[0]).is_dir():
         return True
     if any(is_given(name) for name in ("original", "transformed", "versions", "scores")):
         return False
-    if any(is_given(name.replace("-", "_")) for name in OF_LOGS):
+    if any(is_given(name.replace("-", "_")) for name in (*OF_LOGS, "threshold")):
         return True
     from ietest_fast.evaluation.readers import find_reader
     from ietest_fast.evaluation.readers.tables import holds_versions

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, choose_phis, word_options
-from ietest_fast.cli.printing import show_bars
+from ietest_fast.cli.options import MOST_THREADS, choose_phis, csv_option, word_options
+from ietest_fast.report.progress import show_progress
+from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +59,7 @@ _MOST_SHOWN = 60
     "--threads", metavar="N", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary, or the list, as JSON.")
+@csv_option()
 def command(  # noqa: PLR0917 - click calls it by keywords
     source: Path | None,
     target: Path | None,
@@ -102,25 +104,25 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         columns = [name.strip() for name in text_columns.split(",") if name.strip()]
         if not columns:
             raise click.BadParameter("no column is named", param_hint="--text-columns")
-    _check_source(source, columns)
+    n_rows = _check_source(source, columns)
 
     with (
         _told_when_interrupted(target),
-        show_bars() as progress,
+        show_progress() as progress,
         choice.plan() as planned,
     ):
-        count = progress("Learning from texts") if planned.learns else None
+        count = progress("Learning from texts, texts") if planned.learns else None
         told: list[str] = []
 
         def warn(message: str) -> None:
             told.append(message)
-            click.echo(f"Warning: {message}.", err=True)
+            echo(f"Warning: {message}.", err=True)
 
         material = Material(
             corpora=[TextFile(path=path, text_columns=columns) for path in trains or (source,)],
             tag_cache="temporary",
             n_threads=threads,
-            on_progress=None if count is None else lambda done: count(done, None),
+            on_progress=count,
             on_warning=warn,
         )
         transformation = planned.build(material)
@@ -132,7 +134,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
             edits_path=edits_path,
             label_column=label_column,
             n_threads=threads,
-            on_progress=progress("Transforming"),
+            on_progress=progress("Transforming, rows", n_rows),
         )
     if as_json:
         _print_json(summary, transformation, target, edits_path, told)
@@ -140,12 +142,14 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         _print_summary(summary, transformation, target, edits_path)
 
 
-def _check_source(source: Path, columns: list[str] | None) -> None:
+def _check_source(source: Path, columns: list[str] | None) -> int | None:
+    """Return how many rows there are about."""
     from ietest_fast.corpus.streams import open_batches
     from ietest_fast.transform.files import choose_text_columns
 
     with open_batches(source) as reader:
         choose_text_columns(source, reader.schema, columns)
+        return reader.n_rows_about
 
 
 def _print_kinds(*, as_json: bool) -> None:
@@ -155,16 +159,16 @@ def _print_kinds(*, as_json: bool) -> None:
 
     kinds = describe_kinds()
     if as_json:
-        click.echo(json.dumps(kinds, ensure_ascii=False, indent=2))
+        print_json(kinds)
         return
     for kind in kinds:
         package = "" if kind["package"] is None else f"  ({kind['package']})"
-        click.echo(f"{kind['name']}: {kind.get('summary', kind.get('error'))}{package}")
+        echo(f"{kind['name']}: {kind.get('summary', kind.get('error'))}{package}")
         for option in kind.get("options", ()):
             default = "needed" if option["required"] else json.dumps(option["default"])
             given = "" if option["default"] is None and not option["required"] else f" [{default}]"
             said = "" if option["description"] is None else f": {option['description']}"
-            click.echo(f"    {option['name']} ({option['type']}){said}{given}")
+            echo(f"    {option['name']} ({option['type']}){said}{given}")
 
 
 @contextlib.contextmanager
@@ -176,7 +180,7 @@ def _told_when_interrupted(target: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         # Ctrl-C may come in the moment between the file's name and the end of the command.
         done = _stamp(target) != before
-        click.echo(
+        echo(
             f"Interrupted. {target} is complete."
             if done
             else f"Interrupted. Nothing was written to {target}.",
@@ -201,7 +205,6 @@ def _print_json(
     edits: Path | None,
     told: list[str],
 ) -> None:
-    import json
 
     facts = {
         "out": str(target),
@@ -219,25 +222,25 @@ def _print_json(
         ],
         "most_uncounted": summary.most_uncounted,
     }
-    click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+    print_json(facts)
 
 
 def _print_summary(
     summary: FileSummary, transformation: Transformation, target: Path, edits: Path | None
 ) -> None:
     share = f" ({summary.n_changed / summary.n_rows:.1%})" if summary.n_rows else ""
-    click.echo(f"{target}: {summary.n_rows:,} rows, {summary.n_changed:,} changed{share}")
+    echo(f"{target}: {summary.n_rows:,} rows, {summary.n_changed:,} changed{share}")
     if summary.n_source_rows != summary.n_rows:
-        click.echo(f"made of {summary.n_source_rows:,} rows")
+        echo(f"made of {summary.n_source_rows:,} rows")
     if edits is not None:
-        click.echo(f"{edits}: {sum(summary.n_edits.values()):,} edits")
+        echo(f"{edits}: {sum(summary.n_edits.values()):,} edits")
     n_synonyms = transformation.describe().get("options", {}).get("n_synonyms")
     facts = "" if n_synonyms is None else f": {n_synonyms:,} synonyms"
-    click.echo(f"{transformation.name}@{transformation.fingerprint[:8]}{facts}")
+    echo(f"{transformation.name}@{transformation.fingerprint[:8]}{facts}")
     if not transformation.keeps_labels:
-        click.echo("Labels were set anew, for this transformation does not keep them.")
+        echo("Labels were set anew, for this transformation does not keep them.")
     for rule, count in summary.n_edits.items():
-        click.echo(f"  {rule:<14} {count:>12,}")
+        echo(f"  {rule:<14} {count:>12,}")
     most = [
         (f"{_shorten(old)} -> {_shorten(new)}", count)
         for old, new, count in summary.most_frequent()
@@ -245,10 +248,10 @@ def _print_summary(
     if most:
         too_low = summary.most_uncounted
         how_sure = f" (counts may be up to {too_low:,} too low)" if too_low else ""
-        click.echo(f"Most frequent{how_sure}:")
+        echo(f"Most frequent{how_sure}:")
         width = max(len(words) for words, _ in most)
         for words, count in most:
-            click.echo(f"  {words:<{width}} {count:>12,}")
+            echo(f"  {words:<{width}} {count:>12,}")
 
 
 def _shorten(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
+from ietest_fast.report.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -187,19 +187,19 @@ def print_test(
 ) -> None:
     """Print a test for people: first what is shown on the reworded texts, then over all."""
     if invariance is not None:
-        click.echo(f"{invariance.explanation}\n")
+        echo(f"{invariance.explanation}\n")
         for name, value in invariance.rows():
-            click.echo(f"{name:<24} {value}")
-        click.echo()
+            echo(f"{name:<24} {value}")
+        echo()
     said = str(result)
-    click.echo(said)
+    echo(*said.splitlines())
     if "estimate" in extra:
-        click.echo("\n" + "\n".join(extra["estimate"][1]))
-    click.echo(f"\n{verdict} (alpha = {alpha:g}).")
+        echo("", *extra["estimate"][1])
+    echo(f"\n{verdict} (alpha = {alpha:g}).")
     # What is said of the reworded texts takes the place of equivalence over all of them.
     above = {"estimate"} if invariance is None else {"estimate", "equivalence"}
     for name, (_, lines) in extra.items():
         for line in lines if name not in above else ():
             if line not in said:  # a warning that the test and equivalence share
-                click.echo(line)
-    click.echo(signature)
+                echo(line)
+    echo(signature)

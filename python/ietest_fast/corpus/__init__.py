@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.description import Overlap as Overlap
     from ietest_fast.corpus.description import describe as describe
     from ietest_fast.corpus.description import find_overlap as find_overlap
+    from ietest_fast.corpus.dialects import reading_csv as reading_csv
     from ietest_fast.corpus.reading import read_corpora as read_corpora
     from ietest_fast.corpus.reading import read_corpus as read_corpus
     from ietest_fast.corpus.reasoning import read_alpha_nli as read_alpha_nli
@@ -46,6 +47,7 @@ __all__ = [
     "read_corpora",
     "read_corpus",
     "read_delta_nli",
+    "reading_csv",
     "require_trainable",
     "split",
 ]
@@ -69,6 +71,7 @@ __getattr__, __dir__ = lazy_names(
         "read_corpora": "reading",
         "read_corpus": "reading",
         "read_delta_nli": "reasoning",
+        "reading_csv": "dialects",
         "require_trainable": "dataset",
         "split": "splitting",
     },

@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,8 @@ def check_columns(source: str | Path, names: Sequence[str], wanted: Sequence[str
         if found == 0:
             close = difflib.get_close_matches(name.lower(), [n.lower() for n in names], n=1)
             meant = next((n for n in names if close and n.lower() == close[0]), None)
-            hint = f"; did you mean {meant!r}?" if meant is not None else ""
+            hint = f"; did you mean {show_value(meant)}?" if meant is not None else ""
+            hint = _dialect_hint(names) or hint
             raise InputError(
                 f"there is no such column; the columns are {list_names(names)}{hint}",
                 path=source,
@@ -56,8 +58,11 @@ def find_text_columns(
             check_columns(source, names, choice)
     raise InputError(
         f"there are no columns premise and hypothesis, sentence1 and sentence2, text, or "
-        f"sentence; the columns are {list_names(names)}; say which columns hold the texts "
-        "(text_columns, --text-columns)",
+        f"sentence; the columns are {list_names(names)}"
+        + (
+            _dialect_hint(names)
+            or "; say which columns hold the texts (text_columns, --text-columns)"
+        ),
         path=source,
     )
 
@@ -72,9 +77,21 @@ def find_label_column(source: str | Path, names: Sequence[str], *, prefer_gold: 
     raise AssertionError("unreachable: the check above raises")
 
 
+def _dialect_hint(names: Sequence[str]) -> str:
+    """Say how a file has to be read whose header shows that it is read otherwise."""
+    if all(len(name) > 1 and name[0] == name[-1] == '"' for name in names) and names:
+        return "; double quotes enclose its fields: pass --quoted, or --csv quoted"
+    if len(names) == 1:
+        for sign in ",;|\t":
+            if sign in names[0]:
+                shown = {"\t": "tab", ",": "comma"}.get(sign, f"'{sign}'")
+                return f"; if {shown} separates its fields, pass --csv delimiter={shown}"
+    return ""
+
+
 def list_names(names: Sequence[str]) -> str:
     """Names in a row, cut where there are too many."""
-    shown = [repr(name) for name in names[:20]]
+    shown = [show_value(name) for name in names[:20]]
     if len(names) > len(shown):
         shown.append(f"and {len(names) - len(shown)} more")
     return ", ".join(shown) if shown else "no columns"

@@ -23,6 +23,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.plurals import say_count
 from ietest_fast.random import philox_key, philox_words
+from ietest_fast.signs import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,7 +132,7 @@ class Corpus:
             lines.append(
                 f"  dropped: {', '.join(f'{n:,} {why}' for why, n in self.dropped.items())}"
             )
-        return "\n".join(lines)
+        return "\n".join(map(escape, lines))
 
     @property
     def labels(self) -> NDArray[np.int8]:

@@ -7,18 +7,30 @@ functions here go through the file a second time, slowly, to name the line and w
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
+import functools
 import io
 import itertools
 import json
 import re
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from ietest_fast.errors import InputError
-from ietest_fast.files import check_file
+from ietest_fast.corpus.dialects import (
+    QuoteCheck,
+    current_dialect,
+    explain_quotes,
+    find_delimiter,
+)
+from ietest_fast.corpus.json_arrays import JsonArray, array_elements, find_array
+from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.files import LEAST_UNPACKED, check_file, open_file, refuse_unpacked
+from ietest_fast.plurals import say_count
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -42,7 +54,14 @@ _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 # Deeper than any data. Arrow's reader crashes at some thousands, Python's gives up earlier.
 _MOST_NESTED = 100
 _LONGEST_FIELD = 2**31 - 1
+_BYTES_AT_ONCE = 1 << 20
+_BYTES_OF_VALUE = 4  # of an offset, the least that a text takes
+_HEAD_BYTES = 1 << 20
+_WATCHED_BYTES = 1 << 20
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+SKIP_HINT = "--csv skip-bad-rows leaves such rows out, and counts them"
+"""What can be done about rows with another number of fields."""
 
 _MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -65,20 +84,70 @@ class Format:
     quoted
         Whether a field in double quotes is what stands inside them. In the original SNLI and MNLI
         files, and so in every TSV file unless said otherwise, a quote is an ordinary character.
+    delimiter
+        What separates the fields of a CSV or TSV file.
+    escape
+        What stands before a quote inside quotes; None: another quote.
+    skips_bad_rows
+        Whether rows with another number of fields than the header are left out, and counted.
+    n_before
+        Lines before the header.
+    array
+        Of JSON that is one array, or one object with an array in it; None for JSON lines.
     """
 
     kind: Kind
     compression: str | None = None
     quoted: bool = False
+    delimiter: str = ","
+    escape: str | None = None
+    skips_bad_rows: bool = False
+    n_before: int = 0
+    array: JsonArray | None = None
 
-    @property
-    def delimiter(self) -> str:
-        """What separates the fields of a CSV or TSV file."""
-        return "," if self.kind == "csv" else "\t"
+
+def find_format(path: Path, *, quoted: bool | None = None) -> Format:
+    """Tell the format of a file to read, from its name and its start.
+
+    Parameters
+    ----------
+    path
+        As for :func:`format_of`; the file is there.
+    quoted
+        As for :func:`format_of`, and as the user says otherwise (:func:`reading_csv`).
+
+    Raises
+    ------
+    InputError
+        If the name does not tell the format, or JSON begins as nothing that can be read.
+    """
+    said = current_dialect()
+    form = format_of(path, quoted=said.quoted if quoted is None else quoted)
+    if form.kind == "parquet":
+        return form
+    try:
+        with io.BufferedReader(open_bytes(path, form)) as stream:
+            if form.kind == "jsonl":
+                return replace(form, array=find_array(path, stream.read(_HEAD_BYTES)))
+            line = stream.readline(_HEAD_BYTES).decode("utf-8-sig", "replace")
+    except (pa.ArrowException, OSError, EOFError):
+        return form  # whoever reads it says what is wrong
+    delimiter, n_before = find_delimiter(line, form.delimiter)
+    if said.delimiter is not None:
+        delimiter = said.delimiter
+    if said.escape == delimiter:
+        raise InputError(f"csv: {said.escape!r} is the delimiter, and no escape", path=path)
+    return replace(
+        form,
+        delimiter=delimiter,
+        n_before=n_before,
+        escape=said.escape if form.quoted else None,
+        skips_bad_rows=said.skips_bad_rows,
+    )
 
 
 def format_of(path: Path, *, quoted: bool | None = None) -> Format:
-    """Tell the format from a file's name.
+    """Tell the format that a file has, or shall get, from its name.
 
     Parameters
     ----------
@@ -100,7 +169,10 @@ def format_of(path: Path, *, quoted: bool | None = None) -> Format:
             path=path,
         )
     return Format(
-        kind=kind, compression=compression, quoted=(kind == "csv") if quoted is None else quoted
+        kind=kind,
+        compression=compression,
+        quoted=(kind == "csv") if quoted is None else quoted,
+        delimiter="," if kind == "csv" else "\t",
     )
 
 
@@ -110,7 +182,7 @@ def check_readable(path: Path) -> None:
     try:
         if path.stat().st_size == 0:
             raise InputError("the file is empty", path=path)
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             start = stream.read(4)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
@@ -123,7 +195,20 @@ def check_readable(path: Path) -> None:
 
 def open_bytes(path: Path, form: Format) -> Any:
     """Open the file's bytes, decompressed, as an Arrow stream."""
+    status = check_file(path).stat()
+    if form.compression is not None and status.st_size <= LEAST_UNPACKED // 4:
+        _check_unpacked(path, form.compression, status.st_size, status.st_mtime_ns)
     return pa.input_stream(str(path), compression=form.compression)
+
+
+@functools.lru_cache(maxsize=16)
+def _check_unpacked(path: Path, compression: str, n_packed: int, _changed: int) -> None:
+    """Stop if a small file unpacks to more than it may; a large one is believed."""
+    n_bytes = 0
+    with contextlib.suppress(OSError), pa.input_stream(str(path), compression=compression) as file:
+        while data := file.read(_BYTES_AT_ONCE):  # who reads it says if it is damaged
+            n_bytes += len(data)
+            refuse_unpacked(path, n_bytes, n_packed)
 
 
 def column_names(path: Path, form: Format) -> list[str]:
@@ -139,6 +224,8 @@ def column_names(path: Path, form: Format) -> list[str]:
             names: dict[str, None] = {}
             for _, record in itertools.islice(json_records(path, form), 100):
                 names.update(dict.fromkeys(record))
+            if form.array is not None and not names:
+                raise InputError("the array has no objects in it", path=path)
             return list(names)
         for _, fields in field_records(path, form):
             return fields
@@ -153,9 +240,56 @@ def open_parquet(path: Path) -> Any:
 
     try:
         # What Arrow reads ahead, it keeps until the whole file has been read.
-        return pq.ParquetFile(path, pre_buffer=False)
+        file = pq.ParquetFile(check_file(path), pre_buffer=False)
     except UnicodeDecodeError as error:
         raise InputError("the name of a column is not UTF-8", path=path) from error
+    _check_values(path, file)
+    return file
+
+
+def _check_values(path: Path, file: Any) -> None:
+    """Stop if a Parquet file says that it holds more than a file of its size can."""
+    about, n_bytes = file.metadata, path.stat().st_size
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    refuse_unpacked(path, sum(group.total_byte_size for group in groups), n_bytes)
+    chunks = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
+    n_values = max(chunks, about.num_rows * max(1, about.num_columns))
+    refuse_unpacked(path, _BYTES_OF_VALUE * n_values, n_bytes)
+
+
+def check_repeats(path: Path, file: Any, columns: Sequence[str] | None = None) -> None:
+    """Stop if texts of a Parquet file, each stored once, are together more than it may hold.
+
+    A large file is believed: it cannot hide many terabytes in a few megabytes.
+    """
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    n_bytes = path.stat().st_size
+    schema = file.schema_arrow
+    names = [
+        field.name
+        for field in schema
+        if (columns is None or field.name in columns)
+        and (
+            pa.types.is_dictionary(field.type)
+            or pa.types.is_string(field.type)
+            or pa.types.is_binary(field.type)
+        )
+    ]
+    if n_bytes > LEAST_UNPACKED or not names:
+        return
+    with pq.ParquetFile(path, read_dictionary=names, pre_buffer=False) as coded:
+        total = 0
+        for batch in coded.iter_batches(columns=names):
+            for column in batch.columns:
+                kind = column.type
+                if pa.types.is_dictionary(kind) and not pa.types.is_primitive(kind.value_type):
+                    lengths = pc.binary_length(column.dictionary)
+                    total += pc.sum(pc.take(lengths, column.indices)).as_py() or 0
+                else:
+                    total += column.nbytes
+            refuse_unpacked(path, total, n_bytes)
 
 
 def has_no_rows(error: pa.ArrowException) -> bool:
@@ -164,40 +298,120 @@ def has_no_rows(error: pa.ArrowException) -> bool:
 
 
 def field_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
-    """First line (from 1) and fields of every record of a CSV or TSV file, header included."""
+    """First line (from 1) and fields of every record of a CSV or TSV file, header included.
+
+    Raises
+    ------
+    InputError
+        Where quotes break the rules, with the line and the column.
+    """
+    width: int | None = None
+    for number, fields in _all_records(path, form):
+        width = len(fields) if width is None else width
+        if len(fields) == width or not form.skips_bad_rows:
+            yield number, fields
+
+
+def _all_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
     lines = (line for _, line in _text_lines(path, form))
-    if form.quoted:
-        # Python's reader follows the same rules as Arrow's where it matters: quotes, doubled
-        # quotes, line ends inside quotes.
-        reader = csv.reader(lines, delimiter=form.delimiter)
-        while True:
-            number = reader.line_num + 1
-            # Python gives up at 131,072 characters, which a text may have. The limit is the
-            # whole program's, so it is changed for no longer than it has to be.
-            limit = csv.field_size_limit(_LONGEST_FIELD)
-            try:
-                fields = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                what = str(error)
-                if "new-line character" in what:  # Python's words are for programmers
-                    what = "a line end of CR alone; expected LF, or CR and LF, behind every line"
-                raise InputError(what, path=path, row=f"line {number}") from error
-            finally:
-                csv.field_size_limit(limit)
-            if fields:
-                yield number, fields
-    else:
-        for number, line in enumerate(lines, start=1):
+    for _ in range(form.n_before):
+        next(lines, None)
+    if not form.quoted:
+        for number, line in enumerate(lines, start=form.n_before + 1):
             bare = line.rstrip("\r\n")
             if bare:
                 yield number, bare.split(form.delimiter)
+        return
+    record: list[str] = []
+
+    def noted() -> Iterator[str]:
+        for line in lines:
+            record.append(line)
+            yield line
+
+    # Python's reader follows the same rules as Arrow's where it matters: quotes, doubled quotes,
+    # line ends inside quotes.
+    reader = csv.reader(noted(), delimiter=form.delimiter, escapechar=form.escape, strict=True)
+    header: list[str] = []
+    while True:
+        number = form.n_before + reader.line_num + 1
+        record.clear()
+        # Python gives up at 131,072 characters, which a text may have. The limit is the
+        # whole program's, so it is changed for no longer than it has to be.
+        limit = csv.field_size_limit(_LONGEST_FIELD)
+        column = None
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            what = str(error)
+            if "new-line character" in what:  # Python's words are for programmers
+                what = "a line end of CR alone; expected LF, or CR and LF, behind every line"
+            elif "expected after" in what or "unexpected end" in what:
+                what, column = explain_quotes("".join(record), form.delimiter, form.escape, header)
+            raise InputError(what, path=path, row=f"line {number}", column=column) from error
+        finally:
+            csv.field_size_limit(limit)
+        header = header or fields
+        if fields:
+            yield number, fields
+
+
+class QuoteWatch:
+    """Goes through a quoted CSV or TSV file beside Arrow, and stops where quotes break the rules.
+
+    Parameters
+    ----------
+    path, form
+        The file.
+    """
+
+    def __init__(self, path: Path, form: Format) -> None:
+        self._path, self._form = path, form
+        self._check = QuoteCheck(form.delimiter)
+        # What escapes mean, only the slower reader knows.
+        self._check.is_regular = form.escape is None
+        self._stream = open_bytes(path, form) if form.quoted else None
+
+    def advance(self, n_bytes: int | None = None) -> None:
+        """Look at so many more bytes; None for the rest of the file.
+
+        Raises
+        ------
+        InputError
+            Where quotes break the rules, with the line and the column.
+        """
+        while self._stream is not None and (n_bytes is None or n_bytes > 0):
+            block = self._stream.read(_WATCHED_BYTES) if self._check.is_regular else b""
+            self._check.feed(block, is_last=not block)
+            if n_bytes is not None:
+                n_bytes -= len(block)
+            if not block:
+                self._stream.close()
+                self._stream = None
+            if not self._check.is_regular:
+                for _ in _all_records(self._path, self._form):
+                    pass
+
+
+def warn_of_skipped(path: Path, n: int) -> None:
+    """Say how many rows of a file were left out because of their number of fields."""
+    if n:
+        warnings.warn(
+            f"{path}: {say_count(n, 'row')} with another number of fields than the header "
+            f"{'was' if n == 1 else 'were'} left out",
+            IetestWarning,
+            stacklevel=2,
+        )
 
 
 def json_records(path: Path, form: Format) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line (from 1) and object of every line of a JSONL file that is not blank."""
-    for number, line in _text_lines(path, form):
+    """Line (from 1) and object of every line of a JSONL file that is not blank.
+
+    Of JSON that is an array: the line in which each of its objects begins.
+    """
+    for number, line in _json_texts(path, form):
         if not line.strip():
             continue
         where = f"line {number}"
@@ -218,14 +432,21 @@ def json_records(path: Path, form: Format) -> Iterator[tuple[int, dict[str, Any]
             raise InputError(what, path=path, row=where) from error
         if not isinstance(record, dict):
             raise InputError(
-                f"one object {{...}} a line expected, here is {type(record).__name__} "
-                "(a file that is one big array has to be cut into lines first)",
+                f"one object {{...}} a line expected, here is {type(record).__name__}",
                 path=path,
                 row=where,
             )
         if "\\u" in line:
             _check_surrogates(path, where, record)
         yield number, record
+
+
+def _json_texts(path: Path, form: Format) -> Iterator[tuple[int, str]]:
+    if form.array is None:
+        yield from _text_lines(path, form)
+        return
+    with io.BufferedReader(open_bytes(path, form)) as stream:
+        yield from array_elements(path, stream, form.array)
 
 
 def _is_too_deep(line: str) -> bool:
@@ -315,7 +536,7 @@ def scan_json(
             kind = _json_kind(value)
             if name in texts and kind != "text":
                 raise InputError(
-                    f"is {json.dumps(value)[:40]}, text expected",
+                    f"is {show_value(value)}, text expected",
                     path=path,
                     row=f"line {number}",
                     column=name,
@@ -324,7 +545,7 @@ def scan_json(
                 if seen and change is None:
                     before, line = next(iter(seen.items()))
                     change = InputError(
-                        f"is {json.dumps(value)[:40]}, {before} expected as in line {line}",
+                        f"is {show_value(value)}, {before} expected as in line {line}",
                         path=path,
                         row=f"line {number}",
                         column=name,
@@ -430,7 +651,7 @@ def _check_widths(path: Path, form: Format) -> None:
             opened = any("\n" in field for field in fields)
             raise InputError(
                 f"{len(fields)} fields, {len(header)} expected as in the header"
-                + (" (is a quote left open?)" if opened else ""),
+                + (" (is a quote left open?)" if opened else f"; {SKIP_HINT}"),
                 path=path,
                 row=f"line {number}",
             )
@@ -458,7 +679,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands there twice")
+        raise ValueError(f"the key {show_value(twice)} stands there twice")
     return record
 
 

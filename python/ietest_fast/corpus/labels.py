@@ -1,10 +1,15 @@
-"""From the labels that stand in a file to small integers."""
+"""From the labels that stand in a file to small integers; the one place that compares labels.
+
+Two spellings name the same label if :func:`label_key` gives the same for them: case, white space
+around it, Unicode's several forms of a letter and other names of NLI's labels aside.
+"""
 
 from __future__ import annotations
 
 import difflib
 import json
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +36,22 @@ NOT_CONTRADICTED = frozenset(
 )
 """Names of the other label where contradictions are to be detected."""
 
-TWO_LABELS = NOT_ENTAILED | NOT_CONTRADICTED
-"""One of these stands for two of NLI's labels."""
+TWO_LABELS = ("not_entailment", "not_contradiction")
+"""What :func:`label_key` calls a label that stands for two of NLI's."""
+
+# Other names of NLI's labels, folded.
+_ALIASES = (
+    {
+        "entail": "entailment",
+        "entails": "entailment",
+        "entailed": "entailment",
+        "contradict": "contradiction",
+        "contradicts": "contradiction",
+        "contradictory": "contradiction",
+    }
+    | dict.fromkeys(NOT_ENTAILED, TWO_LABELS[0])
+    | dict.fromkeys(NOT_CONTRADICTED, TWO_LABELS[1])
+)
 
 MAX_LABELS = 127
 """Labels are int8."""
@@ -73,6 +93,17 @@ class EncodedLabels:
     dropped: dict[str, int]
 
 
+def label_key(name: str) -> str:
+    """Return what is the same for all spellings of a label.
+
+    These are names that differ in case, in white space around them or in Unicode's form of a
+    letter, and other names of NLI's labels: ``entailment``, ``neutral``, ``contradiction``,
+    ``not_entailment`` and ``not_contradiction`` stand for all of theirs.
+    """
+    folded = _fold(name)
+    return _ALIASES.get(folded, folded)
+
+
 def check_label_names(names: Sequence[str]) -> None:
     """Stop unless each label has a name of its own; case and white space around it aside.
 
@@ -81,12 +112,15 @@ def check_label_names(names: Sequence[str]) -> None:
     InputError
         If a name is empty, or is there twice.
     """
-    folded = [_fold(name) for name in names]
+    folded = [label_key(name) for name in names]
     for name, key in zip(names, folded, strict=True):
         if not key:
-            raise InputError(f"label names: one of {list(names)} is empty")
+            raise InputError(f"label names: one of {show_value(list(names))} is empty")
         if folded.count(key) > 1:
-            raise InputError(f"label names: {_cut(name)!r} is there {folded.count(key)} times")
+            raise InputError(
+                f"label names: {show_value(name)} is there {folded.count(key)} times; case, white "
+                "space around it and other names of NLI's labels aside"
+            )
 
 
 def encode_labels(
@@ -94,8 +128,9 @@ def encode_labels(
 ) -> EncodedLabels:
     """Map a column of labels, integers or names, to int8 codes.
 
-    A label is first looked up among the names (case-folded), then, unless numbers are among the
-    names, read as an index into them; ``1.0`` is the integer 1 where all labels are integers.
+    A label is first looked up among the names (by :func:`label_key`), then, unless numbers are
+    among the names, read as an index into them; ``1.0`` is the integer 1 where all labels are
+    integers.
     -1 and ``-`` mean that annotators did not agree on a label; a null, a NaN, an empty field and
     ``nan`` that there is none.
 
@@ -104,8 +139,8 @@ def encode_labels(
     column
         Integers, integral floats, booleans or strings.
     label_names
-        The names in order; None to use NLI's for pairs that are labelled so, and otherwise the
-        distinct values in sorted order.
+        The names in order; None to use NLI's for pairs that are labelled by these names or by 0, 1
+        and 2, all of which occur, and otherwise the distinct values in sorted order.
     is_pair
         Whether rows have two texts.
 
@@ -131,12 +166,12 @@ def encode_labels(
     if len(names) > MAX_LABELS:
         raise UnknownLabelError(
             0,
-            f"there are {len(names)} different labels, such as {_cut(names[0])!r} and "
-            f"{_cut(names[-1])!r}, and at most {MAX_LABELS} are possible; is this the column of "
-            "labels?",
+            f"there are {len(names)} different labels, such as {show_value(names[0])} and "
+            f"{show_value(names[-1])}, and at most {MAX_LABELS} are possible; is this the column "
+            "of labels?",
         )
 
-    by_name = {_fold(name): code for code, name in enumerate(names)}
+    by_name = {label_key(name): code for code, name in enumerate(names)}
     # Where integers are names, one that is none of them is a mistake and no index.
     by_number = {int(name): code for code, name in enumerate(names) if _is_integer(name)}
     if not by_number and not any(_DECIMAL.match(name) for name in names):
@@ -145,7 +180,7 @@ def encode_labels(
     reasons: dict[str, list[int]] = {NO_GOLD_LABEL: [], LABEL_MISSING: []}
     unknown: list[int] = []
     for index, (value, number) in enumerate(zip(values, plain, strict=True)):
-        code = by_name.get(_fold(value)) if value is not None else None
+        code = by_name.get(label_key(value)) if value is not None else None
         if code is None and number is not None and _is_integer(number):
             code = by_number.get(int(number))
         if code is not None:
@@ -164,6 +199,31 @@ def encode_labels(
     return EncodedLabels(codes=codes, names=names, dropped=dropped)
 
 
+def index_labels(column: pa.Array | pa.ChunkedArray, names: Sequence[str]) -> pa.Array:
+    """Return the place of each label among names, int32; null where it is none, or missing.
+
+    Parameters
+    ----------
+    column
+        Texts.
+    names
+        Of the labels.
+    """
+    texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = texts.dictionary_encode()
+    place_of = {answer_key(name): place for place, name in enumerate(names)}
+    found = [
+        None if value is None else place_of.get(answer_key(value))
+        for value in encoded.dictionary.to_pylist()
+    ]
+    return pa.array(found, pa.int32()).take(encoded.indices)
+
+
+def answer_key(name: str) -> str:
+    """Return what is the same for all spellings of a label, 1 and 1.0 among them."""
+    return label_key(_FRACTION.sub(r"\1", name.strip()))
+
+
 def names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] | None:
     """Return the names of labels that the ``datasets`` library notes in its tables, if any."""
     try:
@@ -177,7 +237,12 @@ def names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] |
 def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
+        column = pa.chunked_array(
+            [chunk.dictionary.take(chunk.indices) for chunk in column.chunks], kind.value_type
+        )
+        kind = column.type
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64(), safe=False)
         kind = column.type
     if pa.types.is_floating(kind):
         # pandas turns integers into floats as soon as one is missing.
@@ -221,7 +286,8 @@ def _is_string(kind: Any) -> bool:
 
 
 def _fold(name: str) -> str:
-    return name.strip().casefold()
+    plain = unicodedata.normalize("NFC", name.strip()).casefold()
+    return unicodedata.normalize("NFC", plain)
 
 
 def _absent(value: str | None) -> str | None:
@@ -250,30 +316,29 @@ def _without_fractions(values: list[str | None]) -> list[str | None]:
     return values
 
 
-def _cut(value: str) -> str:
-    return value if len(value) <= _LONGEST_SHOWN else f"{value[: _LONGEST_SHOWN - 4]} ..."
-
-
 def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
     present = sorted(v.strip() for v in values if v is not None and _absent(v) is None)
-    folded = {_fold(value) for value in present}
-    if is_pair:
-        if all(value.isdecimal() for value in folded):
-            return NLI_LABELS
-        if folded & set(NLI_LABELS) and not folded & TWO_LABELS:
-            return NLI_LABELS
     if all(_is_integer(value) for value in present):
-        return tuple(str(number) for number in sorted({int(value) for value in present}))
+        numbers = sorted({int(value) for value in present})
+        if is_pair and numbers == list(range(len(NLI_LABELS))):
+            return NLI_LABELS
+        return tuple(map(str, numbers))
+    keys = {label_key(value) for value in present}
+    if is_pair and keys & set(NLI_LABELS) and not keys & set(TWO_LABELS):
+        return NLI_LABELS
     # Of several spellings the last in order: "pos", not "Pos" or "POS".
-    spellings = {_fold(value): value for value in present}
+    spellings = {label_key(value): value for value in present}
     return tuple(spellings[key] for key in sorted(spellings))
 
 
 def _unknown_label(value: str, names: tuple[str, ...]) -> str:
     has_numbers = any(_is_integer(name) for name in names)
+    shown = [name if len(name) <= _LONGEST_SHOWN else show_value(name) for name in names]
     expected = ", ".join(
-        _cut(name) if has_numbers else f"{code} {_cut(name)}" for code, name in enumerate(names)
+        name if has_numbers else f"{code} {name}" for code, name in enumerate(shown)
     )
     close = difflib.get_close_matches(_fold(value), [_fold(name) for name in names], n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"unknown label {_cut(value)!r}; expected one of: {expected}, or - or -1 for none{hint}"
+    hint = f"; did you mean {show_value(close[0])}?" if close else ""
+    return (
+        f"unknown label {show_value(value)}; expected one of: {expected}, or - or -1 for none{hint}"
+    )

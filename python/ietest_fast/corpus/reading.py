@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,20 +19,24 @@ from ietest_fast.corpus.dataset import (
     rename_texts,
 )
 from ietest_fast.corpus.formats import (
+    SKIP_HINT,
     Format,
+    QuoteWatch,
     check_readable,
+    check_repeats,
     check_utf8,
     column_names,
     diagnose,
     field_records,
-    format_of,
+    find_format,
     has_no_rows,
     json_records,
     locate_row,
     open_bytes,
     open_parquet,
+    warn_of_skipped,
 )
-from ietest_fast.corpus.labels import names_in_metadata
+from ietest_fast.corpus.labels import NLI_LABELS, names_in_metadata
 from ietest_fast.corpus.reasoning_files import find_task, read_task
 from ietest_fast.corpus.streams import csv_options, open_batches
 from ietest_fast.errors import InputError
@@ -52,6 +57,7 @@ def read_corpus(
     missing_text: OnMissingText = "error",
     quoted: bool | None = None,
     labels_file: str | Path | None = None,
+    or_usual_texts: bool = False,
 ) -> Corpus:
     """Read and check a file of labelled texts or pairs of texts.
 
@@ -72,8 +78,8 @@ def read_corpus(
     label_names
         Names of the labels 0, 1, ... None to take them from a Parquet file of the ``datasets``
         library, else those of natural language inference (0 entailment, 1 neutral,
-        2 contradiction) for pairs that are labelled by them or by integers, else the distinct
-        labels in sorted order.
+        2 contradiction) for pairs that are labelled by these names or by 0, 1 and 2, all of which
+        occur, else the distinct labels in sorted order.
     keep_columns
         Further columns to keep.
     missing_text
@@ -84,6 +90,9 @@ def read_corpus(
     labels_file
         Of α-NLI: one label a line. None: the key ``label``, or the file beside `path` that the
         publication gives it, ``dev-labels.lst`` for ``dev.jsonl``.
+    or_usual_texts
+        Whether a file that has none of `text_columns` is read as without them; its texts get these
+        names.
 
     Returns
     -------
@@ -97,7 +106,7 @@ def read_corpus(
     """
     path = Path(path)
     check_readable(path)
-    form = format_of(path, quoted=quoted)
+    form = find_format(path, quoted=quoted)
     try:
         file = open_parquet(path) if form.kind == "parquet" else None
         names = column_names(path, form) if file is None else list(file.schema_arrow.names)
@@ -121,11 +130,7 @@ def read_corpus(
             "in a file of their own",
             path=path,
         )
-    if text_columns is None:
-        texts, canonical = find_text_columns(path, names)
-    else:
-        texts = (text_columns,) if isinstance(text_columns, str) else tuple(text_columns)
-        canonical = texts
+    texts, canonical = _find_texts(path, names, text_columns, or_usual=or_usual_texts)
     if label_column is None:
         label_column = find_label_column(path, names, prefer_gold="sentence1" in texts)
     # A text goes by its name in the file and by its name in the corpus.
@@ -135,6 +140,7 @@ def read_corpus(
 
     try:
         if file is not None:
+            check_repeats(path, file, wanted)
             table = file.read(columns=wanted).select(wanted)
             if label_names is None:
                 label_names = names_in_metadata(file.schema_arrow, label_column)
@@ -159,6 +165,20 @@ def read_corpus(
     )
 
 
+def _find_texts(
+    path: Path, names: Sequence[str], wanted: Sequence[str] | None, *, or_usual: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns of texts in a file, and what they are called in the corpus."""
+    if wanted is None:
+        return find_text_columns(path, names)
+    texts = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if or_usual and not set(texts) & set(names):
+        with contextlib.suppress(InputError):  # which would not name the user's columns
+            usual = find_text_columns(path, names)[0]
+            return (usual if len(usual) == len(texts) else texts), texts
+    return texts, texts
+
+
 def read_corpora(
     paths: Sequence[str | Path], *, keep_in_last: Sequence[str] = (), **options: Any
 ) -> tuple[Corpus, ...]:
@@ -167,20 +187,32 @@ def read_corpora(
     Parameters
     ----------
     paths
-        The first file's labels are the dataset's: one that occurs only later is unknown.
+        The first file's labels are the dataset's: one that occurs only later is unknown. But where
+        the numbers 0, 1 and 2 occur in all files of pairs together, they are NLI's labels.
     keep_in_last
         More columns to keep from the last file, which is where the test set comes from.
     **options
         As for :func:`read_corpus`.
     """
     corpora: list[Corpus] = []
-    for number, path in enumerate(paths, start=1):
-        if corpora and options.get("label_names") is None:
-            options["label_names"] = corpora[0].label_names
-        if number == len(paths):
-            kept = (*options.get("keep_columns", ()), *keep_in_last)
-            options["keep_columns"] = tuple(dict.fromkeys(kept))
-        corpora.append(read_corpus(path, **options))
+    try:
+        for number, path in enumerate(paths, start=1):
+            if corpora and options.get("label_names") is None:
+                options["label_names"] = corpora[0].label_names
+            if number == len(paths):
+                kept = (*options.get("keep_columns", ()), *keep_in_last)
+                options["keep_columns"] = tuple(dict.fromkeys(kept))
+            # The parts of one dataset may be of several makers, as XNLI's are.
+            corpora.append(read_corpus(path, **options, or_usual_texts=number > 1))
+    except InputError:
+        if not (corpora and options["label_names"] is corpora[0].label_names):
+            raise
+        if not corpora[0].is_pair or not {"0", "1", "2"}.issuperset(corpora[0].label_names):
+            raise
+        with contextlib.suppress(InputError):
+            options["label_names"] = NLI_LABELS
+            return read_corpora(paths, keep_in_last=keep_in_last, **options)
+        raise
     return tuple(corpora)
 
 
@@ -191,18 +223,28 @@ def _read_delimited(
 
     block_bytes = _BLOCK_BYTES
     while True:
-        options = csv_options(form, names, wanted, block_bytes=block_bytes)
+        skipped: list[None] = []
+        options = csv_options(
+            form,
+            names,
+            wanted,
+            block_bytes=block_bytes,
+            on_bad_row=partial(skipped.append, None),
+        )
         try:
-            return pacsv.read_csv(open_bytes(path, form), **options)
+            table = pacsv.read_csv(open_bytes(path, form), **options)
         except pa.ArrowInvalid as error:
             if has_no_rows(error):
                 return pa.schema([(name, pa.string()) for name in wanted]).empty_table()
             if "straddl" in str(error) and block_bytes < 1 << 30:
-                block_bytes *= 8  # a record longer than a block
+                block_bytes = min(8 * block_bytes, 1 << 30)  # a record longer than a block
                 continue
             if not form.quoted and "Expected" in str(error):
                 return _read_short_rows(path, form, names, wanted)
             raise
+        QuoteWatch(path, form).advance()
+        warn_of_skipped(path, len(skipped))
+        return table
 
 
 def _read_short_rows(
@@ -225,7 +267,7 @@ def _read_short_rows(
     for number, fields in records:
         if not needed <= len(fields) <= len(names):
             raise InputError(
-                f"{len(fields)} fields, {len(names)} expected as in the header",
+                f"{len(fields)} fields, {len(names)} expected as in the header; {SKIP_HINT}",
                 path=path,
                 row=f"line {number}",
             )
@@ -240,7 +282,7 @@ def _read_jsonl(path: Path, form: Format, texts: Sequence[str], wanted: Sequence
 
     kinds = _first_kinds(path, form, texts, wanted)
     block_bytes = _BLOCK_BYTES
-    while all(kind is not None for kind in kinds.values()):
+    while form.array is None and all(kind is not None for kind in kinds.values()):
         # All types are given: Arrow crashes where it has to find them in deeply nested values.
         options = pajson.ParseOptions(
             explicit_schema=pa.schema(list(kinds.items())), unexpected_field_behavior="ignore"
@@ -254,7 +296,7 @@ def _read_jsonl(path: Path, form: Format, texts: Sequence[str], wanted: Sequence
         except pa.ArrowInvalid as error:
             if "straddl" not in str(error) or block_bytes >= 1 << 30:
                 break
-            block_bytes *= 8
+            block_bytes = min(8 * block_bytes, 1 << 30)
         except pa.ArrowNotImplementedError:
             break
         else:

@@ -16,8 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.dataset import LABEL, Corpus
-from ietest_fast.corpus.formats import check_readable, format_of, json_records
+from ietest_fast.corpus.formats import check_readable, find_format, json_records
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
+from ietest_fast.files import read_text
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -258,7 +261,7 @@ def _by_hypothesis(table: pa.Table, codes: list[int]) -> pa.Table:
 
 def _read_records(path: Path) -> tuple[list[int], list[dict[str, Any]]]:
     check_readable(path)
-    form = format_of(path)
+    form = find_format(path)
     if form.kind != "jsonl":
         raise InputError(f"is {form.kind}, JSON lines (.jsonl) expected", path=path)
     found = list(json_records(path, form))
@@ -272,7 +275,9 @@ def _texts(path: Path, lines: list[int], records: list[dict[str, Any]], name: st
     for line, record in zip(lines, records, strict=True):
         value = record.get(name)
         if not isinstance(value, str):
-            problem = "the text is missing" if value is None else f"is {value!r}, text expected"
+            problem = (
+                "the text is missing" if value is None else f"is {show_value(value)}, text expected"
+            )
             raise InputError(problem, path=path, row=f"line {line}", column=name)
         texts.append(value)
     return texts
@@ -287,12 +292,14 @@ def _items(
     first: dict[Any, int] = {}
     for line, value in zip(lines, values, strict=True):
         if isinstance(value, bool) or not isinstance(value, str | int):
-            problem = "the id is missing" if value is None else f"is {value!r}, an id expected"
+            problem = (
+                "the id is missing" if value is None else f"is {show_value(value)}, an id expected"
+            )
             raise InputError(problem, path=path, row=f"line {line}", column=id_key)
         if first.setdefault(str(value), line) != line:
             raise InputError(
-                f"the id {value!r} stands in line {first[str(value)]} already; every row needs an "
-                "id of its own",
+                f"the id {show_value(value)} stands in line {first[str(value)]} already; every row "
+                "needs an id of its own",
                 path=path,
                 row=f"line {line}",
                 column=id_key,
@@ -322,8 +329,8 @@ def _alpha_labels(
     for source, line, value in found:
         if isinstance(value, bool) or str(value).strip() not in {"1", "2"}:
             raise InputError(
-                f"the label is {value!r}; 1 or 2 expected, the number of the more plausible "
-                "hypothesis",
+                f"the label is {show_value(value)}; 1 or 2 expected, the number of the more "
+                "plausible hypothesis",
                 path=source,
                 row=f"line {line}",
             )
@@ -345,10 +352,7 @@ def _labels_beside(path: Path) -> Path:
 
 def _label_lines(path: Path) -> Iterator[tuple[int, str]]:
     check_readable(path)
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8; one label a line expected", path=path) from error
+    text = read_text(path)
     for number, line in enumerate(text.rstrip().splitlines(), start=1):
         yield number, line.strip()
 
@@ -357,7 +361,7 @@ def _has_update(path: Path, lines: list[int], place: int, record: dict[str, Any]
     value = record.get("updatetypeimpossible", False)
     if not isinstance(value, bool):
         raise InputError(
-            f"is {value!r}, true or false expected",
+            f"is {show_value(value)}, true or false expected",
             path=path,
             row=f"line {lines[place]}",
             column="UpdateTypeImpossible",
@@ -368,10 +372,10 @@ def _has_update(path: Path, lines: list[int], place: int, record: dict[str, Any]
 
 def _update_code(path: Path, line: int, record: dict[str, Any]) -> int:
     value = record.get("updatetype")
-    folded = value.strip().lower() if isinstance(value, str) else value
+    folded = label_key(value) if isinstance(value, str) else value
     if folded not in UPDATE_LABELS:
         raise InputError(
-            f"is {value!r}; strengthener or weakener expected",
+            f"is {show_value(value)}; strengthener or weakener expected",
             path=path,
             row=f"line {line}",
             column="UpdateType",

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ietest_fast.corpus.columns import check_columns, list_names
 from ietest_fast.corpus.dataset import LABEL, Corpus
-from ietest_fast.corpus.formats import check_readable, column_names, format_of
+from ietest_fast.corpus.formats import check_readable, column_names, find_format
 from ietest_fast.corpus.reasoning import (
     ALPHA_NLI_PARTS,
     CONTEXT,
@@ -97,7 +97,7 @@ def task_of_file(path: str | Path) -> ReasoningTask | None:
     """
     path = Path(path)
     check_readable(path)
-    form = format_of(path)
+    form = find_format(path)
     return find_task(column_names(path, form)) if form.kind == "jsonl" else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -15,17 +16,20 @@ from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import (
     Format,
+    QuoteWatch,
     check_nesting,
     check_readable,
+    check_repeats,
     check_utf8,
     column_names,
     diagnose,
-    format_of,
+    find_format,
     has_no_rows,
     json_records,
     open_bytes,
     open_parquet,
     scan_json,
+    warn_of_skipped,
 )
 from ietest_fast.errors import InputError
 
@@ -38,17 +42,31 @@ _SLOW_BATCH_ROWS = 4096
 
 
 def csv_options(
-    form: Format, names: Sequence[str], columns: Sequence[str], *, block_bytes: int
+    form: Format,
+    names: Sequence[str],
+    columns: Sequence[str],
+    *,
+    block_bytes: int,
+    on_bad_row: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Arrow's options for a CSV or TSV file: every field a string, unquoted nothing a null."""
+    """Arrow's options for a CSV or TSV file: every field a string, unquoted nothing a null.
+
+    Rows with a wrong number of fields, if they are to be skipped, call `on_bad_row`.
+    """
     import pyarrow.csv as pacsv
 
+    def skip(_: Any) -> str:
+        on_bad_row()
+        return "skip"
+
     return {
-        "read_options": pacsv.ReadOptions(block_size=block_bytes),
+        "read_options": pacsv.ReadOptions(block_size=block_bytes, skip_rows=form.n_before),
         "parse_options": pacsv.ParseOptions(
             delimiter=form.delimiter,
             quote_char='"' if form.quoted else False,
+            escape_char=form.escape or False,
             newlines_in_values=form.quoted,
+            invalid_row_handler=skip if form.skips_bad_rows else None,
         ),
         "convert_options": pacsv.ConvertOptions(
             include_columns=list(columns),
@@ -94,6 +112,8 @@ class BatchReader:
     format : Format
     n_rows : int or None
         Rows of the file if the format knows them beforehand (Parquet).
+    n_rows_about : int or None
+        The same; of a text file that is not compressed an estimate, by the lines at its start.
     """
 
     def __init__(
@@ -111,6 +131,7 @@ class BatchReader:
         self.schema = schema
         self.format = form
         self.n_rows = n_rows
+        self.n_rows_about = _estimate_rows(path, form) if n_rows is None else n_rows
         self._batches = batches
         self._opened = opened
         self._explain = partial(diagnose, path, form) if explain is None else explain
@@ -135,6 +156,20 @@ class BatchReader:
         # Arrow's readers of text keep the file below them open until they are gone. Closing it here
         # would take it from the threads that read ahead.
         self._batches, self._opened = iter(()), None
+
+
+def _estimate_rows(path: Path, form: Format) -> int | None:
+    """Say how many rows a text file has, if its lines are as long as those at its start."""
+    if form.compression is not None:
+        return None
+    try:
+        with path.open("rb") as file:
+            start = file.read(_BLOCK_BYTES)
+            n_bytes = file.seek(0, os.SEEK_END)
+    except OSError:
+        return None  # whoever reads it says so
+    n_lines = start.count(b"\n") * n_bytes // max(len(start), 1)
+    return max(n_lines - (form.kind != "jsonl"), 1)
 
 
 def open_batches(
@@ -182,7 +217,7 @@ def open_batches(
     """
     path = Path(path)
     check_readable(path)
-    form = format_of(path, quoted=quoted)
+    form = find_format(path, quoted=quoted)
     try:
         if form.kind == "parquet":
             return _open_parquet(path, form, columns, batch_rows)
@@ -204,6 +239,7 @@ def _open_parquet(
     schema = pa.schema([schema.field(name) for name in chosen])
 
     def batches() -> Iterator[pa.RecordBatch]:
+        check_repeats(path, file, chosen)
         n_rows = 0
         for batch in file.iter_batches(batch_size=batch_rows, columns=chosen):
             for name in chosen:
@@ -229,7 +265,14 @@ def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> 
     names = column_names(path, form)
     chosen = list(names if columns is None else columns)
     check_columns(path, names, chosen)
-    options = csv_options(form, names, chosen, block_bytes=_BLOCK_BYTES)
+    skipped: list[None] = []
+    options = csv_options(
+        form,
+        names,
+        chosen,
+        block_bytes=_BLOCK_BYTES,
+        on_bad_row=lambda: skipped.append(None),
+    )
     try:
         reader = pacsv.open_csv(open_bytes(path, form), **options)
     except pa.ArrowInvalid as error:
@@ -237,7 +280,23 @@ def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> 
             raise
         schema = pa.schema([(name, pa.string()) for name in chosen])
         return BatchReader(path=path, schema=schema, form=form, batches=iter(()), n_rows=None)
-    return BatchReader(path=path, schema=reader.schema, form=form, batches=reader, n_rows=None)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        watch = QuoteWatch(path, form)
+        for batch in reader:
+            watch.advance(_BLOCK_BYTES)  # no batch reaches beyond its block
+            yield batch
+        watch.advance()
+        warn_of_skipped(path, len(skipped))
+
+    return BatchReader(
+        path=path,
+        schema=reader.schema,
+        form=form,
+        batches=batches(),
+        n_rows=None,
+        opened=reader,
+    )
 
 
 def _open_jsonl(
@@ -249,7 +308,7 @@ def _open_jsonl(
 ) -> BatchReader:
     names = column_names(path, form)
     check_columns(path, names, names if columns is None else columns)
-    if types_of == "start":
+    if types_of == "start" and form.array is None:
         check_nesting(path, form, _BLOCK_BYTES)
         with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return _open_uniform_json(path, form, names, columns, texts)

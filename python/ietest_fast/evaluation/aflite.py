@@ -10,7 +10,7 @@ import numpy as np
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.aflite_result import Difficulty, FilteringRound
 from ietest_fast.evaluation.logistic import fit_logistic
-from ietest_fast.evaluation.row_blocks import blocks, take_rows
+from ietest_fast.evaluation.row_blocks import MOST_FEATURE, are_features, blocks, take_rows
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import n_cores
 
@@ -287,9 +287,11 @@ def _check_features(features: Any) -> Any:
     if matrix.ndim != 2 or 0 in matrix.shape:
         shape = " x ".join(map(str, matrix.shape))
         raise InputError(f"features: have the shape {shape}; a row for each item expected")
-    n_wrong = sum(int((~np.isfinite(values[block])).sum()) for block in blocks(len(values)))
+    n_wrong = sum(int((~are_features(values[block])).sum()) for block in blocks(len(values)))
     if n_wrong:
-        raise InputError(f"features: {n_wrong:,} values are missing or infinite")
+        raise InputError(
+            f"features: {n_wrong:,} values are missing, infinite or beyond {MOST_FEATURE:.0e}"
+        )
     return matrix
 
 

@@ -13,12 +13,16 @@ from ietest_fast.corpus.labels import (
     TWO_LABELS,
     EncodedLabels,
     UnknownLabelError,
+    check_label_names,
     encode_labels,
+    label_key,
 )
 from ietest_fast.errors import InputError
+from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -37,11 +41,14 @@ def check_names(names: Sequence[str]) -> None:
     InputError
         If they are.
     """
-    folded = [name.strip().lower() for name in names]
-    if len(names) < 2 or not all(folded) or len(set(folded)) < len(folded):
+    try:
+        check_label_names(names)
+    except InputError as error:
         raise InputError(
-            f"labels need at least two different names, none of them empty, not {list(names)}"
-        )
+            f"labels need at least two different names, none of them empty: {error}"
+        ) from error
+    if len(names) < 2:
+        raise InputError(f"labels need at least two different names, not {show_value(list(names))}")
 
 
 def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
@@ -81,7 +88,7 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
         If predictions are numbers and gold labels are names, without a number among them.
     """
     names = encode_gold(gold, None).names
-    known = {name.casefold() for name in names}
+    known = {label_key(name) for name in names}
     has_numbers = not known or any(_are_numbers({name}) for name in known)
     predicted: set[str] = set()
     for each in answers:
@@ -99,7 +106,7 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
     seen = known | predicted
     numbers = {name for name in seen if _are_numbers({name})}
     if not known <= numbers:
-        return NLI_LABELS if known & set(NLI_LABELS) and not known & TWO_LABELS else names
+        return NLI_LABELS if known & set(NLI_LABELS) and not known & set(TWO_LABELS) else names
     if seen == {"0", "1", "2"} or numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
         return NLI_LABELS
     highest = max(map(int, known), default=0)
@@ -129,7 +136,7 @@ def encode_predictions(
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
     if unparsed != "error":
-        column = _known_only(column, names)
+        column = _known_only(column, names, path=answers.path, name=answers.predicted_column)
     try:
         encoded = encode_labels(column, label_names=names, is_pair=False)
     except UnknownLabelError as error:
@@ -152,12 +159,11 @@ def encode_predictions(
     return encoded.codes
 
 
-def _known_only(column: pa.ChunkedArray, names: tuple[str, ...]) -> pa.ChunkedArray:
+def _known_only(
+    column: pa.ChunkedArray, names: tuple[str, ...], *, path: str | Path, name: str
+) -> pa.ChunkedArray:
     """Return a column in which every value that is no label is null."""
-    kind = column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        column = column.cast(pa.string())
-    encoded = column.combine_chunks().dictionary_encode()
+    encoded = as_texts(column, path=path, name=name).dictionary_encode()
     values = encoded.dictionary.to_pylist()
     kept: list[str | None] = []
     for value in values:
@@ -177,9 +183,10 @@ def _values(answers: Answers) -> set[str]:
     """Return the distinct predictions of a log, case-folded; numbers as integers."""
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
+    numbers = column.cast(pa.float64()) if pa.types.is_floating(column.type) else None
     if (
-        pa.types.is_floating(column.type)
-        and not pc.all(pc.equal(pc.round(column), column), min_count=0).as_py()
+        numbers is not None
+        and not pc.all(pc.equal(pc.round(numbers), numbers), min_count=0).as_py()
     ):
         raise InputError(
             "holds numbers with decimals, which are no labels; `ietest-fast test` compares scores",
@@ -192,7 +199,7 @@ def _values(answers: Answers) -> set[str]:
         raise InputError(
             str(error), path=answers.path, row=f"row {error.row}", column=answers.predicted_column
         ) from error
-    return {name.casefold() for name in names}
+    return {label_key(name) for name in names}
 
 
 def _are_numbers(names: set[str]) -> bool:

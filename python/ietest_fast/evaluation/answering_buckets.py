@@ -10,11 +10,14 @@ from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import CHANGED, Predictions
 from ietest_fast.evaluation.running import (
+    NOT_PARSED,
     Evaluation,
+    check_parsed,
     identify_model,
+    list_probabilities,
     name_data,
+    say_unparsed,
     score_versions,
-    sum_classes,
 )
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.models.label_map import check_against_data, match_labels
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.buckets import Buckets
     from ietest_fast.models import TextClassifier
+    from ietest_fast.models.classifiers import Unparsed
 
 _ALL = "all wordings"
 
@@ -38,6 +42,7 @@ def answer_buckets(
     label_map: Mapping[str, str] | None = None,
     text_columns: Sequence[str] | None = None,
     keep_columns: Sequence[str] = (),
+    unparsed: Unparsed = "error",
     on_start: Callable[[int], None] | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> Evaluation:
@@ -57,6 +62,9 @@ def answer_buckets(
         Columns that the model sees; None for all of the buckets. One of two is partial input.
     keep_columns
         Further columns of the buckets that the long table gets, beside the texts.
+    unparsed
+        What becomes of answers that are no label: see
+        :func:`~ietest_fast.evaluation.running.check_parsed`.
     on_start, on_batch
         As for :func:`~ietest_fast.evaluation.running.score_versions`.
 
@@ -71,9 +79,10 @@ def answer_buckets(
     InputError
         If no item has a paraphrase, there is no such column, the labels cannot be matched, or are
         matched worse than they could be, a column to keep has the name of one that predictions
-        have, or the model fails.
+        have, an answer is no label, or the model fails.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if not buckets.n_paraphrases.any():
         raise InputError(
@@ -93,19 +102,20 @@ def answer_buckets(
     run = score_versions(model, {_ALL: table}, columns, on_start=on_start, on_batch=on_batch)
     scores = run.versions[_ALL]
     gold = mapping.of_data[corpus.labels]
-    predicted = mapping.of_model[scores.predicted]
+    predicted = mapping.classes_of(scores.predicted)
+    items = table["item"].combine_chunks()
+    lost = items.filter(pa.array(predicted < 0)).unique()
+    check_parsed(len(lost), unparsed)
     labels = pa.array(mapping.names)
     changed = _find_changed(buckets, columns)
     made: dict[str, Any] = {
         "item": table["item"],
         "version": table["version"],
         "gold": labels.take(pa.array(gold.astype(np.int32))),
-        "predicted": labels.take(pa.array(predicted.astype(np.int32))),
+        "predicted": labels.take(pa.array(predicted.astype(np.int32), mask=predicted < 0)),
     }
     if scores.probabilities is not None:
-        summed = sum_classes(scores.probabilities, mapping)
-        offsets = np.arange(len(summed) + 1, dtype=np.int32) * summed.shape[1]
-        made["probabilities"] = pa.ListArray.from_arrays(offsets, pa.array(summed.reshape(-1)))
+        made["probabilities"] = list_probabilities(scores.probabilities, mapping)
     made[CHANGED] = pa.array(changed)
     for name in (*buckets.text_columns, *kept):
         made.setdefault(name, table[name])
@@ -113,13 +123,15 @@ def answer_buckets(
     counts: dict[str, int] = dict.fromkeys(versions, 0)
     for name, differs in zip(versions, changed.tolist(), strict=True):
         counts[name] += differs
+    answers, dropped = pa.table(made), dict(buckets.dropped)
+    if len(lost) and unparsed == "drop":
+        answers = answers.filter(pc.invert(pc.is_in(items, value_set=lost)))
+        dropped[NOT_PARSED] = len(lost)
+    predictions = Predictions(
+        table=answers, label_names=mapping.names, dropped=dropped, source=buckets.source
+    )
     return Evaluation(
-        predictions=Predictions(
-            table=pa.table(made),
-            label_names=mapping.names,
-            dropped=buckets.dropped,
-            source=buckets.source,
-        ),
+        predictions=predictions,
         n_changed=counts,
         scores=run,
         backend=model.backend,
@@ -130,7 +142,7 @@ def answer_buckets(
             "be": model.backend.split()[0],
         },
         warning=check_against_data(mapping, gold, predicted),
-        warnings=(),
+        warnings=tuple(say_unparsed(predictions)),
     )
 
 

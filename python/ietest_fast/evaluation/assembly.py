@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import (
     Unparsed,
@@ -16,17 +17,17 @@ from ietest_fast.evaluation.answer_labels import (
     find_names,
 )
 from ietest_fast.evaluation.log_alignment import item_names
-from ietest_fast.evaluation.predictions import CHANGED, Predictions
-from ietest_fast.evaluation.schema import check_kept
+from ietest_fast.evaluation.log_texts import find_changed
+from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
+from ietest_fast.evaluation.running import NOT_PARSED
+from ietest_fast.evaluation.schema import check_kept, plain_type
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.evaluation.log_roles import Part
     from ietest_fast.evaluation.readers import Answers
-
-NOT_PARSED = "answer not parsed"
-"""Why an item is left out under ``--unparsed drop``."""
 
 
 def assemble(
@@ -175,7 +176,30 @@ def _assemble_outcomes(parts: list[Part], *, unparsed: Unparsed) -> tuple[Predic
         if left_out:
             table = table.filter(pa.array(~np.isin(item_names(part.log), left_out)))
         tables.append(table)
-    return _finish(tables, names, dropped, parts), notes
+    made = _finish(tables, names, dropped, parts)
+    n = 0 if names is None or parts[0].log.keys else _count_contradicted(made)
+    if n:
+        notes.append(
+            f"Warning: {n:,} answers are the same in two versions, and right in one only; right "
+            "and wrong are compared, the answers are not."
+        )
+        tables = [table.drop_columns("predicted") for table in tables]
+        made = _finish(tables, None, dropped, parts)
+    return made, notes
+
+
+def _count_contradicted(predictions: Predictions) -> int:
+    """Count answers that are the same in two versions, and right in one only."""
+    if "predicted" not in predictions.columns:
+        return 0
+    reference, *others = predictions.versions
+    return sum(
+        find_contradicted(own.pairs(version, reference=reference))[0]
+        for group in predictions.groups
+        for own in [predictions.select(**group) if group else predictions]
+        for version in others
+        if {reference, version} <= set(own.versions)
+    )
 
 
 def _nulls(values: Any) -> NDArray[np.bool_]:
@@ -191,47 +215,35 @@ def _unparsed(log: Answers) -> NDArray[np.bool_]:
 
 
 def _shared_names(logs: list[Answers]) -> tuple[str, ...] | None:
-    """Return the labels, if all logs name the same and have no others."""
-    names = logs[0].label_names
-    if names is None or any(log.label_names != names or _has_others(log, names) for log in logs):
+    """Return the labels, if those of each log are among those of one, and answers are no others."""
+    named = [log.label_names for log in logs if log.label_names is not None]
+    if len(named) < len(logs):
         return None
-    return names
+    names = max(named, key=len)
+    if any(not set(own) <= set(names) for own in named):
+        return None
+    return None if any(_has_others(log, names) for log in logs) else names
 
 
 def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, Any]:
     columns: dict[str, Any] = {"correct": pc.fill_null(log.correct, False)}
     for name, values in (("gold", log.gold), ("predicted", log.predicted)):
         if values is not None and log.is_scored:
-            columns[name] = values.combine_chunks().cast(pa.string())
-    if names is not None and log.probabilities is not None:
+            columns[name] = as_texts(values, path=log.path, name=name)
+    # Of other logs the labels may be in another order.
+    if names is not None and log.label_names == names and log.probabilities is not None:
         columns["probabilities"] = log.probabilities
     return columns
 
 
 def _has_others(log: Answers, names: tuple[str, ...]) -> bool:
     """Whether a log has answers that are none of the labels."""
-    return any(
-        values is not None
-        and bool(set(pc.unique(values.cast(pa.string())).drop_null().to_pylist()) - set(names))
-        for values in (log.gold, log.predicted)
-    )
-
-
-def _find_changed(part: Part, parts: list[Part]) -> pa.Array | None:
-    """Say which texts of a version differ from those of the first version of its classifier.
-
-    None where logs do not have their texts, or there is one version.
-    """
-    own = [other for other in parts if other.model == part.model]
-    first, log = own[0].log, part.log
-    if len({other.version for other in own}) < 2 or log.keys:
-        return None
-    if first.items is None or first.inputs is None or log.items is None or log.inputs is None:
-        return None
-    where = pc.index_in(log.items, value_set=first.items)
-    reference = first.inputs.take(where)
-    same = pc.equal(log.inputs.cast(pa.string()), reference.cast(pa.string()))
-    return pc.invert(pc.fill_null(same, False))
+    for values in (log.gold, log.predicted):
+        if values is not None:
+            texts = as_texts(pc.unique(values).drop_null(), path=log.path)
+            if index_labels(texts, names).null_count:
+                return True
+    return False
 
 
 def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
@@ -248,10 +260,34 @@ def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
     # What names the items may be kept by the name of the column that they make.
     kept = {k: v for k, v in log.columns.items() if k != "item" or not v.equals(log.items)}
     check_kept(kept, log.path)
-    changed = None if CHANGED in kept else _find_changed(part, parts)
+    changed = None if CHANGED in kept else find_changed(part, parts)
     if changed is not None:
         made[CHANGED] = changed
     return pa.table(made | kept)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _with_one_type(tables: list[pa.Table]) -> list[pa.Table]:
+    """Make texts of columns that have another type in each table, unless all are numbers."""
+    kinds: dict[str, set[pa.DataType]] = {}
+    for each in (column for table in tables for column in table.schema):
+        kinds.setdefault(each.name, set()).add(each.type)
+    mixed = {
+        name
+        for name, own in kinds.items()
+        if len(own - {pa.null()}) > 1 and not all(map(_is_number, own - {pa.null()}))
+    }
+    return [
+        table.cast(
+            pa.schema(
+                [pa.field(f.name, pa.string() if f.name in mixed else f.type) for f in table.schema]
+            )
+        )
+        for table in tables
+    ]
 
 
 def _finish(
@@ -262,11 +298,9 @@ def _finish(
 ) -> Predictions:
     plain = []
     for table in tables:
-        fields = [
-            pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type)
-            for f in table.schema
-        ]
+        fields = [pa.field(f.name, plain_type(f.type)) for f in table.schema]
         plain.append(table.cast(pa.schema(fields)))
+    plain = _with_one_type(plain)
     source = str(parts[0].log.path)
     if not any(table.num_rows for table in plain):
         raise InputError("no item is left", path=source)

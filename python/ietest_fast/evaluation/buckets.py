@@ -15,8 +15,9 @@ from ietest_fast.corpus.dataset import LABEL, Corpus
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.bucket_rows import error_of_missing
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.schema import plain_type
 from ietest_fast.plurals import say_count
+from ietest_fast.signs import escape
+from ietest_fast.values import as_items, name_versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +81,7 @@ class Buckets:
 
     def __repr__(self) -> str:
         alone = f", {self.n_alone:,} of them with one wording" if self.n_alone else ""
-        return (
+        return escape(
             f"Buckets({say_count(self.n_buckets, 'item')} in "
             f"{say_count(self.table.num_rows, 'wording')}{alone}, "
             f"from {self.source})"
@@ -202,17 +203,8 @@ class Buckets:
 def _with_plain_names(table: pa.Table, source: str) -> pa.Table:
     """Return the table with items as strings or int64 and versions as strings, none missing."""
     for name in ("item", "version"):
-        column = table[name]
-        column = column.cast(plain_type(column.type))
-        kind = column.type
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if name == "item" and pa.types.is_integer(kind):
-            column = column.cast(pa.int64())
-        elif is_text:
-            column = column.cast(pa.string())
-        else:
-            wanted = "texts or integers" if name == "item" else "texts"
-            raise InputError(f"is {kind}, {wanted} expected", path=source, column=name)
+        as_names = as_items if name == "item" else name_versions
+        column = pa.chunked_array([as_names(table[name], path=source, name=name)])
         if column.null_count:
             raise error_of_missing(column, name, source, "row {}".format)
         table = table.set_column(table.column_names.index(name), name, column)

@@ -11,11 +11,13 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.strata import comparable_answers, look_closer
+from ietest_fast.evaluation.schema import MOST_KINDS
+from ietest_fast.evaluation.strata import look_closer
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
     DEFAULT_MARGIN,
     Verdict,
+    chance_limit,
     cochran_q_test,
     holm,
     is_collapsed,
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 # With more different right answers than this they are no classes that a model could collapse to.
 _MOST_CLASSES = 127
+# Right answers that recur less often than this are no classes, where answers are free texts.
+_ROWS_OF_A_KIND = 5
 
 # Equivalence is tested below this level.
 _MOST_ALPHA = 0.5
@@ -68,7 +72,7 @@ class VersionTest:
         Whether ``p_adjusted`` lies below alpha.
     collapsed
         Whether the classifier gives one class only, or is at chance, on the reference; None where
-        answers are free text.
+        right answers are no classes. Of free texts the log's marks say which are right.
     invariance
         Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted`` and
         by p-values of labels that are adjusted likewise.
@@ -400,9 +404,6 @@ def _test(
         method=cast("Method | None", method),
         **options,
     )
-    gold = pairs.gold
-    is_known = (gold >= 0).all() and len(np.unique(gold)) <= _MOST_CLASSES
-    has_answers = "predicted" in pairs.predictions.columns
     return VersionTest(
         group=group,
         pairs=pairs,
@@ -410,8 +411,25 @@ def _test(
         result=result,
         p_adjusted=result.p_value,
         reject=False,
-        collapsed=is_collapsed(pairs.original, gold) if is_known and has_answers else None,
+        collapsed=_find_collapsed(pairs),
     )
+
+
+def _find_collapsed(pairs: Pairs) -> bool | None:
+    """Say whether a classifier has collapsed on the reference; None where nobody can tell.
+
+    Of free texts the marks say how many are right; they are no classes if right answers hardly ever
+    recur.
+    """
+    gold = pairs.gold
+    kinds = np.unique(gold).size
+    if (gold < 0).any() or kinds > _MOST_CLASSES:
+        return None
+    if pairs.answers is not None:
+        return is_collapsed(pairs.original, gold)
+    if kinds == 1 or kinds > MOST_KINDS or gold.size < _ROWS_OF_A_KIND * kinds:
+        return None
+    return float(pairs.sample.original_correct.mean()) <= chance_limit(gold)
 
 
 def _judge(
@@ -419,7 +437,7 @@ def _judge(
 ) -> InvarianceTestResult:
     """Judge a version on the texts that are reworded in it."""
     pairs = test.pairs
-    answers = comparable_answers(pairs)
+    answers = pairs.answers
     gold = pairs.gold
     is_known = bool((gold >= 0).all())
     return judge_pairs(

@@ -13,14 +13,15 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus import corpus_from_table, open_batches, read_corpus
 from ietest_fast.corpus.columns import check_columns, find_label_column
-from ietest_fast.corpus.formats import format_of
+from ietest_fast.corpus.formats import format_of, open_parquet
 from ietest_fast.corpus.reasoning_files import find_task
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.aflite import filter_adversarially
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.schema import is_predictions, plain_type
+from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.evaluation.vector_file import read_vectors
 from ietest_fast.evaluation.word_features import count_word_features
+from ietest_fast.values import as_texts, name_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -199,7 +200,9 @@ def mark_difficulty(
             items.labels,
             n_train=used_train,
             slice_size=used_slice,
-            groups=None if groups is None else _plain(items.table[groups]),
+            groups=None
+            if groups is None
+            else as_texts(items.table[groups], path=path, name=groups),
             n_threads=n_threads,
             on_progress=on_progress,
             **options,
@@ -248,10 +251,9 @@ def _read_table(path: Path) -> pa.Table:
         table = pa.Table.from_batches(list(batches), schema=batches.schema)
     if format_of(path).kind != "parquet":
         return table
-    import pyarrow.parquet as pq
-
     # What a table of answers says of itself goes with it.
-    return table.replace_schema_metadata(pq.read_schema(path).metadata)
+    with open_parquet(path) as file:
+        return table.replace_schema_metadata(file.schema_arrow.metadata)
 
 
 def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -259,7 +261,7 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
     n = len(corpus)
     if item is None:
         return np.arange(n), np.arange(n)
-    column = _plain(corpus.table[item])
+    column = as_texts(corpus.table[item], path=corpus.source, name=item)
     if column.null_count:
         row = pc.index(pc.is_null(column), pa.scalar(True)).as_py()
         raise InputError(
@@ -272,14 +274,11 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
     first = np.full(int(codes.max()) + 1, n, np.int64)
     np.minimum.at(first, codes, np.arange(n))
     if "version" in corpus.table.column_names:
-        is_original = pc.fill_null(pc.equal(_plain(corpus.table["version"]), ORIGINAL), False)
+        versions = name_versions(corpus.table["version"], path=corpus.source)
+        is_original = pc.fill_null(pc.equal(versions, ORIGINAL), False)
         rows = np.flatnonzero(is_original.to_numpy(zero_copy_only=False))[::-1]
         first[codes[rows]] = rows
     return codes, first
-
-
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    return column.cast(plain_type(column.type)).combine_chunks()
 
 
 def _make_features(

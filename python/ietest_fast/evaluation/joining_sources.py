@@ -14,7 +14,7 @@ from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.bucket_rows import find_mixed, name_items
 from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
-from ietest_fast.evaluation.schema import GROUPS, plain_type
+from ietest_fast.evaluation.schema import GROUPS, align_item_types, plain_type
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _join(
     same: Sequence[str],
 ) -> pa.Table:
     """Join tables of wordings: originals once, each of the others with its source."""
-    tables = _with_items_alike(tables)
+    tables = dict(zip(tables, align_item_types([*tables.values()]), strict=True))
     seen: dict[tuple[object, ...], tuple[str, tuple[object, ...]]] = {}
     parts = []
     for name, table in tables.items():
@@ -263,18 +263,3 @@ def _join(
             f"the tables cannot be put together: {shorten_error(error)}",
             path=[*sources.values()][-1],
         ) from error
-
-
-def _with_items_alike(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Return tables whose items have one type: texts if they differ, so that 1 and "1" are one."""
-    kinds = {plain_type(table["item"].type) for table in tables.values()}
-    if len(kinds) == 1:
-        return dict(tables)
-    return {
-        name: table.set_column(
-            table.column_names.index("item"),
-            "item",
-            table["item"].cast(plain_type(table["item"].type)).cast(pa.string()),
-        )
-        for name, table in tables.items()
-    }

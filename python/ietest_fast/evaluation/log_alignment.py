@@ -2,19 +2,184 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
-from ietest_fast.values import read_ids
+from ietest_fast.plurals import say_count
+from ietest_fast.values import are_ids, as_texts, read_ids, show_value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ietest_fast.evaluation.log_roles import Part
     from ietest_fast.evaluation.readers import Answers
+
+Epochs = Literal["all", "first", "mean"]
+
+
+def prepare(
+    logs: Sequence[Answers], *, epochs: Epochs, threshold: float | None
+) -> tuple[list[Answers], list[str]]:
+    """Give the rows of logs names of one type, each row one of its own.
+
+    Parameters
+    ----------
+    logs
+        As they were read.
+    epochs
+        What to do with several answers of a log to an item: compare each with the same one of the
+        other logs, take the first, or the mean of their scores.
+    threshold
+        The least mean that is right; None: 1 is right and 0 wrong.
+
+    Returns
+    -------
+    tuple
+        The logs, and sentences about what was done.
+
+    Raises
+    ------
+    InputError
+        If a mean is neither right nor wrong.
+    """
+    found, notes = [], []
+    for log in logs:
+        own, n = _drop_copies(log)
+        if n:
+            again = say_count(n, "answer", "answers")
+            notes.append(f"{log.path}: {again} to the same input once more; one of each counts.")
+        found.append(own)
+    if len({log.items.type for log in found if log.items is not None}) > 1:
+        found = [
+            log if log.items is None else replace(log, items=log.items.cast(pa.string()))
+            for log in found
+        ]
+    if not any(_n_repeats(log) > 1 for log in found):
+        return found, notes
+    which = sorted({log.repeats.noun for log in found if log.repeats is not None})[0]
+    if epochs == "all":
+        column = sorted({log.repeats.column for log in found if log.repeats is not None})[0]
+        notes.append(
+            f"Items were answered in several {which}s; --clusters {column} takes the answers to an "
+            f"item together, --epochs first or mean makes one of them."
+        )
+        return [_name_repeats(log) for log in found], notes
+    notes.append(
+        f"Of the answers of several {which}s to an item, "
+        + ("the first counts." if epochs == "first" else "the mean score counts.")
+    )
+    return [_take_one(log, epochs, threshold) for log in found], notes
+
+
+def _n_repeats(log: Answers) -> int:
+    """Return how many answers there are to an item, at most."""
+    if log.repeats is None or log.items is None or not len(log):
+        return 1
+    return int(pc.max(pc.value_counts(log.items).field("counts")).as_py())
+
+
+def _drop_copies(log: Answers) -> tuple[Answers, int]:
+    """Leave out rows that say the same of the same input again, and count them.
+
+    Evaluation on several machines pads what it gives out: the last documents are answered twice.
+    """
+    if log.items is None or log.inputs is None or log.repeats is not None or log.keys:
+        return log, 0
+    if are_ids(log.items):
+        return log, 0
+    said = [
+        values.to_pylist()
+        for values in (log.items, log.inputs, log.gold, log.predicted, log.correct)
+        if values is not None
+    ]
+    first: dict[tuple[Any, ...], int] = {}
+    for row, values in enumerate(zip(*said, strict=True)):
+        first.setdefault(values, row)
+    return _take(log, pa.array(first.values(), pa.int32())), len(log) - len(first)
+
+
+def _name_repeats(log: Answers) -> Answers:
+    """Give every answer to an item a name of its own, and keep the item's."""
+    if log.repeats is None or log.items is None:
+        return log
+    items = log.items.cast(pa.string())
+    numbers = log.repeats.numbers.cast(pa.string())
+    named = pc.binary_join_element_wise(items, numbers, f", {log.repeats.noun} ")
+    return replace(log, items=named, columns=log.columns | {log.repeats.column: items})
+
+
+def _take_one(log: Answers, epochs: Epochs, threshold: float | None) -> Answers:
+    """Make one answer of all to an item.
+
+    Of the mean, the answer is the first that is as right or wrong as the mean.
+    """
+    if _n_repeats(log) < 2:
+        return log
+    assert log.repeats is not None  # noqa: S101 - several were counted
+    assert log.items is not None  # noqa: S101 - the same
+    numbers = np.argsort(log.repeats.numbers.to_numpy(zero_copy_only=False), kind="stable")
+    rows: dict[Any, list[int]] = {}
+    items = log.items.to_pylist()
+    for row in numbers.tolist():
+        rows.setdefault(items[row], []).append(row)
+    own = [rows[item] for item in dict.fromkeys(items)]
+    if epochs == "first":
+        return _take(log, pa.array([each[0] for each in own], pa.int32()))
+    assert log.correct is not None  # noqa: S101 - of logs that have several answers
+    right = log.correct.to_pylist()
+    scores = right if log.repeats.scores is None else log.repeats.scores.to_pylist()
+    outcomes: list[bool | None] = []
+    chosen = []
+    for each in own:
+        outcome = _judge_mean([scores[row] for row in each], threshold, log, items[each[0]])
+        outcomes.append(outcome)
+        chosen.append(next((row for row in each if right[row] is outcome), each[0]))
+    taken = _take(log, pa.array(chosen, pa.int32()))
+    return replace(taken, correct=pa.array(outcomes, pa.bool_()))
+
+
+def _judge_mean(
+    scores: list[float | None], threshold: float | None, log: Answers, item: Any
+) -> bool | None:
+    """Say whether a mean of scores is right; None if none was scored."""
+    known = [score for score in scores if score is not None]
+    if not known:
+        return None
+    mean = math.fsum(known) / len(known)
+    if threshold is None and mean not in {0.0, 1.0}:
+        raise InputError(
+            f"the mean score of item {item!r} is {mean:.4g} over {len(known)}, neither right nor "
+            "wrong; --threshold 0.5 counts means of 0.5 and more as right",
+            path=log.path,
+        )
+    return mean >= (1.0 if threshold is None else threshold)
+
+
+def keep_common(parts: list[Part]) -> tuple[list[Part], int]:
+    """Leave out the items that not all logs have, and count them; logs without names stay."""
+    named = [check_items(part.log) for part in parts if part.log.items is not None]
+    if len(named) < 2:
+        return parts, 0
+    common = set(named[0].to_pylist()).intersection(*(each.to_pylist() for each in named[1:]))
+    every: set[str] = set().union(*(each.to_pylist() for each in named))
+    if not common:
+        raise InputError("no item is in all logs", path=parts[0].log.path)
+    wanted = pa.array(sorted(common), pa.string())
+    kept = []
+    for part in parts:
+        log = part.log
+        if log.items is not None:
+            rows = np.flatnonzero(pc.is_in(check_items(log), wanted).to_numpy(zero_copy_only=False))
+            log = _take(log, pa.array(rows, pa.int32()))
+        kept.append(replace(part, log=log))
+    return kept, len(every) - len(common)
 
 
 def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
@@ -75,22 +240,43 @@ def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answer
     if where.null_count or len(theirs) != len(mine):
         if first.version is not None and other.version is not None and not has_ids:
             return first, other  # one table, whose versions need not have the same items
-        extra = pc.is_in(theirs, value_set=mine).to_numpy(zero_copy_only=False)
-        lost = (
-            mine.filter(where.is_null())[0].as_py()
-            if where.null_count
-            else theirs.filter(pa.array(~extra))[0].as_py()
-        )
-        raise InputError(
-            f"the ids are not those of {first.path}: {lost!r} stands in one file only",
-            path=other.path,
-            column="item" if not has_ids else None,
-        )
+        raise InputError(_say_different(first, other, mine, theirs), path=other.path)
     _check_ids(first, _take(other, where))
     aligned = _take(other, where)
     if aligned.gold is not None and first.gold is not None and first.path != other.path:
         _check_gold(first, aligned)
     return first, aligned
+
+
+def _say_different(first: Answers, other: Answers, mine: pa.Array, theirs: pa.Array) -> str:
+    """Say how the items of two logs differ, and what can be done."""
+    counts = [_n_epochs(log) for log in (first, other)]
+    if counts[0] != counts[1] and other.repeats is not None:
+        nouns = (say_count(n, other.repeats.noun, f"{other.repeats.noun}s") for n in counts)
+        his, own = nouns
+        return (
+            f"has {own} of each item, and {first.path} has {his}; --epochs first or --epochs mean "
+            "makes one answer of all"
+        )
+    alone = [
+        one.filter(pc.invert(pc.is_in(one, value_set=two)))
+        for one, two in ((mine, theirs), (theirs, mine))
+    ]
+    lost = (alone[0] if len(alone[0]) else alone[1])[0].as_py()
+    said = (
+        f"has {len(theirs):,} items, and {first.path} has {len(mine):,}: {lost!r} stands in one "
+        "file only"
+    )
+    more = len(alone[0]) + len(alone[1]) - 1
+    said += f", like {more:,} more" if more else ""
+    n = len(mine) - len(alone[0])
+    if not n:
+        return f"{said}; no item is in both"
+    return f"{said}; --common-items compares the {n:,} that both have"
+
+
+def _n_epochs(log: Answers) -> int:
+    return 1 if log.repeats is None else len(pc.unique(log.repeats.numbers))
 
 
 def _take(log: Answers, rows: pa.Array) -> Answers:
@@ -101,12 +287,28 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
         log,
         **{
             name: values.take(rows)
-            for name in ("items", "gold", "predicted", "correct", "probabilities", "inputs")
+            for name in (
+                "items",
+                "gold",
+                "predicted",
+                "correct",
+                "probabilities",
+                "inputs",
+                "documents",
+                "changed",
+            )
             if (values := getattr(log, name)) is not None
         },
         keys={name: values.take(rows) for name, values in log.keys.items()},
         columns={name: values.take(rows) for name, values in log.columns.items()},
         ids={name: values.take(rows) for name, values in log.ids.items()},
+        repeats=None
+        if log.repeats is None
+        else replace(
+            log.repeats,
+            numbers=log.repeats.numbers.take(rows),
+            scores=None if log.repeats.scores is None else log.repeats.scores.take(rows),
+        ),
     )
 
 
@@ -121,7 +323,7 @@ def check_items(log: Answers) -> pa.Array:
     assert log.items is not None  # noqa: S101 - the caller has seen to it
     column = log.items
     if "copy" in log.keys:
-        texts = (each.cast(pa.string()) for each in (column, log.keys["copy"]))
+        texts = (as_texts(each, path=log.path) for each in (column, log.keys["copy"]))
         column = pc.binary_join_element_wise(*texts, ", copy ")
     return read_ids(column, path=log.path)
 
@@ -131,7 +333,10 @@ def _check_ids(first: Answers, other: Answers) -> None:
     for name, mine in first.ids.items():
         if name not in other.ids or first.path == other.path:
             continue
-        pair = [values.cast(pa.string()) for values in (mine, other.ids[name])]
+        pair = [
+            as_texts(values, path=log.path, name=name)
+            for log, values in ((first, mine), (other, other.ids[name]))
+        ]
         if any(each.null_count or len(pc.unique(each)) < len(each) for each in pair):
             continue
         if pair[0].equals(pair[1]):
@@ -140,10 +345,10 @@ def _check_ids(first: Answers, other: Answers) -> None:
         if not pc.any(shared).as_py():
             continue
         row = int(np.argmax(pc.not_equal(pair[0], pair[1]).to_numpy(zero_copy_only=False)))
+        before, here = (show_value(each[row].as_py()) for each in pair)
         raise InputError(
-            f"names the rows otherwise than in {first.path} ({pair[1][row].as_py()!r} beside "
-            f"{pair[0][row].as_py()!r}), while rows are matched by their order; --id-column {name} "
-            "matches by it",
+            f"names the rows otherwise than in {first.path} ({here} beside {before}), while rows "
+            f"are matched by their order; --id-column {name} matches by it",
             path=other.path,
             row=f"row {row}",
             column=name,
@@ -154,17 +359,25 @@ def _check_gold(first: Answers, other: Answers) -> None:
     """Stop if two logs have different right answers for the same items."""
     assert first.gold is not None  # noqa: S101 - the caller has seen to it
     assert other.gold is not None  # noqa: S101 - the caller has seen to it
-    mine, theirs = (gold.cast(pa.string()).combine_chunks() for gold in (first.gold, other.gold))
-    if set(pc.unique(mine).to_pylist()).isdisjoint(pc.unique(theirs).to_pylist()):
+    mine, theirs = (
+        as_texts(gold, path=log.path, name=log.gold_column)
+        for log, gold in ((first, first.gold), (other, other.gold))
+    )
+    by_key = {answer_key(name): name for name in pc.unique(mine).drop_null().to_pylist()}
+    names = list(by_key.values())
+    own, given = index_labels(mine, names), index_labels(theirs, names)
+    if given.null_count == len(given):
         return  # the same answers in other words, such as names and letters
-    differs = pc.fill_null(pc.not_equal(mine, theirs), False)
+    differs = pc.and_(mine.is_valid(), theirs.is_valid())
+    differs = pc.and_(differs, pc.invert(pc.fill_null(pc.equal(own, given), False)))
     if first.is_scored and pc.any(differs).as_py():
         row = int(np.argmax(differs.to_numpy(zero_copy_only=False)))
-        items = check_items(first)
+        item, before, here = (
+            show_value(each[row].as_py()) for each in (check_items(first), mine, theirs)
+        )
         raise InputError(
-            f"item {items[row].as_py()!r} has the right answer {theirs[row].as_py()!r}, and "
-            f"{mine[row].as_py()!r} in {first.path}; are these the same items? --id-column names "
-            "what tells items apart, such as doc.id",
+            f"item {item} has the right answer {here}, and {before} in {first.path}; are these the "
+            "same items? --id-column names what tells items apart, such as doc.id",
             path=other.path,
         )
 
@@ -172,5 +385,5 @@ def _check_gold(first: Answers, other: Answers) -> None:
 def item_names(log: Answers) -> list[str]:
     """Return the items of an aligned log as texts."""
     assert log.items is not None  # noqa: S101 - aligned
-    found: list[str] = log.items.cast(pa.string()).to_pylist()
+    found: list[str] = as_texts(log.items, path=log.path).to_pylist()
     return found

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.log_texts import have_same_texts
 from ietest_fast.evaluation.predictions import ORIGINAL
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def name_parts(
     if len(logs) == 1 and logs[0].version is None:
         raise InputError(
             "holds one version only; give the log of another version, or of another classifier on "
-            "the same items, as a second file",
+            "the same items, as a second file (of a folder, by a second --task)",
             path=logs[0].path,
         )
     if all(log.version is not None for log in logs):
@@ -97,27 +95,13 @@ def _tasks(logs: Sequence[Answers]) -> list[str]:
     found: list[str] = []
     for place, log in enumerate(logs):
         same = next(
-            (i for i, other in enumerate(logs[:place]) if _has_same_inputs(log, other)), None
+            (i for i, other in enumerate(logs[:place]) if have_same_texts(log, other)), None
         )
         found.append(found[same] if same is not None else f"{log.name}\0{place}")
     shown = [task.partition("\0")[0] for task in found]
     unique = dict(zip(found, shown, strict=True))
     clash = len(set(unique.values())) < len(unique)
     return [task.replace("\0", " ") if clash else unique[task] for task in found]
-
-
-def _has_same_inputs(first: Answers, second: Answers) -> bool:
-    if first.inputs is None or second.inputs is None or first.items is None:
-        return False
-    if second.items is None or first.items.type != second.items.type:
-        return False
-    where = pc.index_in(first.items, value_set=second.items)
-    shared = where.is_valid()
-    if not pc.any(shared).as_py():
-        return False
-    mine = first.inputs.filter(shared)
-    theirs = second.inputs.take(where.drop_null())
-    return bool(pc.all(pc.equal(mine.cast(pa.string()), theirs.cast(pa.string()))).as_py())
 
 
 def _stems(logs: Sequence[Answers]) -> list[str]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import check_columns, list_names
-from ietest_fast.corpus.formats import format_of, locate_row
+from ietest_fast.corpus.formats import find_format, locate_row
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
@@ -323,7 +323,7 @@ def _check_predicted(
 
 
 def _error(complaint: str, path: Path, row: int, column: str) -> InputError:
-    where = locate_row(path, format_of(path), row)
+    where = locate_row(path, find_format(path), row)
     return InputError(complaint, path=path, row=where, column=column)
 
 

@@ -16,13 +16,13 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import check_columns, list_names
 from ietest_fast.corpus.dataset import are_categories, is_text
-from ietest_fast.corpus.formats import format_of, locate_row
+from ietest_fast.corpus.formats import find_format, locate_row
 from ietest_fast.corpus.streams import open_batches
-from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.plurals import say_count
 from ietest_fast.templates.wording import MASK
+from ietest_fast.values import as_items, as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -150,7 +150,7 @@ def read_masked_items(path: str | Path, *, groups: Sequence[str] | None = None) 
     wanted = list(dict.fromkeys([*texts, *chosen, *(["item"] if "item" in names else [])]))
     with open_batches(path, columns=wanted, texts=texts, types_of="file") as batches:
         table = pa.Table.from_batches(list(batches), schema=batches.schema)
-    return _take(table, texts, chosen, str(path), partial(locate_row, path, format_of(path)))
+    return _take(table, texts, chosen, str(path), partial(locate_row, path, find_format(path)))
 
 
 def masked_items_from_table(
@@ -222,14 +222,7 @@ def read_group(table: pa.Table, name: str, source: str) -> pa.Array:
     InputError
         If its values have no names.
     """
-    try:
-        return pc.fill_null(
-            table[name].cast(plain_type(table[name].type)).cast(pa.string()), "none"
-        ).combine_chunks()
-    except pa.ArrowException as error:
-        raise InputError(
-            f"rows cannot be parted by it: {shorten_error(error)}", path=source, column=name
-        ) from error
+    return pc.fill_null(as_texts(table[name], path=source, name=name), "none")
 
 
 def _read_items(table: pa.Table, source: str, locate: Callable[[int], str]) -> pa.Array:
@@ -243,8 +236,7 @@ def _read_items(table: pa.Table, source: str, locate: Callable[[int], str]) -> p
             path=source,
             column="item",
         )
-    kind = pa.int64() if pa.types.is_integer(column.type) else pa.string()
-    items = read_group(table, "item", source).cast(kind)
+    items = as_items(column, path=source, name="item")
     if pc.count_distinct(items).as_py() < len(items):
         seen: set[object] = set()
         for row, item in enumerate(items.to_pylist()):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.files import most_unpacked, open_file, parse_json, refuse_unpacked
 from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 ParanluKind = Literal["results", "test set", "paraphrases"]
 
@@ -24,7 +24,7 @@ def paranlu_kind(path: str | Path) -> ParanluKind | None:
 
     Only its beginning is read, so a damaged file is found out when it is read.
     """
-    with Path(path).open("rb") as stream:
+    with open_file(path) as stream:
         head = stream.read(64 << 10)
     if head[:2] == b"\x1f\x8b":
         try:
@@ -59,17 +59,20 @@ def load_paranlu(path: Path) -> tuple[Any, ParanluKind]:
     """
     check_readable(path)
     try:
-        raw = path.read_bytes()
-        if raw[:2] == b"\x1f\x8b":
-            raw = gzip.decompress(raw)
+        with open_file(path) as file:
+            is_packed = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
+            n_packed = path.stat().st_size
+            raw = (gzip.GzipFile(fileobj=file) if is_packed else file).read(
+                most_unpacked(n_packed) + 1 if is_packed else -1
+            )
+            if is_packed:
+                refuse_unpacked(path, len(raw), n_packed)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot be decompressed: {shorten_error(error)}", path=path) from error
     try:
-        content = json.loads(raw, object_pairs_hook=_refuse_repeated)
+        content = parse_json(raw, path, hook=_refuse_repeated)
     except DamageError as error:
         raise InputError(str(error), path=path, row=error.place) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is no valid JSON: {shorten_error(error)}", path=path) from error
     kind = _kind_of(content)
     if kind is None:
         raise InputError(

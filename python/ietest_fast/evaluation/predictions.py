@@ -12,17 +12,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.formats import check_repeats, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.schema import (
     GROUPS,
     KEY,
     TYPES,
+    align_item_types,
     as_schema,
     check_columns,
+    check_marks,
     check_unique,
     check_values,
     plain_type,
 )
+from ietest_fast.signs import escape
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import find_outcomes
@@ -57,7 +61,7 @@ class Predictions:
     probabilities list of float32         optional, one for each label, in the order of
                                           ``label_names``
     correct       bool                    optional; without it an answer is right if it is the gold
-                                          label
+                                          label. Where answers are labels, it must say the same
     model         dictionary of strings   optional: which classifier
     m, rho        int32, float64          optional: which of the retrained classifiers of a run
     copy          int32                   optional: tells rows of the same item and version apart
@@ -80,8 +84,8 @@ class Predictions:
     Raises
     ------
     InputError
-        If a column is missing or of another type, a value is missing, or an item occurs twice in
-        a version.
+        If a column is missing or of another type, a value is missing, an item occurs twice in
+        a version, or ``correct`` contradicts the labels.
     """
 
     table: pa.Table
@@ -93,6 +97,8 @@ class Predictions:
         check_columns(self.table.column_names, self.source)
         table = as_schema(self.table, self.label_names, self.source)
         check_values(table, self.label_names, self.source)
+        if self.label_names is not None:
+            check_marks(table, self.label_names, self.source)
         metadata = {
             KEY: json.dumps(
                 {"format": _FORMAT, "labels": self.label_names, "dropped": self.dropped}
@@ -106,7 +112,7 @@ class Predictions:
 
     def __repr__(self) -> str:
         groups = "" if len(self.groups) == 1 else f", {len(self.groups)} classifiers"
-        return (
+        return escape(
             f"Predictions({len(self.items):,} items in the versions {', '.join(self.versions)}"
             f"{groups}, from {self.source})"
         )
@@ -224,7 +230,7 @@ class Predictions:
             for part in parts
         ]
         try:
-            table = pa.concat_tables(plain, promote_options="permissive")
+            table = pa.concat_tables(align_item_types(plain), promote_options="permissive")
         except pa.ArrowException as error:
             raise InputError(
                 f"the predictions cannot be put together: {shorten_error(error)}",
@@ -392,10 +398,10 @@ class Predictions:
         InputError
             If the file is no Parquet file of predictions, or damaged.
         """
-        import pyarrow.parquet as pq
-
         try:
-            return cls.from_table(pq.read_table(path), source=str(path))
+            with open_parquet(Path(path)) as file:
+                check_repeats(Path(path), file)
+                return cls.from_table(file.read(), source=str(path))
         except (pa.ArrowException, OSError) as error:
             raise InputError(
                 f"is no readable Parquet file: {shorten_error(error)}", path=path
@@ -411,15 +417,19 @@ class Predictions:
             As for the class.
         """
         labels: tuple[str, ...] | None
+        metadata = table.schema.metadata or {}
         try:
-            known = json.loads((table.schema.metadata or {}).get(KEY, b"{}"))
+            known = json.loads(metadata.get(KEY, b"{}"))
             labels = None if known.get("labels") is None else tuple(map(str, known["labels"]))
             dropped = {str(name): int(n) for name, n in known.get("dropped", {}).items()}
         except (ValueError, TypeError, AttributeError) as error:
             raise InputError(
                 f"its metadata are damaged: {shorten_error(error)}", path=source
             ) from error
-        return cls(table=table, label_names=labels, dropped=dropped, source=source)
+        made = cls(table=table, label_names=labels, dropped=dropped, source=source)
+        if KEY not in metadata:  # of another program, which does not say what its answers are
+            check_marks(made.table, labels, source)
+        return made
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -477,12 +487,36 @@ class Pairs:
             transformed_correct=self.predictions.correct[self.version_rows],
         )
 
+    @cached_property
+    def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+        """Both answers where they may be compared; None where only right and wrong may.
+
+        Free texts that a log has marked may differ in wording alone.
+
+        Raises
+        ------
+        InputError
+            If an answer is the same in both versions and right in one only, although no gold
+            labels say why.
+        """
+        columns = self.predictions.columns
+        are_labels = self.predictions.label_names is not None or "correct" not in columns
+        if "predicted" not in columns or not are_labels:
+            return None
+        n, row = find_contradicted(self)
+        if n:
+            raise InputError(
+                f"item {self.items[row].as_py()!r} has the same answer in {self.reference} and "
+                f"{self.version}, and is right in one only, as are {n:,} items; leave out correct, "
+                "or predicted",
+                path=self.predictions.source,
+            )
+        return self.original, self.transformed
+
     @property
     def n_changed(self) -> int | None:
-        """How many answers differ; None if answers are not known."""
-        if "predicted" not in self.predictions.table.column_names:
-            return None
-        return int((self.original != self.transformed).sum())
+        """How many answers differ; None where they may not be compared."""
+        return None if self.answers is None else int((self.answers[0] != self.answers[1]).sum())
 
     def reworded(self, name: str | None = None) -> NDArray[np.bool_] | None:
         """Return which texts are different in the two versions, shape (n,).
@@ -563,6 +597,23 @@ class Pairs:
                 column=name,
             )
         return own if name == EDITS else pc.coalesce(own, before)
+
+
+def find_contradicted(pairs: Pairs) -> tuple[int, int]:
+    """Count pairs of one answer and one gold label, or none, of which one only is marked as right.
+
+    Returns
+    -------
+    tuple of int
+        How many there are, and the first.
+    """
+    gold = pairs.predictions.codes("gold")
+    wrong = np.flatnonzero(
+        (pairs.original == pairs.transformed)
+        & (gold[pairs.reference_rows] == gold[pairs.version_rows])
+        & (pairs.sample.original_correct != pairs.sample.transformed_correct)
+    )
+    return wrong.size, int(wrong[0]) if wrong.size else -1
 
 
 def _chunks(values: pa.Array | pa.ChunkedArray) -> list[pa.Array]:

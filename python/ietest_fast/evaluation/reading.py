@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import check_names
 from ietest_fast.evaluation.assembly import assemble
-from ietest_fast.evaluation.log_alignment import align, align_pair
+from ietest_fast.evaluation.log_alignment import align, align_pair, keep_common, prepare
+from ietest_fast.evaluation.log_folders import find_logs
 from ietest_fast.evaluation.log_roles import name_parts
+from ietest_fast.evaluation.log_texts import say_contradictions
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, read_log
 
@@ -18,8 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.evaluation.answer_labels import Unparsed
+    from ietest_fast.evaluation.log_alignment import Epochs
     from ietest_fast.evaluation.log_roles import LogsAre
     from ietest_fast.evaluation.predictions import Predictions
+
+
+NOT_IN_ALL = "not in all logs"
+"""Why an item is left out where only common ones are compared."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,6 +71,7 @@ def read_predictions(*paths: str | Path, **options: Any) -> Predictions:
 def read_logs(
     paths: Sequence[str | Path],
     *,
+    tasks: Sequence[str] = (),
     reader: str | None = None,
     logs_are: LogsAre | None = None,
     gold_path: str | Path | None = None,
@@ -72,6 +80,9 @@ def read_logs(
     correct_columns: Sequence[str | None] | None = None,
     id_column: str | None = None,
     filter: str | None = None,  # noqa: A002 - its name in lm-evaluation-harness
+    threshold: float | None = None,
+    epochs: Epochs = "all",
+    common_items: bool = False,
     keep_columns: Sequence[str] = (),
     label_names: Sequence[str] | None = None,
     unparsed: Unparsed | None = None,
@@ -81,7 +92,10 @@ def read_logs(
     Parameters
     ----------
     paths
-        One file with all versions, or one for each version or classifier, the original first.
+        One file with all versions, or one for each version or classifier, the original first. A
+        folder stands for the log of the task in it.
+    tasks
+        The tasks whose logs are taken from folders, where these hold several.
     reader
         Name of the reader for all of them; None to find it by their content.
     logs_are
@@ -102,6 +116,15 @@ def read_logs(
         their order.
     filter
         Which filter of lm-evaluation-harness.
+    threshold
+        The least score that counts as right, where scores are numbers: partial credit, marks. None:
+        1 is right and 0 wrong, and any other score is an error.
+    epochs
+        What counts of several answers to an item: ``all`` (each is compared with the one of the
+        same number), the ``first``, or the ``mean`` of their scores.
+    common_items
+        Whether to compare only the items that all logs have, and count the others in ``dropped``;
+        otherwise an item that one lacks is an error.
     keep_columns
         Further columns to keep, such as clusters.
     label_names
@@ -119,6 +142,7 @@ def read_logs(
         If a log cannot be read, logs differ in length or items, they may be versions or
         classifiers, or an answer is no label.
     """
+    paths = find_logs(paths, tasks, reader=reader)
     for path in paths:
         refuse_logic(path)
     if label_names is not None:
@@ -127,6 +151,7 @@ def read_logs(
         item=id_column,
         gold=gold_column,
         filter=filter,
+        threshold=threshold,
         keep=tuple(keep_columns),
         is_alone=len(paths) == 1,
     )
@@ -137,18 +162,64 @@ def read_logs(
             path, _of_log(fields, place, len(paths), columns, correct_columns), reader=reader
         )
     ]
+    if threshold is not None:
+        _check_scores(logs)
+    _check_judges(logs)
+    logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
     if gold_path is not None:
         logs = _with_gold(logs, Path(gold_path), gold_column or "label", id_column)
     parts, roles = name_parts(logs, logs_are=logs_are)
+    n_left_out = 0
+    if common_items:
+        parts, n_left_out = keep_common(parts)
+    parts = align(parts, has_ids=id_column is not None)
     predictions, notes = assemble(
-        align(parts, has_ids=id_column is not None),
+        parts,
         label_names=None if label_names is None else tuple(label_names),
         unparsed=unparsed,
     )
+    if n_left_out:
+        predictions = replace(predictions, dropped=predictions.dropped | {NOT_IN_ALL: n_left_out})
     return ReadLogs(
         predictions=predictions,
-        notes=(*(note for log in logs for note in log.notes), *roles, *notes),
+        notes=(
+            *(note for log in logs for note in log.notes),
+            *prepared,
+            *roles,
+            *say_contradictions(parts),
+            *notes,
+        ),
     )
+
+
+def _check_scores(logs: Sequence[Answers]) -> None:
+    """Refuse a threshold for logs that have labels, not scores."""
+    for log in logs:
+        if log.correct is None:
+            raise InputError(
+                "a threshold (--threshold) is for scores, and this log has answers and right "
+                "answers; --correct-columns names a column of scores",
+                path=log.path,
+            )
+
+
+def _check_judges(logs: Sequence[Answers]) -> None:
+    """Stop if readers have chosen different judges for logs that could have the same.
+
+    Each takes the first that says right or wrong, which may be another in another log.
+    """
+    judged = [log for log in logs if log.judged_by]
+    for log in judged[1:]:
+        first = judged[0]
+        if log.judged_by[0] == first.judged_by[0]:
+            continue
+        common = [name for name in first.judged_by[1:] if name in log.judged_by[1:]]
+        if common:
+            raise InputError(
+                f"is right or wrong by {log.judged_by[0]!r}, and {first.path} by "
+                f"{first.judged_by[0]!r}; --correct-columns {common[0]} takes the same for both",
+                path=log.path,
+            )
 
 
 def _of_log(

@@ -18,6 +18,7 @@ from ietest_fast.evaluation.bucket_rows import (
     number_wordings,
 )
 from ietest_fast.evaluation.buckets import Buckets
+from ietest_fast.values import as_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +67,7 @@ def read_buckets(
         or the rows of an item have different labels and are not to be left out.
     """
     from ietest_fast.corpus import open_batches, read_corpus
-    from ietest_fast.corpus.formats import format_of, locate_row
+    from ietest_fast.corpus.formats import find_format, locate_row
 
     path = Path(path)
     with open_batches(path, types_of="start") as reader:
@@ -86,7 +87,7 @@ def read_buckets(
         item_column=item_column,
         version_column=version_column,
         drop_mixed=drop_mixed,
-        locate=partial(locate_row, path, format_of(path, quoted=options.get("quoted"))),
+        locate=partial(locate_row, path, find_format(path, quoted=options.get("quoted"))),
     )
 
 
@@ -154,6 +155,12 @@ def _from_corpus(
 ) -> Buckets:
     """Make buckets of a corpus; `source_items` has the item of every row of its source."""
     table = corpus.table
+    place = table.column_names.index(item_column)
+    source_items, own = (
+        pa.chunked_array([as_items(column, path=corpus.source, name=item_column)])
+        for column in (source_items, table[item_column])
+    )
+    table = table.set_column(place, item_column, own)
     empty = _find_lost(source_items, table[item_column]) if corpus.dropped else ()
     for column, name in ((item_column, "item"), (version_column, "version")):
         if column is not None and table[column].null_count:

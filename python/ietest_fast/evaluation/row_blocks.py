@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 1_024
 """Rows of a block."""
 
+MOST_FEATURE = np.float64(1e50)
+"""The largest number that is computed with: its square, and sums of squares, are numbers, too."""
+
+
+def are_features(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say of each value whether it is a number that can be computed with."""
+    return np.asarray(np.abs(values) <= MOST_FEATURE)
+
 
 def blocks(n: int) -> Iterator[slice]:
     """Give the blocks of n rows, in their order."""

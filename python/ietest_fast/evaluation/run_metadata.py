@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from ietest_fast.corpus.formats import open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.versions import number_names
+from ietest_fast.files import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,14 +84,13 @@ def column_names(path: Path) -> list[str]:
 
 
 def _read_schema(path: Path) -> pa.Schema | None:
-    import pyarrow.parquet as pq
-
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             if file.read(4) != b"PAR1":
                 return None
-        return pq.read_schema(path)
-    except (OSError, pa.ArrowException):
+        with open_parquet(path) as parquet:
+            return parquet.schema_arrow
+    except (OSError, pa.ArrowException, InputError):
         return None  # who reads it says what is wrong
 
 

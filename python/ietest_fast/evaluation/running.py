@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.corpus.columns import check_columns
+from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.evaluation.versions import as_versions
 from ietest_fast.models.label_map import check_against_data, match_labels
 from ietest_fast.models.pooling import pool_texts
+from ietest_fast.plurals import say_count
 from ietest_fast.stats.signature import clean_field
 from ietest_fast.stats.strata import EDITS
 
@@ -28,8 +30,11 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.evaluation.versions import Version
     from ietest_fast.models import TextClassifier
-    from ietest_fast.models.classifiers import Scores
+    from ietest_fast.models.classifiers import Scores, Unparsed
     from ietest_fast.models.label_map import LabelMap
+
+NOT_PARSED = "answer not parsed"
+"""Why an item is left out where answers that are no label are dropped."""
 
 LABEL_UNKNOWN = "label unknown after the transformation"
 """Why a row of a version is left out."""
@@ -157,6 +162,7 @@ def evaluate(
     text_columns: Sequence[str] | None = None,
     id_column: str | None = None,
     keep_columns: Sequence[str] = (),
+    unparsed: Unparsed = "error",
     n_threads: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_batch: Callable[[int], None] | None = None,
@@ -186,6 +192,9 @@ def evaluate(
         from 0.
     keep_columns
         Kept columns of the corpus that the long table gets, beside the texts.
+    unparsed
+        What becomes of answers that are no label: see :func:`check_parsed`. ``"drop"`` leaves items
+        out of all versions.
     n_threads
         Threads of the transformations; None for all cores.
     on_start, on_batch
@@ -196,7 +205,8 @@ def evaluate(
     InputError
         If there is no such column of texts, the labels cannot be matched, or are matched worse than
         they could be, a column to keep has the name of one that predictions have, or a
-        transformation changes no text, or leaves nobody knowing the labels.
+        transformation changes no text, or leaves nobody knowing the labels; and if an answer is no
+        label, and `unparsed` is ``"error"``.
     """
     import pyarrow as pa
 
@@ -211,6 +221,10 @@ def evaluate(
     changed = {version.name: version.find_changed(corpus, columns) for version in versions}
     tables = {ORIGINAL: corpus.table} | {version.name: version.table for version in versions}
     scores = score_versions(model, tables, columns, on_start=on_start, on_batch=on_batch)
+    lost = _find_lost(scores, versions)
+    check_parsed(int(lost.sum()), unparsed)
+    if unparsed != "drop":
+        lost[:] = False
     everything = np.arange(len(corpus), dtype=np.int64)
     ids = _items(corpus, id_column)
     if any(version.items is not None for version in versions):  # which are names
@@ -230,10 +244,20 @@ def evaluate(
             mapping,
             keep_columns,
             {},
+            lost,
         )
     ]
     dropped = dict(corpus.dropped)
+    if lost.any():
+        dropped[NOT_PARSED] = int(lost.sum())
     for version in versions:
+        failed = scores.versions[version.name].predicted < 0
+        others = np.zeros(int(version.source_row.max(initial=-1)) + 1, dtype=bool)
+        if version.items is not None and failed.any():  # items of its own
+            check_parsed(int(failed.sum()), unparsed)
+            if unparsed == "drop":
+                others[version.source_row[failed]] = True
+                dropped[f"{NOT_PARSED}, {version.name}"] = int(others.sum())
         labels = np.where(version.labels >= 0, mapping.of_data[version.labels], np.int8(-1))
         unknown = int((labels < 0).sum())
         if unknown:
@@ -253,13 +277,16 @@ def evaluate(
                 # Of other texts the corpus' columns say nothing.
                 keep_columns if version.items is None else (),
                 version.notes,
+                lost if version.items is None else others,
             )
         )
     if all(version.edits is None for version in versions):
         parts[0] = parts[0].drop_columns([EDITS])
-    predicted = mapping.of_model[scores.versions[ORIGINAL].predicted]
+    predicted = mapping.classes_of(scores.versions[ORIGINAL].predicted)
+    predictions = _join(parts, mapping, dropped, corpus)
+    said = [each for version in versions for each in version.warnings]
     return Evaluation(
-        predictions=_join(parts, mapping, dropped, corpus),
+        predictions=predictions,
         n_changed={name: int(mask.sum()) for name, mask in changed.items()},
         scores=scores,
         backend=model.backend,
@@ -270,7 +297,7 @@ def evaluate(
             "be": model.backend.split()[0],
         },
         warning=check_against_data(mapping, gold, predicted),
-        warnings=tuple(dict.fromkeys(each for version in versions for each in version.warnings)),
+        warnings=tuple(dict.fromkeys([*said, *say_unparsed(predictions)])),
     )
 
 
@@ -285,9 +312,11 @@ def _count_edits(version: Version, columns: Sequence[str]) -> NDArray[np.int64] 
 def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
     import pyarrow as pa
 
+    from ietest_fast.values import as_items
+
     if id_column is None:
         return pa.array(corpus.source_rows)
-    return corpus.table[id_column].combine_chunks()
+    return as_items(corpus.table[id_column], path=corpus.source, name=id_column)
 
 
 def _long(  # noqa: PLR0917 - what makes a row of the table
@@ -303,23 +332,22 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     mapping: LabelMap,
     keep_columns: Sequence[str],
     notes: Mapping[str, pa.Array],
+    lost: NDArray[np.bool_],
 ) -> pa.Table:
     """Return the rows of one version."""
     import pyarrow as pa
 
     rows = pa.array(source_row)
     labels = pa.array(mapping.names)
-    predicted = mapping.of_model[scores.predicted].astype(np.int32)
+    predicted = mapping.classes_of(scores.predicted).astype(np.int32)
     columns: dict[str, Any] = {
         "item": items,
         "version": pa.repeat(pa.scalar(name), len(source_row)),
         "gold": labels.take(pa.array(gold.astype(np.int32), mask=gold < 0)),
-        "predicted": labels.take(pa.array(predicted)),
+        "predicted": labels.take(pa.array(predicted, mask=predicted < 0)),
     }
     if scores.probabilities is not None:
-        summed = sum_classes(scores.probabilities, mapping)
-        offsets = np.arange(len(summed) + 1, dtype=np.int32) * summed.shape[1]
-        columns["probabilities"] = pa.ListArray.from_arrays(offsets, pa.array(summed.reshape(-1)))
+        columns["probabilities"] = list_probabilities(scores.probabilities, mapping)
     columns[CHANGED] = pa.array(changed)
     if edits is not None:
         columns[EDITS] = pa.array(edits)
@@ -329,7 +357,62 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     columns |= notes
     for kept in keep_columns:  # which may be a text, or what names the items
         columns.setdefault(kept, corpus.table[kept].take(rows))
-    return pa.table(columns).filter(pa.array(gold >= 0))
+    return pa.table(columns).filter(pa.array((gold >= 0) & ~lost[source_row]))
+
+
+def _find_lost(scores: VersionScores, versions: Sequence[Version]) -> NDArray[np.bool_]:
+    """Say which rows of the corpus have an answer that is no label in any version."""
+    lost = scores.versions[ORIGINAL].predicted < 0
+    for version in versions:
+        failed = scores.versions[version.name].predicted < 0
+        if version.items is None:
+            lost[version.source_row[failed]] = True
+    return np.asarray(lost, dtype=np.bool_)
+
+
+def check_parsed(n_lost: int, unparsed: Unparsed) -> None:
+    """Stop where answers are no label and are to be an error.
+
+    Parameters
+    ----------
+    n_lost
+        How many items have such an answer.
+    unparsed
+        ``"error"``; ``"wrong"``, which counts them as wrong answers; or ``"drop"``, which leaves
+        their items out and counts these.
+
+    Raises
+    ------
+    InputError
+        If there are any.
+    """
+    if n_lost and unparsed == "error":
+        raise InputError(
+            f"{say_count(n_lost, 'item has an answer', 'items have answers')} that "
+            f"{'is' if n_lost == 1 else 'are'} no label (unparsed='wrong' counts such answers as "
+            "wrong, unparsed='drop' leaves their items out)"
+        )
+
+
+def say_unparsed(predictions: Predictions) -> list[str]:
+    """Return what is to be said of answers that are no label, and count as wrong."""
+    n = predictions.table["predicted"].null_count
+    counted = say_count(n, "answer is no label, and counts", "answers are no label, and count")
+    return [f"{counted} as wrong."] if n else []
+
+
+def list_probabilities(probabilities: NDArray[np.float32], mapping: LabelMap) -> pa.Array:
+    """Return the column of probabilities of the classes; null where there is no answer."""
+    import pyarrow as pa
+
+    summed = sum_classes(probabilities, mapping)
+    offsets = np.arange(len(summed) + 1, dtype=np.int32) * summed.shape[1]
+    absent = np.isnan(summed).any(axis=1)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets),
+        pa.array(summed.reshape(-1)),
+        mask=pa.array(absent) if absent.any() else None,
+    )
 
 
 def number_copies(source_row: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.plurals import say_count
+from ietest_fast.values import as_items, as_outcomes, as_texts, name_versions, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,6 +38,9 @@ TYPES = {
     "copy": pa.int32(),
 }
 """Types of the known columns beside ``item``; a table may have others, of any kind."""
+
+MOST_KINDS = 20
+"""With more different right answers than this they are texts, unless a table names its labels."""
 
 _REQUIRED = ("item", "version")
 _WITHOUT_NULLS = ("item", "version", "correct", "model", "m", "rho", "copy")
@@ -98,32 +104,49 @@ def check_kept(names: Iterable[str], source: str | Path, *, made: Sequence[str] 
             )
 
 
+def align_item_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """Return tables whose items have one type: texts if they differ, so that 1 and "1" are one."""
+    kinds = [plain_type(table["item"].type) for table in tables]
+    if len(set(kinds)) == 1:
+        return list(tables)
+    return [
+        table.set_column(
+            table.column_names.index("item"),
+            "item",
+            table["item"].cast(kind).cast(pa.string()),
+        )
+        for table, kind in zip(tables, kinds, strict=True)
+    ]
+
+
 def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> pa.Table:
     """Return the table with the types of the schema, each column in one piece."""
     names = table.column_names
     answers = [name for name in ("gold", "predicted") if name in names]
-    labels = None
-    if answers:
-        labels = pa.array(
-            label_names if label_names is not None else _find_values(table, answers), pa.string()
-        )
+    labels: Sequence[str] = label_names or ()
+    if answers and label_names is None:
+        labels = _find_labels(table, answers, source)
     for place, name in enumerate(names):
         column = table.column(place)
         kind = TYPES.get(name)
         try:
             if name == "item":
-                plain = column.cast(plain_type(column.type))
-                kind = pa.int64() if pa.types.is_integer(plain.type) else pa.string()
-                made = plain.cast(kind)
+                made = as_items(column, path=source, name=name)
             elif name in answers:
-                made = _encode(column, labels)
+                made = _encode(column, labels, source, name)
+            elif name == "version":
+                made = name_versions(column, path=source).dictionary_encode()
+            elif name == "correct" and not pa.types.is_boolean(column.type):
+                made = as_outcomes(column, path=source, name=name)
             elif kind == NAMES:
-                made = _dictionary(column)
+                made = as_texts(column, path=source, name=name).dictionary_encode()
             elif kind is not None:
                 made = column.cast(kind)
             else:
                 made = column
         except (pa.ArrowException, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
             raise InputError(
                 f"is of the type {column.type}: {shorten_error(error)}", path=source, column=name
             ) from error
@@ -134,17 +157,43 @@ def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str)
     return table
 
 
-def _find_values(table: pa.Table, names: Sequence[str]) -> list[str]:
-    """Return all values of columns, sorted."""
-    found: set[str] = set()
-    for name in names:
-        column = table[name]
-        plain = column.cast(plain_type(column.type)).cast(pa.string())
-        found |= set(pc.unique(plain).drop_null().to_pylist())
-    return sorted(found)
+def _distinct(column: pa.ChunkedArray, source: str, name: str) -> tuple[pa.Array, list[str | None]]:
+    """Return the values of a column, each once, and which of them each row has."""
+    if pa.types.is_dictionary(column.type) and column.num_chunks == 1:
+        chunk = column.chunk(0)
+        return chunk.indices, as_texts(chunk.dictionary, path=source, name=name).to_pylist()
+    encoded = as_texts(column, path=source, name=name).dictionary_encode()
+    return encoded.indices, encoded.dictionary.to_pylist()
 
 
-def _encode(column: pa.ChunkedArray, labels: pa.Array) -> pa.Array:
+def _find_labels(table: pa.Table, answers: Sequence[str], source: str) -> list[str]:
+    """Return all labels, sorted: each once, as gold labels spell it.
+
+    Free texts are labels letter by letter where ``correct`` does not take other spellings for the
+    same.
+    """
+    spellings: dict[str, str] = {}
+    exact: set[str] = set()
+    for name in answers:
+        indices, values = _distinct(table[name], source, name)
+        used = {values[place] for place in pc.unique(indices).drop_null().to_pylist()}
+        found = sorted(value for value in used if value is not None)
+        exact.update(found)
+        for value in found:
+            spellings.setdefault(answer_key(value), value)
+    labels = sorted(spellings.values())
+    if len(labels) == len(exact) or "correct" not in table.column_names:
+        return labels
+    marks = table["correct"]
+    if len(answers) < 2 or not pa.types.is_boolean(marks.type):
+        return sorted(exact)
+    gold, predicted = (_encode(table[name], labels, source, name).indices for name in answers)
+    same = pc.fill_null(pc.equal(gold, predicted), False)
+    agrees = pc.all(pc.equal(pa.chunked_array([same]), marks), min_count=0).as_py()
+    return labels if agrees else sorted(exact)
+
+
+def _encode(column: pa.ChunkedArray, labels: Sequence[str], source: str, name: str) -> pa.Array:
     """Return a column of labels as indices into all labels.
 
     Raises
@@ -152,21 +201,24 @@ def _encode(column: pa.ChunkedArray, labels: pa.Array) -> pa.Array:
     ValueError
         If a value is none of them.
     """
+    names = pa.array(labels, pa.string())
     if pa.types.is_dictionary(column.type) and column.num_chunks == 1:
         chunk = column.chunk(0)
-        if chunk.type == NAMES and chunk.dictionary.equals(labels):
+        if chunk.type == NAMES and chunk.dictionary.equals(names):
             return chunk
-    plain = column.cast(plain_type(column.type)).cast(pa.string()).combine_chunks()
-    indices = pc.index_in(plain, value_set=labels)
-    if indices.null_count > plain.null_count:
-        unknown = plain.filter(pc.and_(plain.is_valid(), indices.is_null()))[0].as_py()
-        raise ValueError(f"{unknown!r} is none of the labels {', '.join(labels.to_pylist())}")
-    return pa.DictionaryArray.from_arrays(indices, labels)
-
-
-def _dictionary(column: pa.ChunkedArray) -> pa.Array:
-    plain = column.cast(plain_type(column.type)).cast(pa.string())
-    return plain.combine_chunks().dictionary_encode()
+    indices, values = _distinct(column, source, name)
+    texts = pa.array(values, pa.string())
+    # Letter by letter first: of free texts, several spellings may be labels.
+    places = pc.coalesce(pc.index_in(texts, value_set=names), index_labels(texts, labels))
+    made = places.take(indices)
+    if made.null_count:
+        lost = pc.and_(made.is_null(), texts.take(indices).is_valid())
+        if pc.any(lost).as_py():
+            unknown = texts.take(indices).filter(lost)[0].as_py()
+            raise ValueError(
+                f"{show_value(unknown)} is none of the labels {', '.join(labels[:20])}"
+            )
+    return pa.DictionaryArray.from_arrays(made, names)
 
 
 def check_values(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> None:
@@ -200,6 +252,54 @@ def check_values(table: pa.Table, label_names: tuple[str, ...] | None, source: s
                 path=source,
                 column="probabilities",
             )
+
+
+def check_marks(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> None:
+    """Refuse rows whose ``correct`` says otherwise than ``gold`` and ``predicted``.
+
+    Parameters
+    ----------
+    table
+        Has the types of the schema.
+    label_names
+        All labels. None if they are not known: then gold labels of at most 20 kinds are labels, and
+        so is an answer that is one of them. Any other answer is a text, which may be right in other
+        words.
+    source
+        For messages.
+
+    Raises
+    ------
+    InputError
+        With the first such row.
+    """
+    if not {"gold", "predicted", "correct"} <= set(table.column_names):
+        return
+    columns = [table[name].combine_chunks() for name in ("gold", "predicted")]
+    said = [label.strip().casefold() for label in columns[0].dictionary.to_pylist()]
+    if not said:
+        return
+    kinds = np.append(np.unique(said, return_inverse=True)[1], -1)  # the last is for what is none
+    gold, predicted = (kinds[np.asarray(pc.fill_null(each.indices, -1))] for each in columns)
+    is_known = gold >= 0
+    if label_names is None:
+        labels = np.unique(gold[is_known])
+        if labels.size > MOST_KINDS:
+            return
+        is_known &= np.isin(predicted, labels)
+    correct = table["correct"].to_numpy()
+    wrong = np.flatnonzero(is_known & ((gold == predicted) != correct))
+    if wrong.size:
+        row = int(wrong[0])
+        shown = [show_value(table[name][row].as_py()) for name in ("gold", "predicted")]
+        raise InputError(
+            f"{str(bool(correct[row])).lower()} contradicts the gold label {shown[0]} and the "
+            f"answer {shown[1]}, and {say_count(wrong.size, 'row does', 'rows do')} so of "
+            f"{table.num_rows:,}; mend what is wrong, or leave out correct, or predicted",
+            path=source,
+            row=f"row {row}",
+            column="correct",
+        )
 
 
 def check_unique(table: pa.Table, source: str) -> None:

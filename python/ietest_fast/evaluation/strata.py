@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from ietest_fast.stats import StratifiedResult
 
 
-def comparable_answers(pairs: Pairs) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
-    """Return both answers where they may be compared.
-
-    Free texts that a log has marked may differ in wording alone: only the marks are compared.
-    """
-    columns = pairs.predictions.columns
-    are_labels = pairs.predictions.label_names is not None or "correct" not in columns
-    if "predicted" not in columns or not are_labels:
-        return None
-    return pairs.original, pairs.transformed
-
-
 def look_closer(
     pairs: Pairs,
     clusters: Any,
@@ -69,7 +57,7 @@ def look_closer(
         return {}
     mask = None if reworded is True else pairs.reworded(reworded)
     rows = np.arange(len(pairs)) if mask is None else np.flatnonzero(mask)
-    both = comparable_answers(pairs)
+    both = pairs.answers
 
     def read(name: str) -> pa.ChunkedArray:
         column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)

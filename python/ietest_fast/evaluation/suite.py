@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.corpus.columns import check_columns
-from ietest_fast.errors import ConfigError, InputError, shorten_error
+from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.row_notes import note_rows
 from ietest_fast.evaluation.stress_origins import StressOrigin
 from ietest_fast.evaluation.versions import transform_corpus
+from ietest_fast.files import check_file, read_toml
+from ietest_fast.registry import FileNames, reading_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +95,7 @@ def paper_suite(
     return tests
 
 
-def read_suite(path: str | Path) -> dict[str, StressTest]:
+def read_suite(path: str | Path, *, allow_code: bool = False) -> dict[str, StressTest]:
     """Read a suite of one's own: a TOML file with a table ``tests``.
 
     Each key names a test. Its value is a transformation as on the command line
@@ -106,6 +107,8 @@ def read_suite(path: str | Path) -> dict[str, StressTest]:
     ----------
     path
         The file.
+    allow_code
+        Whether it may name transformations in any module (``"package.module:KIND"``).
 
     Raises
     ------
@@ -115,13 +118,7 @@ def read_suite(path: str | Path) -> dict[str, StressTest]:
         If it is no such file, or names what there is not.
     """
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            found = tomllib.load(file)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError([f"{path}: is no TOML: {shorten_error(error)}"]) from error
+    found = read_toml(path)
     tests = found.pop("tests", None)
     if found or not isinstance(tests, dict) or not tests:
         others = f", and not {', '.join(sorted(found))}" if found else ""
@@ -132,7 +129,8 @@ def read_suite(path: str | Path) -> dict[str, StressTest]:
     chosen, problems = {}, []
     for name, value in tests.items():
         try:
-            chosen[name] = _choose_test(value, path.parent)
+            with reading_names(None if allow_code else FileNames.of(path)):
+                chosen[name] = _choose_test(value, path.parent)
         except ConfigError as error:
             problems += [f"{path}: {name}: {problem}" for problem in error.problems]
         except InputError as error:
@@ -143,7 +141,6 @@ def read_suite(path: str | Path) -> dict[str, StressTest]:
 
 
 def _choose_test(value: Any, folder: Path) -> StressTest:
-    from ietest_fast.files import check_file
     from ietest_fast.transform.phi import choose_phi, parse_phi
 
     if isinstance(value, str):
@@ -160,8 +157,7 @@ def _choose_test(value: Any, folder: Path) -> StressTest:
     phi = choose_phi(options, folder=folder)
     if "texts_from" not in own:
         return StressTest(phi=phi)
-    source = folder / own["texts_from"]
-    check_file(source)
+    source = check_file(folder / own["texts_from"])
     return StressTest(phi=phi, texts_from=source, texts_column=own.get("texts_column"))
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ietest_fast.atomic import name_temporary
-from ietest_fast.evaluation.versions import number_names
+from ietest_fast.atomic import name_files, name_temporary
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.evaluation.suite import Suite
-
-# Letters of a test's name in the name of its file: file systems allow 255 bytes, letters have up to
-# four, and a number and an ending follow.
-_LONGEST = 50
 
 
 def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
@@ -46,7 +40,7 @@ def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
     unfinished.mkdir()
     try:
         names = pa.array(corpus.label_names)
-        stems = name_files([version.name for version in suite.versions])
+        stems = name_files((version.name for version in suite.versions), otherwise="test")
         for version, stem in zip(suite.versions, stems, strict=True):
             codes = pa.array(version.labels, pa.int32(), mask=version.labels < 0)
             table = version.table.select(corpus.text_columns)
@@ -58,15 +52,3 @@ def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def name_files(tests: list[str]) -> list[str]:
-    """Return names of files without endings, all different, for tests of any names.
-
-    Also where names differ in capitals only, or in what a file's name cannot have.
-    """
-    stems = [re.sub(r"[^\w.-]+", "-", name)[:_LONGEST].lstrip(".") or "test" for name in tests]
-    numbered = number_names([stem.casefold() for stem in stems])
-    return [
-        stem + number[len(stem.casefold()) :] for stem, number in zip(stems, numbered, strict=True)
-    ]

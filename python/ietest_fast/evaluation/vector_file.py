@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.formats import check_readable, open_parquet
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.evaluation.row_blocks import blocks
+from ietest_fast.evaluation.row_blocks import MOST_FEATURE, are_features, blocks
+from ietest_fast.files import read_array
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +35,7 @@ def read_vectors(path: str | Path, *, column: str | None = None) -> NDArray[Any]
     ------
     InputError
         If the file cannot be read or is of another kind, a vector is missing or has another length
-        than the others, or a number is missing or infinite.
+        than the others, or a number is missing, infinite or beyond 1e50.
     """
     path = Path(path)
     check_readable(path)
@@ -50,11 +52,12 @@ def read_vectors(path: str | Path, *, column: str | None = None) -> NDArray[Any]
         raise InputError(
             f"has the shape {shape or 'of one number'}; a vector for each row expected", path=path
         )
-    parts = [np.isfinite(values[block]).all(axis=1) for block in blocks(len(values))]
+    parts = [are_features(values[block]).all(axis=1) for block in blocks(len(values))]
     wrong = np.flatnonzero(~np.concatenate(parts))
     if wrong.size:
         raise InputError(
-            f"{wrong.size:,} vectors have a number that is missing or infinite",
+            f"{say_count(wrong.size, 'vector has', 'vectors have')} a number that is missing, "
+            f"infinite or beyond {MOST_FEATURE:.0e}",
             path=path,
             row=f"row {wrong[0]}",
         )
@@ -62,15 +65,10 @@ def read_vectors(path: str | Path, *, column: str | None = None) -> NDArray[Any]
 
 
 def _read_array(path: Path) -> NDArray[Any]:
-    try:
-        found: Any = np.load(path, allow_pickle=False)
-        if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
-            raise InputError("is no array of numbers", path=path)
-        return found
-    except (ValueError, OSError, EOFError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"is no array of numbers: {shorten_error(error)}", path=path) from error
+    found = read_array(path)
+    if found.dtype.kind not in "fiu":
+        raise InputError("is no array of numbers", path=path)
+    return found
 
 
 def _read_lists(path: Path, column: str | None) -> NDArray[Any]:

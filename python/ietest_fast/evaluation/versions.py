@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.transform.edits import count_by_row
-from ietest_fast.values import match_ids
+from ietest_fast.values import match_ids, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -213,12 +214,11 @@ def encode_labels(
     InputError
         If the corpus does not have one of them.
     """
-    values = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
-    codes = pc.index_in(values, value_set=pa.array(corpus.label_names, values.type))
-    unknown = pc.and_(codes.is_null(), values.is_valid())
-    if pc.any(unknown).as_py():
+    codes = index_labels(labels, corpus.label_names)
+    unknown = labels.filter(pc.and_(codes.is_null(), labels.is_valid()))
+    if len(unknown):
         raise InputError(
-            f"the transformation {name!r} sets the label {values.filter(unknown)[0].as_py()!r}, "
+            f"the transformation {name!r} sets the label {show_value(unknown[0].as_py())}, "
             f"which is none of the data's ({', '.join(corpus.label_names)}); leave this "
             "transformation out, or give the data's labels these names",
             path=corpus.source,

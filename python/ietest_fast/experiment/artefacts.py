@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ietest_fast.atomic import UNFINISHED, hash_file, sync_file, sync_folder, write_file
-from ietest_fast.errors import IetestError, StoreError
+from ietest_fast.errors import IetestError, InputError, StoreError
+from ietest_fast.files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +38,9 @@ def reading(path: Path, *, remedy: str = MADE_ANEW) -> Iterator[None]:
     """
     try:
         yield
-    except IetestError:
+    except IetestError as error:
+        if isinstance(error, InputError) and isinstance(error.__cause__, FileNotFoundError):
+            raise StoreError(f"{path}: is damaged ({error}); {remedy}") from error
         raise
     except PermissionError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
@@ -145,7 +148,7 @@ def check_seal(path: Path) -> None:
         If a file is missing, new or has other contents; the message says what to delete.
     """
     with reading(path):
-        expected = json.loads((path / _SEAL).read_text(encoding="utf-8"))
+        expected = read_json(path / _SEAL)
         found = _hash_files(path)
         if expected != found:
             names = sorted(

@@ -14,6 +14,7 @@ import numpy as np
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment.identity import canonical_json
+from ietest_fast.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -224,7 +225,7 @@ def read_cell_artefact(path: Path, *, remedy: str = "delete it and run again") -
         If the file is no artefact of a cell, or damaged.
     """
     try:
-        return describe_cell(path.name, path.read_bytes())
+        return describe_cell(path.name, read_bytes(path, most_bytes=None))
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path}: is damaged or no matched sample of a cell; {remedy}") from error
 
@@ -248,7 +249,7 @@ def read_predictions(path: Path, record: CellRecord | None = None) -> Prediction
     """
     import pyarrow.parquet as pq
 
-    data = path.read_bytes()
+    data = read_bytes(path, most_bytes=None)
     if record is not None:
         if hashlib.sha256(data).hexdigest() != record.sha256:
             raise StoreError(f"{path}: has changed since it was written; run into another folder")

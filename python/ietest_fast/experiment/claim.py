@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from ietest_fast.atomic import UNFINISHED
 from ietest_fast.errors import StoreError
+from ietest_fast.files import check_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,9 +50,13 @@ def lock_folder(folder: Path) -> IO[str]:
     Raises
     ------
     StoreError
-        If another run holds it.
+        If another run holds it, or its file system has no locks; no lock is left behind then.
     """
-    file = (folder / RUN_LOCK).open("a+", encoding="utf-8")
+    path = folder / RUN_LOCK
+    is_new = not os.path.lexists(path)
+    if not is_new:
+        check_file(path)
+    file = path.open("a+", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -62,6 +67,14 @@ def lock_folder(folder: Path) -> IO[str]:
             f"{folder}: another run holds this folder"
             + (f" (process {holder})" if holder else "")
             + "; wait for it, or choose another folder"
+        ) from error
+    except OSError as error:
+        file.close()
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise StoreError(
+            f"{folder}: its file system has no locks ({error.strerror}), so nothing would keep a "
+            "second run out; choose a folder on a local disk, and copy it when the run has ended"
         ) from error
     file.truncate(0)
     file.write(str(os.getpid()))
@@ -110,6 +123,7 @@ def refuse_foreign(folder: Path) -> None:
 
 def _refuse_foreign_file(path: Path) -> None:
     """Refuse another program's database without a trace: no log, no index of one, appears."""
+    check_file(path)
     uri = f"{path.resolve().as_uri()}?mode=ro"
     if not path.with_name(f"{path.name}-wal").exists():
         uri += "&immutable=1"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation, Overflow
 from pathlib import Path
@@ -26,8 +25,8 @@ from ietest_fast.errors import ConfigError, IetestError, InputError
 from ietest_fast.experiment.model_config import ModelConfig, Models, Section
 from ietest_fast.experiment.resample import Mode  # noqa: TC001 - pydantic reads it
 from ietest_fast.experiment.train_sizes import TrainSizes  # noqa: TC001 - pydantic reads it
-from ietest_fast.files import check_file
-from ietest_fast.registry import list_problems
+from ietest_fast.files import check_file, read_toml
+from ietest_fast.registry import FileNames, list_problems, reading_names
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.resampling import MAX_RESAMPLES
@@ -209,6 +208,8 @@ class DataConfig(Section):
     missing_text, quoted
         As for ``ietest_fast.corpus.read_corpus``: what becomes of rows without a text, and whether
         double quotes enclose the fields of CSV and TSV.
+    csv
+        How CSV and TSV files are written otherwise, such as ``"delimiter=;"``; as for ``--csv``.
     shuffle_labels
         Whether the rows of each split get each other's labels: a control, for which accuracy has to
         be that of a guess.
@@ -227,6 +228,7 @@ class DataConfig(Section):
     cluster: str | None = None
     missing_text: Literal["error", "drop"] = "error"
     quoted: bool | None = None
+    csv: str | None = None
     shuffle_labels: bool = False
     name: str | None = None
 
@@ -243,6 +245,15 @@ class DataConfig(Section):
     def is_in_memory(self) -> bool:
         """Whether the splits are at hand as objects."""
         return self._is_in_memory
+
+    @field_validator("csv")
+    @classmethod
+    def _habits(cls, value: str | None) -> str | None:
+        if value is not None:
+            from ietest_fast.corpus.dialects import parse_dialect
+
+            parse_dialect(value)  # whose error is a ValueError
+        return value
 
     @field_validator("demo", mode="before")
     @classmethod
@@ -261,7 +272,7 @@ class DataConfig(Section):
             given = [n for n in ("train", "valid", "test", "split") if getattr(self, n) is not None]
             if given:
                 raise ValueError(f"demo leaves no room for {', '.join(given)}")
-            own = ("text_columns", "label_column", "label_names", "quoted")
+            own = ("text_columns", "label_column", "label_names", "quoted", "csv")
             given = [n for n in own if getattr(self, n) is not None]
             if given:
                 raise ValueError(f"demo has columns and labels of its own; leave out {given[0]}")
@@ -531,7 +542,12 @@ def check_config(values: Mapping[str, Any], *, folder: Path | None = None) -> Ru
         raise ConfigError(list_problems(error)) from None
 
 
-def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+def read_config(
+    path: str | Path,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    allow_code: bool = False,
+) -> RunConfig:
     """Read a TOML file, lay options over it and check the whole.
 
     Parameters
@@ -541,6 +557,9 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     overrides
         Nested values that take the place of the file's. Their paths start in the working folder,
         so make them absolute.
+    allow_code
+        Whether names in the file may lead to any module (``"package.module:Class"``), and to
+        checkpoints that are fetched from the hub; those in `overrides` always may.
 
     Raises
     ------
@@ -549,21 +568,11 @@ def read_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     """
     path = Path(path)
     try:
-        check_file(path, expected="a TOML file")
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = read_toml(check_file(path, expected="a TOML file"))
     except InputError as error:
         raise ConfigError([str(error)]) from error
-    except OSError as error:
-        raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from error
-    except RecursionError as error:
-        raise ConfigError([f"{path}: brackets or tables are nested too deep"]) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError([f"{path}: is not UTF-8 text"]) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError([f"{path}: is no TOML: {error}"]) from error
-    except ValueError as error:  # Python's limit on the digits of an integer
-        raise ConfigError([f"{path}: an integer has too many digits"]) from error
-    return check_config(merge(values, overrides or {}), folder=path.resolve().parent)
+    with reading_names(None if allow_code else FileNames.of(path, overrides)):
+        return check_config(merge(values, overrides or {}), folder=path.resolve().parent)
 
 
 def merge(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

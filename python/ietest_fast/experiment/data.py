@@ -12,6 +12,7 @@ import numpy as np
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.identity import identify
+from ietest_fast.files import check_file, read_json
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.transform import Material, RowError
@@ -115,7 +116,7 @@ def read_splits(config: DataConfig, *, keep: Sequence[str] = ()) -> Splits:
 
 
 def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
-    from ietest_fast.corpus import read_corpora, split
+    from ietest_fast.corpus import read_corpora, reading_csv, split
 
     if config.demo is not None:
         from ietest_fast.corpus import demo_splits
@@ -130,18 +131,21 @@ def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
     whole = None if config.split is None else config.split.file
     grouping = None if config.split is None else config.split.group_by
     paths = [path for path in (config.train, config.valid, config.test, whole) if path is not None]
-    corpora = read_corpora(
-        paths,
-        text_columns=config.text_columns,
-        label_column=config.label_column,
-        label_names=config.label_names,
-        missing_text=config.missing_text,
-        quoted=config.quoted,
-        # The last file is the one to split, or the test set.
-        keep_in_last=list(
-            dict.fromkeys(name for name in (config.cluster, grouping, *keep) if name is not None)
-        ),
-    )
+    with reading_csv(config.csv):
+        corpora = read_corpora(
+            paths,
+            text_columns=config.text_columns,
+            label_column=config.label_column,
+            label_names=config.label_names,
+            missing_text=config.missing_text,
+            quoted=config.quoted,
+            # The last file is the one to split, or the test set.
+            keep_in_last=list(
+                dict.fromkeys(
+                    name for name in (config.cluster, grouping, *keep) if name is not None
+                )
+            ),
+        )
     if config.split is not None:
         own_train = [] if config.split.n_train is None else [config.split.n_train]
         parts = split(
@@ -389,11 +393,11 @@ def count_edits(edits: pa.Table) -> dict[str, Any]:
 def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
     import pyarrow.parquet as pq
 
-    summary = json.loads((kept / "summary.json").read_text(encoding="utf-8"))
+    summary = read_json(kept / "summary.json")
     texts: dict[str, SplitTexts] = {}
     changed: dict[str, NDArray[np.bool_]] = {}
     for name, corpus in splits.items():
-        table: pa.Table = pq.read_table(kept / f"{name}.parquet")
+        table: pa.Table = pq.read_table(check_file(kept / f"{name}.parquet"))
         changed[name] = table["changed"].to_numpy()
         texts[name] = SplitTexts(
             versions={ORIGINAL: corpus.table, TRANSFORMED: table.drop_columns(["changed"])},
@@ -431,7 +435,7 @@ def count_row_edits(path: Path, test: Corpus) -> NDArray[np.int64] | None:
 
     if not path.is_file():
         return None
-    there = set(pq.read_schema(path).names)
+    there = set(pq.read_schema(check_file(path)).names)
     edits = pq.read_table(path, columns=sorted(there & {"row", "column", "rule"}))
     counts = [count_by_row(edits, column, n=len(test)) for column in test.text_columns]
     summed: NDArray[np.int64] = np.sum(counts, axis=0)

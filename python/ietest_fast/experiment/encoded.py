@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
+from ietest_fast.files import read_array, read_json
 from ietest_fast.models import EncodedSplit
 from ietest_fast.models.protocol import ORIGINAL
 
@@ -132,13 +133,13 @@ def load_encoded(folder: Path, model: Model) -> EncodedTexts:
         If something is missing or cannot be read.
     """
     with reading(folder):
-        names = json.loads((folder / _NAMES).read_text(encoding="utf-8"))
+        names = read_json(folder / _NAMES)
         arrays = {split: _load_arrays(folder / split) for split in _SPLITS}
         splits = {split: _make_split(own, names, model) for split, own in arrays.items()}
         changed = {name: arrays["test"][f"changed{i}"] for i, name in enumerate(names) if i}
         further = {}
         if (folder / _FURTHER).is_file():
-            keys = json.loads((folder / _FURTHER).read_text(encoding="utf-8"))
+            keys = read_json(folder / _FURTHER)
             for i, key in enumerate(keys):
                 own = _load_arrays(folder / f"further{i}")
                 further[key] = FurtherTexts(
@@ -166,9 +167,7 @@ def _load_arrays(folder: Path) -> dict[str, NDArray[Any]]:
 
 
 def _load_array(path: Path) -> NDArray[Any]:
-    mapped = path.stat().st_size >= _MAP_FROM_BYTES
-    array: NDArray[Any] = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    return array
+    return read_array(path, mapped=path.stat().st_size >= _MAP_FROM_BYTES)
 
 
 def _make_split(

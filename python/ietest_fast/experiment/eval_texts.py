@@ -14,6 +14,7 @@ from ietest_fast.evaluation.versions import encode_labels
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.data import count_edits, count_row_edits
 from ietest_fast.experiment.identity import identify
+from ietest_fast.files import check_file, read_json
 from ietest_fast.transform import Material, RowError
 
 if TYPE_CHECKING:
@@ -198,8 +199,8 @@ def _find_labels(
 def _read(kept: Path, test: Corpus) -> FurtherTest:
     import pyarrow.parquet as pq
 
-    summary = json.loads((kept / "summary.json").read_text(encoding="utf-8"))
-    table = pq.read_table(kept / "test.parquet")
+    summary = read_json(kept / "summary.json")
+    table = pq.read_table(check_file(kept / "test.parquet"))
     for message in summary["warnings"]:
         warnings.warn(message, IetestWarning, stacklevel=3)
     edits = kept / "test.edits.parquet"

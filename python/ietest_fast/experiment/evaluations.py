@@ -13,6 +13,7 @@ import numpy as np
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment.identity import canonical_json
+from ietest_fast.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -169,7 +170,7 @@ def read_evaluation(path: Path, record: EvaluationRecord) -> Answered:
     """
     import pyarrow.parquet as pq
 
-    data = path.read_bytes()
+    data = read_bytes(path, most_bytes=None)
     if describe_evaluation(path.name, data) != record:
         raise StoreError(f"{path}: has changed since it was written; run into another folder")
     try:

@@ -277,7 +277,10 @@ class ProcessExecutor:
                 continue
             if "error" in header:
                 worker.task = None  # it has nothing to save
-                raise WorkerError(f"{task.describe()} failed: {header['error']}")
+                first, *below = header["error"].splitlines()
+                raise WorkerError(
+                    f"{task.describe()} failed: {first}", *(f"  {line}" for line in below)
+                )
             worker.task = None
             _give_next(worker, waiting, driver)
             n_left -= 1
@@ -296,9 +299,11 @@ class ProcessExecutor:
             return
         driver.log(task, "worker_died", how)
         if worker.attempt >= _MAX_ATTEMPTS:
+            first, *wrote = how.split("\n")
             raise WorkerError(
-                f"the worker of {task.describe()} {how}\n"
-                f"This was attempt {worker.attempt}. What is finished is kept; run again to go on."
+                f"the worker of {task.describe()} {first}",
+                *(f"  {line}" for line in wrote),
+                f"This was attempt {worker.attempt}. What is finished is kept; run again to go on.",
             )
         waiting.appendleft((task, worker.attempt + 1))
         replacement = _Worker(self._context, self._answers)

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from ietest_fast.errors import ConfigError, IetestError
-from ietest_fast.registry import list_problems
+from ietest_fast.registry import list_problems, names_at_hand, reading_names
 
 if TYPE_CHECKING:
     from ietest_fast.models.protocol import Model
@@ -80,6 +80,8 @@ class ModelConfig(Section):
     input: str | None = None
 
     _object: Any = PrivateAttr(default=None)
+    # Where its names stand: they are asked for again when a run begins.
+    _names: Any = PrivateAttr(default_factory=names_at_hand)
 
     @classmethod
     def of(cls, model: Model, **values: Any) -> ModelConfig:
@@ -115,7 +117,10 @@ class ModelConfig(Section):
         from ietest_fast.models import load_model
 
         given: Model | None = self._object
-        return load_model(self.name, **self.options) if given is None else given
+        if given is not None:
+            return given
+        with reading_names(self._names):
+            return load_model(self.name, **self.options)
 
     @field_validator("name")
     @classmethod

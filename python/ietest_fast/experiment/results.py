@@ -17,6 +17,7 @@ from ietest_fast.experiment.schema import (
     adjust,
     correct_over_evaluations,
 )
+from ietest_fast.files import parse_json, read_bytes
 from ietest_fast.stats import equivalence_test, paired_test
 
 if TYPE_CHECKING:
@@ -61,18 +62,15 @@ def read_results(folder: str | Path) -> RunResult:
     """
     folder = Path(folder)
     path = folder / RESULTS
-    if not path.is_file():
+    if not path.exists():
         begun = (folder / "run.sqlite").is_file()
         raise InputError(
             "its run has not ended yet; give its command again" if begun else "is no run's folder",
             path=folder,
         )
     with reading(path):
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise ValueError(f"it has {size:,} bytes, more than any run writes")
-        text = path.read_bytes()
-        written = json.loads(text)
+        text = read_bytes(path, most_bytes=MOST_BYTES)
+        written = parse_json(text, path)
         found = written.get("format") if isinstance(written, dict) else None
         if found != RESULTS_FORMAT:
             is_of = "says no format" if found is None else f"is of format {_shorten(found)}"

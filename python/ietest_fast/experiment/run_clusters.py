@@ -9,6 +9,7 @@ import numpy as np
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment.artefacts import reading, write_artefact
 from ietest_fast.experiment.claim import CLUSTERS
+from ietest_fast.files import check_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,10 +68,10 @@ def read_clusters(results: RunResult) -> NDArray[np.int64] | None:
     if column is None:
         return None
     path = results.folder / CLUSTERS
-    if not path.is_file():
+    if not path.exists():
         raise StoreError(f"{path}: the clusters of the test rows are missing; {_REMEDY}")
     with reading(path, remedy=_REMEDY):
-        table = pq.read_table(path)
+        table = pq.read_table(check_file(path))
         codes = table["cluster"].to_numpy()
         said = (table.schema.metadata or {}).get(_KEY)
         if codes.dtype != np.int64:

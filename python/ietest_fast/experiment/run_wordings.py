@@ -15,6 +15,7 @@ from ietest_fast.experiment.claim import CELLS, EVALUATIONS
 from ietest_fast.experiment.data import kept_folder
 from ietest_fast.experiment.evaluations import describe_evaluation, read_evaluation
 from ietest_fast.experiment.identity import identify
+from ietest_fast.files import check_file, read_bytes
 from ietest_fast.stats import PairedCounts
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _add_further(
                 f"{evaluation.evaluation} are gone; {_PUT_BACK}"
             )
         with reading(path, remedy=_PUT_BACK):
-            record = describe_evaluation(path.name, path.read_bytes())
+            record = describe_evaluation(path.name, read_bytes(path, most_bytes=None))
             found = read_evaluation(path, record)
         if (
             record.identity != identity
@@ -178,7 +179,7 @@ def _number_texts(files: Sequence[str], columns: Sequence[str]) -> NDArray[np.in
     tables = []
     for file in files:
         with reading(Path(file), remedy=_PUT_BACK):
-            tables.append(pq.read_table(file, columns=list(columns)))
+            tables.append(pq.read_table(check_file(file), columns=list(columns)))
     n = tables[0].num_rows
     codes = np.zeros(n * len(files), dtype=np.int64)
     for column in columns:

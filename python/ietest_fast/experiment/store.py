@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 import time
@@ -59,6 +60,7 @@ from ietest_fast.experiment.evaluations import (
 )
 from ietest_fast.experiment.identity import canonical_json, differing_keys
 from ietest_fast.experiment.search import Trial
+from ietest_fast.files import check_file, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -143,6 +145,8 @@ class RunStore:
             raise StoreError(f"{folder}: cannot be used: {error.strerror}") from error
         database: sqlite3.Connection | None = None
         try:
+            if os.path.lexists(folder / DATABASE):
+                check_file(folder / DATABASE)
             database = sqlite3.connect(folder / DATABASE, isolation_level=None)
             refuse_foreign_database(folder / DATABASE, database)
             database.execute("PRAGMA journal_mode=WAL")
@@ -254,7 +258,7 @@ class RunStore:
         for path in sorted((self.folder / EVALUATIONS).glob("*.parquet")):
             if path.stem not in written and is_own(path.name, EVALUATIONS):
                 with reading(path):
-                    found = describe_evaluation(path.name, path.read_bytes())
+                    found = describe_evaluation(path.name, read_bytes(path, most_bytes=None))
                     if found.identity != path.stem:
                         raise ValueError("it holds other answers than its name says")
                 self._add_evaluation(found)
@@ -422,7 +426,7 @@ class RunStore:
         StoreError
             If the file is gone, or has changed.
         """
-        path = self.folder / EVALUATIONS / own.artefact
+        path = self.folder / EVALUATIONS / f"{own.identity}.parquet"
         if not path.is_file():
             raise StoreError(
                 f"{path}: the answers of a finished cell to a further test set are gone; put the "
@@ -453,7 +457,7 @@ class RunStore:
             if not is_own(path.name, UNFINISHED_TRAININGS):
                 continue
             with reading(path):
-                written = path.read_bytes()
+                written = read_bytes(path, most_bytes=None)
                 data, digest = written[:-_DIGEST_BYTES], written[-_DIGEST_BYTES:]
                 if hashlib.sha256(data).digest() != digest:
                     raise ValueError("its checksum is another")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from ietest_fast.atomic import tell_apart
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.data import TRANSFORMED, TransformedSplits, transform_splits
 from ietest_fast.experiment.encoded import (
@@ -245,15 +246,22 @@ def model_folders(plan: Plan, model: PlannedModel, resample: Resample) -> list[s
     """Return the names under which the classifiers of a cell are kept, one for each voter."""
     rho, m = resample.address
     share = int(rho) if float(rho).is_integer() else repr(rho)
-    names = [model.key] if len(plan.models) > 1 else []
+    names = []
+    if len(plan.models) > 1:
+        names.append(_as_folder(model.key, [each.key for each in plan.models]))
     if len(plan.transformations) > 1 and resample.phi is not None:
-        names.append(resample.phi)
-    names = [re.sub(r"[^\w.]", "_", each) for each in names]
+        names.append(_as_folder(resample.phi, [each.key for each in plan.transformations]))
     if resample.train_size is not None:
         names.append(f"train-{resample.train_size}")
     name = "-".join([*names, f"rho-{share}-m-{m}"])
     n_voters = model.config.n_voters
     return [name] if n_voters == 1 else [f"{name}-voter-{voter}" for voter in range(n_voters)]
+
+
+def _as_folder(key: str, keys: Sequence[str]) -> str:
+    """Give a key as a part of a folder's name, which no other key of the run is given."""
+    stems = tell_apart(re.sub(r"[^\w.]", "_", each) for each in keys)
+    return stems[keys.index(key)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

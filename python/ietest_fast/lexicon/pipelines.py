@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ietest_fast.atomic import hash_file
 from ietest_fast.errors import ResourceError, shorten_error
+from ietest_fast.files import check_folder, read_json
 from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
 from ietest_fast.lexicon.thinc_import import import_thinc
 from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.lexicon.token_tags import NOUN, PLURAL, SINGULAR, UPOS, TokenTags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from spacy.language import Language
     from spacy.tokens import Doc
@@ -113,8 +115,7 @@ def hash_pipeline(folder: Path, version: object) -> str:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+            digest.update(bytes.fromhex(hash_file(path)))
     return digest.hexdigest()
 
 
@@ -138,7 +139,6 @@ def resolve_name(name: str | Path | None) -> str:
 def find_folder(name: str) -> Path:
     """Give the folder that holds a pipeline's config.cfg."""
     import importlib.util
-    import json
 
     path = Path(name)
     if path.is_dir():
@@ -155,7 +155,7 @@ def find_folder(name: str) -> Path:
         package = Path(spec.origin).parent
         meta_file = package / "meta.json"
         if meta_file.is_file():
-            meta = json.loads(meta_file.read_text("utf-8"))
+            meta = read_json(meta_file)
             return package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
     raise ResourceError(
         f"no spaCy pipeline {name!r}: neither an installed package nor a folder. Install it "
@@ -204,10 +204,12 @@ def load_spacy(
     ResourceError
         If it cannot be read.
     """
+    check_folder(folder)
     try:
         from confection import Config
 
         config = Config().from_disk(folder / "config.cfg", interpolate=False)
+        _refuse_foreign(config)
         import_thinc(config, known)
         import spacy
         from thinc.api import NumpyOps
@@ -232,6 +234,17 @@ def load_spacy(
             if isinstance(node.ops, NumpyOps):
                 node.ops = ops
     return nlp, factories
+
+
+def _refuse_foreign(config: Mapping[str, Any]) -> None:
+    """Raise ValueError if a pipeline's configuration has another package imported, or called."""
+    sourced = [part for part, own in config["components"].items() if "source" in own]
+    called = [key for key, value in config["nlp"].items() if key.endswith("_creation") and value]
+    if sourced or called:
+        raise ValueError(
+            "its config.cfg names another pipeline to load, or a function to call "
+            f"({', '.join([*sourced, *called])}); save it whole, by nlp.to_disk"
+        )
 
 
 def _byte_positions(text: str) -> npt.NDArray[np.int32] | None:

@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ietest_fast.atomic import write_file
+from ietest_fast.corpus.formats import open_parquet
 from ietest_fast.errors import InputError, ResourceError
-from ietest_fast.files import check_file
+from ietest_fast.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -130,9 +131,8 @@ class SynonymTable:
             If there is no such file.
         """
         try:
-            table = pq.read_table(path)
-        except FileNotFoundError as error:
-            raise ResourceError(f"{path}: no such file") from error
+            with open_parquet(Path(path)) as file:
+                table = file.read()
         except (OSError, pa.ArrowException) as error:
             raise InputError(f"not a readable Parquet file ({error})", path=path) from error
         for name, kind in _COLUMNS.items():
@@ -185,13 +185,7 @@ def read_block_list(path: str | Path) -> frozenset[str]:
         If it cannot be read.
     """
     path = Path(path)
-    check_file(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ResourceError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InputError("not text in UTF-8", path=path) from error
+    text = read_text(path)
     words = set()
     for row, line in enumerate(text.splitlines(), start=1):
         word = line.strip().rstrip(",").strip().strip("\"'").lower()

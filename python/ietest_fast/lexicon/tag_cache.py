@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import numpy as np
 
 from ietest_fast.errors import ResourceError
+from ietest_fast.files import check_file
 from ietest_fast.lexicon.token_table import TokenTable
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ class TagCache:
         try:
             if self.path is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
+                if os.path.lexists(self.path):
+                    check_file(self.path)
             # An empty name makes SQLite create a temporary file. Threads take turns by the lock.
             self._lock = threading.Lock()
             self._connection = sqlite3.connect(

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ietest_fast.errors import InputError, ResourceError
+from ietest_fast.files import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -330,6 +331,8 @@ def _read_counts(path: Path) -> dict[tuple[str, str, int], int]:
 
 
 def _lines(path: Path) -> list[str]:
+    if path.exists():
+        check_file(path)
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:

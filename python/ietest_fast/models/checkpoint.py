@@ -12,21 +12,28 @@ import numpy as np
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.files import check_folder
 from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.settings import (
+    check_kind,
     find_max_length,
     find_padding,
+    read_head,
     read_json,
-    read_labels,
     read_n_known,
 )
 from ietest_fast.models.token_classifier import TokenClassifier
-from ietest_fast.models.tokens import TextTokenizer
 from ietest_fast.models.training import (
     autocast,
     choose_device,
     import_torch,
     multiplies_bf16_fast,
+)
+from ietest_fast.models.vocabularies import (
+    TOKENIZER_FILES,
+    VOCABULARIES,
+    find_vocabulary,
+    load_tokenizer_file,
 )
 
 if TYPE_CHECKING:
@@ -35,29 +42,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.models.batching import Batch, Padding
-    from ietest_fast.models.tokens import TokenStore
-
-# Files from which transformers makes a tokenizer where there is no tokenizer.json.
-_VOCABULARIES = (
-    "vocab.txt",
-    "vocab.json",
-    "spiece.model",
-    "spm.model",
-    "tokenizer.model",
-    "sentencepiece.bpe.model",
-)
-
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "merges.txt",
-    "added_tokens.json",
-    *_VOCABULARIES,
-)
-"""What belongs to a checkpoint's tokenizer."""
+    from ietest_fast.models.tokens import TextTokenizer, TokenStore
+    from ietest_fast.registry import FileNames
 
 _FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})
+
+# No file of a checkpoint runs code of its own, or has something fetched.
+_NO_CODE: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 
 TORCH_PRECISIONS = ("auto", "fp32", "bf16")
 """In which products of matrices are computed; ``auto`` is bf16 where that is faster."""
@@ -80,8 +71,16 @@ def chooses_bf16(precision: str, device: str) -> bool:
     return precision == "bf16" or (precision == "auto" and multiplies_bf16_fast(device))
 
 
-def find_checkpoint(name: str) -> Path:
+def find_checkpoint(name: str, *, named_by: FileNames | None = None) -> Path:
     """Give the folder of a checkpoint, fetched from the hub if it is no folder.
+
+    Parameters
+    ----------
+    name
+        A folder, or a name of the hub.
+    named_by
+        The file that names it, if no person did: then nothing is fetched, and what has been fetched
+        before is taken.
 
     Raises
     ------
@@ -101,7 +100,11 @@ def find_checkpoint(name: str) -> Path:
         # Folders inside hold other formats of the same weights.
         return Path(
             snapshot_download(
-                name, allow_patterns=patterns, ignore_patterns=["*/*"], etag_timeout=5
+                name,
+                allow_patterns=patterns,
+                ignore_patterns=["*/*"],
+                etag_timeout=5,
+                local_files_only=named_by is not None,
             )
         )
 
@@ -110,6 +113,13 @@ def find_checkpoint(name: str) -> Path:
         if not any(fetched.glob("*.safetensors")):
             fetched = fetch("*.bin")
     except Exception as error:
+        if named_by is not None:
+            raise InputError(
+                f"{name!r} is no folder and has not been fetched from the hub before, and nothing "
+                f"is fetched because a file ({named_by.path}) names it; fetch it yourself (`hf "
+                f"download {name}`), give it on the command line as well (--model-option "
+                f"checkpoint={name}), or pass --allow-code if you trust the file"
+            ) from error
         raise InputError(
             f"{name!r} is no folder, and could not be had from the hub "
             f"({type(error).__name__}); fetch it where there is a network and name its folder"
@@ -143,28 +153,20 @@ def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokeni
     config, tokenizer_config = _read_settings(folder)
     limit = find_max_length(config, tokenizer_config)
     length = limit if max_length is None else min(limit, max_length)
-    n_known = read_n_known(config)
-    if (folder / "tokenizer.json").is_file():
-        return TextTokenizer.load(folder / "tokenizer.json", max_length=length, n_known=n_known)
-    if not any((folder / name).is_file() for name in _VOCABULARIES):
+    path = find_vocabulary(folder)
+    if path is None:
         raise InputError(
             f"this checkpoint has no tokenizer: there is none of tokenizer.json, "
-            f"{', '.join(_VOCABULARIES)}",
+            f"{', '.join(VOCABULARIES)}",
             path=folder,
         )
-    import_torch()
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-    except Exception as error:
-        raise InputError(
-            f"this checkpoint has no tokenizer that can be loaded: {error}", path=folder
-        ) from error
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        raise InputError("this checkpoint's tokenizer has no fast version", path=folder)
-    return TextTokenizer(backend, max_length=length, path=folder, n_known=n_known)
+    return load_tokenizer_file(
+        path,
+        config=config,
+        tokenizer_config=tokenizer_config,
+        max_length=length,
+        n_known=read_n_known(config),
+    )
 
 
 def read_max_length(folder: Path) -> int:
@@ -263,11 +265,14 @@ class CheckpointClassifier(TokenClassifier):
         Threads of the processor; None for torch's own choice.
     max_length
         Longest input in tokens; None for what the model takes.
+    threshold
+        Of a model with one logit; see :class:`~ietest_fast.models.classifiers.Head`.
 
     Raises
     ------
     InputError
-        If the checkpoint cannot be had or is no classifier.
+        If the checkpoint cannot be had, is no classifier that chooses one label, or its settings
+        contradict each other or its weights.
     """
 
     def __init__(
@@ -277,6 +282,7 @@ class CheckpointClassifier(TokenClassifier):
         precision: str = "auto",
         n_threads: int | None = None,
         max_length: int | None = None,
+        threshold: float | None = None,
     ) -> None:
         torch = import_torch()
         self._device = choose_device()
@@ -291,7 +297,8 @@ class CheckpointClassifier(TokenClassifier):
         self.tokenizer = load_tokenizer(folder, max_length=max_length)
         self._padding = read_padding(folder)
         config, _ = _read_settings(folder)
-        self.labels = read_labels(config, self._model.config.num_labels, folder / "config.json")
+        n_outputs = self._model.config.num_labels
+        self.head = read_head(config, n_outputs, folder / "config.json", threshold=threshold)
         self._folder = folder
         if n_threads is not None:
             torch.set_num_threads(n_threads)
@@ -300,7 +307,8 @@ class CheckpointClassifier(TokenClassifier):
     def fingerprint(self) -> str:
         """Give a hash of the checkpoint's weights, settings, tokenizer and longest input."""
         weights = fingerprint_checkpoint(self._folder).rpartition("@")[2]
-        return hashlib.sha256(f"{weights} {self.tokenizer.max_length}".encode()).hexdigest()
+        told = " ".join((weights, str(self.tokenizer.max_length), *self.head.settings))
+        return hashlib.sha256(told.encode()).hexdigest()
 
     @property
     def backend(self) -> str:
@@ -315,7 +323,7 @@ class CheckpointClassifier(TokenClassifier):
         *,
         on_batch: Callable[[int], None] | None = None,
     ) -> NDArray[np.float32]:
-        """Give the class scores of some rows, float32, shape (len(rows), n_labels)."""
+        """Give the class scores of some rows, float32, shape (len(rows), outputs)."""
         return run_model(
             self._model,
             store.take(rows),
@@ -348,9 +356,15 @@ def load_weights(
     torch = import_torch()
     import transformers
 
+    _refuse_foreign(folder)
     try:
         model, report = getattr(transformers, architecture).from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True, **options
+            check_folder(folder),
+            dtype=torch.float32,
+            output_loading_info=True,
+            weights_only=True,
+            **_NO_CODE,
+            **options,
         )
     except Exception as error:  # what is damaged fails in more ways than can be named
         raise InputError(
@@ -372,10 +386,11 @@ def load_classifier(folder: str | Path) -> Any:
     Raises
     ------
     InputError
-        If it cannot be loaded, or has no trained head.
+        If it cannot be loaded, has no trained head, or does not choose one label.
     """
     folder = Path(folder)
     _check_config(folder)
+    check_kind(_read_settings(folder)[0], folder / "config.json")
     model, report = load_weights(folder, ignore_mismatched_sizes=True)
     if report["mismatched_keys"]:
         name, found, expected = min(report["mismatched_keys"])
@@ -478,6 +493,34 @@ def save_checkpoint(model: Any, source: Path, folder: Path) -> None:
 def _check_config(folder: Path) -> None:
     if not (folder / "config.json").is_file():
         raise InputError("there is no config.json: this is no checkpoint", path=folder)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder whose files name what lies elsewhere: code, or another model.
+
+    Raises
+    ------
+    InputError
+        If they do.
+    """
+    if (folder / "adapter_config.json").is_file():
+        raise InputError(
+            "this is an adapter, whose configuration names another model to fetch; merge the two "
+            "(in peft: merge_and_unload) and save the whole",
+            path=folder,
+        )
+    attention = [value for key, value in _read_settings(folder)[0].items() if "attn_impl" in key]
+    foreign = [value for value in attention if not _is_known_attention(value)]
+    if foreign:
+        raise InputError(
+            f"config.json names code of the hub for its attention, {foreign[0]!r}; take it out",
+            path=folder,
+        )
+
+
+def _is_known_attention(name: object) -> bool:
+    """Say whether a name is one of transformers' own, and not of a program to be fetched."""
+    return not (isinstance(name, dict) or "/" in str(name))
 
 
 def _find_missing(report: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.logits import softmax
+from ietest_fast.models.logits import sigmoid, softmax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +21,10 @@ Inputs = Literal["texts", "joined", "pairs", "frame"]
 :func:`~ietest_fast.models.finished.as_classifier`."""
 
 
+Unparsed = Literal["wrong", "drop", "error"]
+"""What becomes of an answer that is no label: a wrong answer, an item left out, an error."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scores:
     """A classifier's answers to n inputs.
@@ -28,11 +32,12 @@ class Scores:
     Attributes
     ----------
     predicted
-        int64, shape (n,): indices into the classifier's labels.
+        int64, shape (n,): indices into the classifier's labels; -1 where its answer is no label.
     probabilities
-        float32, shape (n, n_labels); None if the classifier gives labels only.
+        float32, shape (n, n_labels), NaN where there is no answer; None if the classifier gives
+        labels only.
     logits
-        Class scores before the softmax, float32, shape (n, n_labels); None if there are none.
+        Class scores as the model gives them, float32, shape (n, outputs); None if there are none.
     n_tokens
         Tokens of the inputs, padding left out; None if the classifier does not tell.
     """
@@ -68,6 +73,61 @@ class Scores:
             predicted=self.predicted[rows],
             probabilities=None if self.probabilities is None else self.probabilities[rows],
             logits=None if self.logits is None else self.logits[rows],
+        )
+
+
+DEFAULT_THRESHOLD = 0.5
+"""Of a model with one logit: the probability from which it says yes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """What the outputs of a classifier stand for.
+
+    Attributes
+    ----------
+    labels
+        Names of its labels.
+    threshold
+        None if there is an output for each label. Otherwise the model has one logit, whose sigmoid
+        is the probability of the second of two labels; from this probability on it is the answer.
+    """
+
+    labels: tuple[str, ...]
+    threshold: float | None = None
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers the model gives for an input."""
+        return len(self.labels) if self.threshold is None else 1
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What fingerprints say of it: only what is not usual."""
+        return () if self.threshold is None else (f"threshold {self.threshold!r}",)
+
+    def choose(self, logits: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Return the label of each row of class scores, int64 (n,); of equal ones the first."""
+        if self.threshold is None:
+            return np.asarray(logits.argmax(axis=1), dtype=np.int64)
+        return (sigmoid(logits)[:, 1] >= np.float32(self.threshold)).astype(np.int64)
+
+    def score(self, logits: NDArray[np.float32], *, n_tokens: int | None = None) -> Scores:
+        """Compute probabilities and labels from class scores, shape (n, outputs).
+
+        Raises
+        ------
+        InputError
+            If a score is no number.
+        """
+        if self.threshold is None:
+            return Scores.from_logits(logits, n_tokens=n_tokens)
+        _check_numbers(logits)
+        return Scores(
+            predicted=self.choose(logits),
+            probabilities=sigmoid(logits),
+            logits=logits,
+            n_tokens=n_tokens,
         )
 
 

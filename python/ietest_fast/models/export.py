@@ -14,7 +14,6 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import (
-    TOKENIZER_FILES,
     check_new_folder,
     load_classifier,
     load_sense_model,
@@ -32,7 +31,9 @@ from ietest_fast.models.quantisation import (
     quantise_statically,
     quietly,
 )
+from ietest_fast.models.settings import read_json
 from ietest_fast.models.training import import_torch
+from ietest_fast.models.vocabularies import TOKENIZER_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -243,7 +244,7 @@ def check_export(
     return ExportCheck(
         n=len(rows),
         largest_difference=float(np.abs(ours - theirs).max(initial=0.0)),
-        n_flipped=int((ours.argmax(axis=1) != theirs.argmax(axis=1)).sum()),
+        n_flipped=int((exported.head.choose(ours) != exported.head.choose(theirs)).sum()),
         largest_logit=float(np.abs(theirs).max(initial=0.0)),
     )
 
@@ -337,7 +338,7 @@ def _write_companions(model: Any, checkpoint: Path, folder: Path) -> None:
             shutil.copyfile(checkpoint / name, folder / name)
     if not (folder / "tokenizer.json").is_file():
         load_tokenizer(checkpoint).save(folder / "tokenizer.json")
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = read_json(folder / "config.json")
     # transformers leaves names out that are LABEL_0, LABEL_1, ...
     config.setdefault("id2label", {str(i): name for i, name in model.config.id2label.items()})
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.classifiers import Inputs, Scores, rename_labels, select_columns
+from ietest_fast.models.classifiers import (
+    Inputs,
+    Scores,
+    Unparsed,
+    rename_labels,
+    select_columns,
+)
 from ietest_fast.models.ngrams import is_ngram_folder
 
 if TYPE_CHECKING:
@@ -14,6 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import TextClassifier
 
 # Files that the weights of a checkpoint are in.
@@ -28,6 +35,9 @@ def as_classifier(
     text_columns: Sequence[str] | None = None,
     inputs: Inputs | None = None,
     batch_size: int | None = None,
+    threshold: float | None = None,
+    cache: str | Path | AnswerCache | None = None,
+    unparsed: Unparsed = "error",
     name: str | None = None,
 ) -> TextClassifier:
     """Make a finished classifier of whatever can classify texts.
@@ -62,14 +72,25 @@ def as_classifier(
           frame (``feature_names_in_``);
         - ``"joined"``, a list of strings, each the texts of a row joined by a blank.
     batch_size
-        Inputs of a call; None for 1,024 (32 for a transformers pipeline).
+        Inputs of a call; None for 32 (1,024 for a scikit-learn model).
+    threshold
+        Of a checkpoint, an ONNX model or a pipeline with one logit: the probability (the logit's
+        sigmoid) from which its answer is the second of its two labels; 0.5 where None.
+    cache
+        Keeps the answers of a function: a file (``"answers.jsonl"``), to which every answer is
+        written as soon as it is there, or the attribute ``answers`` of an exception. What is in it
+        is not asked again. None: answers are kept in memory as long as the classifier.
+    unparsed
+        What a function's answer that is no label stands for (None, NaN, "", another text):
+        ``"error"``, which is raised as soon as the answer is there; or -1 in ``Scores.predicted``,
+        for whoever takes the scores to count as ``"wrong"`` or to ``"drop"``.
     name
         What a function is called, for its fingerprint; None for its own name.
 
     Raises
     ------
     InputError
-        If `model` is none of these, or its labels are not known.
+        If `model` is none of these, does not choose one label, or its labels are not known.
 
     Notes
     -----
@@ -81,31 +102,62 @@ def as_classifier(
         raise InputError(f"inputs is one of {names}, not {inputs!r}")
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size must be 1 or more, not {batch_size}")
+    if unparsed not in get_args(Unparsed):
+        names = ", ".join(map(repr, get_args(Unparsed)))
+        raise InputError(f"unparsed is one of {names}, not {unparsed!r}")
+    is_function = callable(model) and not (
+        isinstance(model, type)
+        or callable(getattr(model, "predict", None))
+        or hasattr(model, "fingerprint")
+        or _is_pipeline(model)
+    )
+    if not is_function and (cache is not None or unparsed != "error"):
+        raise InputError(
+            f"{'cache' if cache is not None else 'unparsed'} is for a function; this classifier "
+            "gives a label for every text, as often as it is asked: leave it out"
+        )
     given = None if labels is None else _check_labels(labels)
     columns = None if text_columns is None else tuple(text_columns)
     if isinstance(model, str | Path):
-        made: TextClassifier = _load(model)
+        made: TextClassifier = _load(model, threshold)
         return made if given is None and columns is None else _Renamed(made, given, columns)
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class; a classifier is an instance of one")
     if all(hasattr(model, each) for each in ("score", "labels", "backend", "fingerprint")):
+        _refuse_threshold(threshold)
         made = cast("TextClassifier", model)
         return made if given is None and columns is None else _Renamed(made, given, columns)
+    from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.foreign import Estimator, Function, HubPipeline
 
-    if any(each.__name__ == "TextClassificationPipeline" for each in type(model).__mro__):
-        return HubPipeline(model, labels=given, text_columns=columns, batch_size=batch_size or 32)
-    size = batch_size or 1024
+    if _is_pipeline(model):
+        return HubPipeline(
+            model,
+            labels=given,
+            text_columns=columns,
+            batch_size=batch_size or 32,
+            threshold=threshold,
+        )
+    _refuse_threshold(threshold)
     if callable(getattr(model, "predict", None)):
-        return Estimator(model, labels=given, text_columns=columns, inputs=inputs, batch_size=size)
+        return Estimator(
+            model,
+            labels=given,
+            text_columns=columns,
+            inputs=inputs,
+            batch_size=batch_size or 1024,
+        )
     if callable(model):
+        kept = cache if cache is None or isinstance(cache, AnswerCache) else AnswerCache(cache)
         return Function(
             cast("Callable[[Any], Any]", model),
             labels=given,
             data_labels=None if data_labels is None else _check_labels(data_labels),
             text_columns=columns,
             inputs=inputs,
-            batch_size=size,
+            batch_size=batch_size or 32,
+            cache=kept,
+            unparsed=unparsed,
             name=name,
         )
     raise InputError(
@@ -122,7 +174,19 @@ def _check_labels(labels: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _load(place: str | Path) -> TextClassifier:
+def _is_pipeline(model: object) -> bool:
+    return any(each.__name__ == "TextClassificationPipeline" for each in type(model).__mro__)
+
+
+def _refuse_threshold(threshold: float | None) -> None:
+    if threshold is not None:
+        raise InputError(
+            "a threshold is for a checkpoint, an ONNX model or a pipeline with one logit; this "
+            "classifier gives labels or probabilities itself: leave the threshold out"
+        )
+
+
+def _load(place: str | Path, threshold: float | None) -> TextClassifier:
     path = Path(place).expanduser()
     # Before torch is asked for: a hub's name is neither of these.
     if not path.exists() and (isinstance(place, Path) or place.startswith((".", "/", "~"))):
@@ -130,15 +194,16 @@ def _load(place: str | Path) -> TextClassifier:
     if is_ngram_folder(path):
         from ietest_fast.models.ngram_classifier import NgramTextClassifier
 
+        _refuse_threshold(threshold)
         return NgramTextClassifier(path)
     is_checkpoint = path.is_dir() and any(any(path.glob(kind)) for kind in _WEIGHTS)
     if path.is_file() or (path.is_dir() and (any(path.glob("*.onnx")) or not is_checkpoint)):
         from ietest_fast.models.onnx import OnnxClassifier
 
-        return OnnxClassifier.load(path)
+        return OnnxClassifier.load(path, threshold=threshold)
     from ietest_fast.models.checkpoint import CheckpointClassifier
 
-    return CheckpointClassifier(str(place))
+    return CheckpointClassifier(str(place), threshold=threshold)
 
 
 class _Renamed:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import pickle
 import tokenize
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
+from ietest_fast.models.asking import AnswerCache, CachedFunction
 from ietest_fast.models.classifiers import Scores, rename_labels, select_columns
+from ietest_fast.models.settings import read_head
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,10 +27,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.models.classifiers import Inputs
+    from ietest_fast.models.asking import Answer, Input
+    from ietest_fast.models.classifiers import Inputs, Unparsed
 
 # A row of probabilities may miss 1 by this much: half precision and many labels.
 _TOLERANCE = 0.01
+_NO_PROBABILITIES = "and probabilities are 0 or more and add up to 1 (apply a softmax to scores)"
 # Lengths beyond this in a tokenizer mean that nobody has set one.
 _NO_LENGTH = 10**9
 
@@ -57,17 +65,15 @@ def _as_codes(answers: Any, names: Sequence[Any], n: int, what: str) -> NDArray[
     if len(found) != n:
         raise InputError(f"{what} returned {len(found):,} labels for {n:,} inputs")
     place_of = {name: place for place, name in enumerate(names)}
-    folded = {
-        name.strip().casefold(): place for name, place in place_of.items() if isinstance(name, str)
-    }
+    folded = {label_key(name): place for name, place in place_of.items() if isinstance(name, str)}
     codes = np.empty(n, dtype=np.int64)
     for i, answer in enumerate(found):
         place = place_of.get(answer) if isinstance(answer, str | int | float) else None
         if place is None and isinstance(answer, str):
-            place = folded.get(answer.strip().casefold())
+            place = folded.get(label_key(answer))
         if place is None:
             raise InputError(
-                f"{what} returned {answer!r} for input {i}; expected one of "
+                f"{what} returned {show_value(answer)} for input {i}; expected one of "
                 f"{', '.join(map(repr, names))}"
             )
         codes[i] = place
@@ -86,8 +92,8 @@ def _as_probabilities(values: Any, n: int, n_labels: int, what: str) -> NDArray[
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(
-            f"{what} returned {probabilities[row].tolist()} for input {row}, and probabilities are "
-            "0 or more and add up to 1 (apply a softmax to scores)"
+            f"{what} returned {show_value(probabilities[row].tolist())} for input {row}, "
+            f"{_NO_PROBABILITIES}"
         )
     return probabilities
 
@@ -130,20 +136,22 @@ class _InBatches:
         return _join(parts, len(self.labels))
 
 
-class Function(_InBatches):
+class Function:
     """A function from a list of inputs to labels or probabilities.
+
+    What it has answered is remembered: see :mod:`ietest_fast.models.asking`.
 
     Parameters
     ----------
     function
         Called with a batch of inputs.
-    labels, data_labels, text_columns, inputs, batch_size, name
+    labels, data_labels, text_columns, inputs, batch_size, cache, unparsed, name
         As for :func:`~ietest_fast.models.finished.as_classifier`.
 
     Raises
     ------
     InputError
-        If neither `labels` nor `data_labels` are given.
+        If neither `labels` nor `data_labels` are given, or `cache` is another function's.
     """
 
     def __init__(
@@ -154,7 +162,9 @@ class Function(_InBatches):
         data_labels: tuple[str, ...] | None = None,
         text_columns: tuple[str, ...] | None = None,
         inputs: Inputs | None = None,
-        batch_size: int = 1024,
+        batch_size: int = 32,
+        cache: AnswerCache | None = None,
+        unparsed: Unparsed = "error",
         name: str | None = None,
     ) -> None:
         known = labels if labels is not None else data_labels
@@ -170,44 +180,147 @@ class Function(_InBatches):
         self._columns = text_columns
         self._form = inputs
         self._batch_size = batch_size
+        self._unparsed = unparsed
         own = getattr(function, "__qualname__", type(function).__qualname__)
         self._name = own if name is None else name
+        self.cache = AnswerCache() if cache is None else cache
+        self.cache.belong_to(self._name, self.fingerprint, labels)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the function's name and, where it can be had, its source."""
+        """Hash of the function's name, of its source where that can be had, and of what it holds.
+
+        What it holds are texts and numbers that it is bound to, such as the name of a model.
+        """
+        function, held = _unbind(self._function)
         try:
-            source = inspect.getsource(self._function)
+            source = inspect.getsource(function)
         except (OSError, TypeError, SyntaxError, tokenize.TokenError):
             source = ""
-        return hashlib.sha256(f"{self._name}\n{source}".encode()).hexdigest()
+        told = "\n".join([self._name, source, *held])
+        return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
 
-    def _score_batch(self, batch: pa.Table) -> Scores:
-        n, what = batch.num_rows, "the function"
-        answers = self._function(
-            present(batch, self._form or ("texts" if batch.num_columns == 1 else "pairs"))
+    def score(self, inputs: pa.Table, *, on_batch: Callable[[int], None] | None = None) -> Scores:
+        """Classify inputs; see :class:`~ietest_fast.models.classifiers.TextClassifier`."""
+        import pyarrow as pa
+
+        table = select_columns(inputs, self._columns)
+        form = self._form or ("texts" if table.num_columns == 1 else "pairs")
+
+        def shape(batch: Sequence[Input]) -> Any:
+            columns = [pa.array(texts, pa.string()) for texts in zip(*batch, strict=True)]
+            return present(pa.table(columns, table.column_names), form)
+
+        asker = CachedFunction(
+            self._function,
+            name="the function",
+            present=shape,
+            labels=self.labels,
+            batch_size=self._batch_size,
+            cache=self.cache,
+            find_fault=self._find_fault,
+            find_refusal=self._find_refusal,
         )
+        rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        answers = asker.ask(rows, on_batch=on_batch)
         try:
-            values = np.asarray(answers)
-        except ValueError as error:
-            raise InputError(f"{what} returned rows of different lengths: {error}") from error
-        if values.ndim == 1 and values.dtype.kind in "USOT":
-            return Scores(predicted=_as_codes(values.tolist(), self.labels, n, what))
-        is_number = values.dtype.kind in "iuf" and values.ndim in {1, 2}
-        if not is_number or (values.ndim == 1 and values.dtype.kind == "f"):
-            raise InputError(
-                f"{what} returned an array of {values.dtype} and shape {values.shape}; expected "
-                "labels, shape (n,), or probabilities, shape (n, labels)"
-            )
+            return self._to_scores(answers)
+        except InputError as error:
+            asker.tell(error)
+            raise
+
+    def _find_fault(self, answer: Answer) -> str | None:
+        """Say what keeps an answer from being one."""
+        if answer is None or isinstance(answer, str):
+            return None
         if not self._ordered:
-            raise InputError(
-                f"{what} returned numbers, and which label is which is not known: give labels= in "
-                "their order, or return names"
+            return (
+                ": a number, and which label is which is not known; give labels= in their order, "
+                "or return names"
             )
-        if values.ndim == 1:
-            return Scores(predicted=_as_codes(values.tolist(), range(len(self.labels)), n, what))
-        probabilities = _as_probabilities(values, n, len(self.labels), what)
-        return Scores(predicted=probabilities.argmax(axis=1), probabilities=probabilities)
+        if isinstance(answer, list):
+            return self._find_wrong_share(answer)
+        if 0 <= answer < len(self.labels):
+            return None
+        return f"; expected one of {', '.join(map(str, range(len(self.labels))))}"
+
+    def _find_wrong_share(self, shares: list[float]) -> str | None:
+        if len(shares) != len(self.labels):
+            return f": {len(shares)} probabilities for {len(self.labels)} labels"
+        # NaN compares as false, too.
+        if all(share >= 0 for share in shares) and abs(sum(shares) - 1) <= _TOLERANCE:
+            return None
+        return f", {_NO_PROBABILITIES}"
+
+    def _find_refusal(self, answer: Answer) -> str | None:
+        """Say why an answer that is no label cannot be used."""
+        if self._unparsed != "error" or not (answer is None or isinstance(answer, str)):
+            return None
+        if self._find(answer) >= 0:
+            return None
+        return (
+            f"; expected one of {', '.join(map(repr, self.labels))} (unparsed='wrong' counts what "
+            "is no label as a wrong answer, unparsed='drop' leaves its item out)"
+        )
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        folded = {name.strip().casefold(): place for place, name in enumerate(self.labels)}
+        return {**folded, **{name: place for place, name in enumerate(self.labels)}}
+
+    def _find(self, answer: str | None) -> int:
+        """Return the place of a label's name; -1 for what is none."""
+        if answer is None:
+            return -1
+        place = self._places.get(answer)
+        return self._places.get(answer.strip().casefold(), -1) if place is None else place
+
+    def _to_scores(self, answers: Sequence[Answer]) -> Scores:
+        """Make labels and probabilities of the answers."""
+        n, n_labels = len(answers), len(self.labels)
+        predicted = np.full(n, -1, dtype=np.int64)
+        shares = np.full((n, n_labels), np.nan, dtype=np.float32)
+        has_shares = np.zeros(n, dtype=bool)
+        for place, answer in enumerate(answers):
+            if isinstance(answer, list):
+                shares[place] = answer
+                has_shares[place] = True
+            else:
+                predicted[place] = answer if isinstance(answer, int) else self._find(answer)
+        if not has_shares.any():
+            return Scores(predicted=predicted, probabilities=shares if n == 0 else None)
+        if (predicted >= 0).any():
+            raise InputError(
+                "the function returned probabilities for some inputs and labels for others"
+            )
+        predicted[has_shares] = shares[has_shares].argmax(axis=1)
+        return Scores(predicted=predicted, probabilities=shares)
+
+
+def _unbind(function: Any) -> tuple[Any, list[str]]:
+    """Return what has the source of a function, and the texts and numbers that it is bound to."""
+    held: dict[str, Any] = {}
+    while isinstance(function, functools.partial):
+        held |= {f"{len(held)}": value for value in function.args} | function.keywords
+        function = function.func
+    owner = getattr(function, "__self__", None)
+    if not inspect.isroutine(function):
+        owner, function = function, type(function).__call__
+    if owner is not None and not inspect.ismodule(owner):
+        # Numbers of an object may count its calls.
+        own = getattr(owner, "__dict__", {})
+        held |= {f".{name}": value for name, value in own.items() if isinstance(value, str)}
+    try:
+        closed = inspect.getclosurevars(function).nonlocals
+    except (TypeError, ValueError):
+        closed = {}
+    held |= {**closed, **(getattr(function, "__kwdefaults__", None) or {})}
+    held |= {f"={i}": each for i, each in enumerate(getattr(function, "__defaults__", None) or ())}
+    return function, [
+        f"{name}={value!r}"
+        for name, value in sorted(held.items())
+        if isinstance(value, str | int | float | bool)
+    ]
 
 
 class Estimator(_InBatches):
@@ -316,7 +429,7 @@ class HubPipeline(_InBatches):
     ----------
     pipeline
         What ``transformers.pipeline("text-classification", ...)`` returns.
-    labels, text_columns, batch_size
+    labels, text_columns, batch_size, threshold
         As for :func:`~ietest_fast.models.finished.as_classifier`.
     """
 
@@ -327,10 +440,13 @@ class HubPipeline(_InBatches):
         labels: tuple[str, ...] | None = None,
         text_columns: tuple[str, ...] | None = None,
         batch_size: int = 32,
+        threshold: float | None = None,
     ) -> None:
-        names = pipeline.model.config.id2label
-        self._own = tuple(str(names[i]) for i in range(len(names)))
-        self.labels = rename_labels(self._own, labels)
+        config = pipeline.model.config
+        self._own = tuple(str(config.id2label[i]) for i in range(config.num_labels))
+        where = Path("the pipeline's config")
+        self._head = read_head(config.to_dict(), len(self._own), where, threshold=threshold)
+        self.labels = rename_labels(self._head.labels, labels)
         self.backend = f"transformers {version('transformers')} (pipeline, {pipeline.device})"
         self._pipeline = pipeline
         self._columns = text_columns
@@ -343,6 +459,7 @@ class HubPipeline(_InBatches):
         """Hash of the model's weights and settings, and of the tokenizer's settings."""
         model, tokenizer = self._pipeline.model, self._pipeline.tokenizer
         digest = hashlib.sha256(model.config.to_json_string().encode())
+        digest.update("".join(self._head.settings).encode())
         backend = getattr(tokenizer, "backend_tokenizer", None)
         digest.update((repr(tokenizer) if backend is None else backend.to_str()).encode())
         for name, weight in model.state_dict().items():
@@ -370,4 +487,4 @@ class HubPipeline(_InBatches):
         for row, answer in enumerate(answers):
             for each in answer:
                 logits[row, place_of[each["label"]]] = each["score"]
-        return Scores.from_logits(logits)
+        return self._head.score(logits)

@@ -8,22 +8,21 @@ held against the labelled data before a result is believed.
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ietest_fast.corpus.labels import NOT_CONTRADICTED, NOT_ENTAILED
+from ietest_fast.corpus.labels import TWO_LABELS, label_key
 from ietest_fast.errors import InputError
+from ietest_fast.models.settings import is_nameless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-_NOT_ENTAILMENT = "not_entailment"
-_NOT_CONTRADICTION = "not_contradiction"
+_NOT_ENTAILMENT, _NOT_CONTRADICTION = TWO_LABELS
 
 # What one of two labels stands for where the other side has three.
 _MERGED = {
@@ -31,22 +30,6 @@ _MERGED = {
     _NOT_CONTRADICTION: frozenset({"entailment", "neutral"}),
 }
 
-# Other names of NLI's labels, case-folded.
-_ALIASES = (
-    {
-        "entail": "entailment",
-        "entails": "entailment",
-        "entailed": "entailment",
-        "contradict": "contradiction",
-        "contradicts": "contradiction",
-        "contradictory": "contradiction",
-    }
-    | dict.fromkeys(NOT_ENTAILED, _NOT_ENTAILMENT)
-    | dict.fromkeys(NOT_CONTRADICTED, _NOT_CONTRADICTION)
-)
-
-# What a model without names of its own calls its labels.
-_NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
 
 # Another permutation has to be better at this level, over all permutations, to stop the evaluation.
 _LEVEL = 1e-3
@@ -74,6 +57,11 @@ class LabelMap:
     of_model: NDArray[np.int8]
     of_data: NDArray[np.int8]
     is_given: bool
+
+    def classes_of(self, predicted: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the class of each of a model's answers, int8 (n,); -1 stays."""
+        classes: NDArray[np.int8] = np.where(predicted < 0, np.int8(-1), self.of_model[predicted])
+        return classes
 
 
 def match_labels(
@@ -104,19 +92,24 @@ def match_labels(
     """
     given = [] if label_map is None else _apply_map(model_labels, data_labels, label_map)
     if label_map is None:
-        nameless = [name for name in model_labels if _NAMELESS.fullmatch(_fold(name))]
-        data_is_nameless = all(_NAMELESS.fullmatch(_fold(name)) for name in data_labels)
+        nameless = [name for name in model_labels if is_nameless(name)]
+        data_is_nameless = all(map(is_nameless, data_labels))
         if nameless and not data_is_nameless:
             example = ",".join(f"{i}={name}" for i, name in enumerate(data_labels))
             raise InputError(
                 f"the model's labels are {', '.join(model_labels)}: nobody can tell which is "
                 f"which; say so (in Python label_map={{...}}), such as --label-map {example}"
             )
-        given = [canonical_label(name) for name in model_labels]
-    data = [canonical_label(name) for name in data_labels]
+        given = [label_key(name) for name in model_labels]
+    data = [label_key(name) for name in data_labels]
     if len(set(given)) < len(given) and label_map is None:
         raise InputError(f"two of the model's labels mean the same: {', '.join(model_labels)}")
-    names = data
+    are_numbers = all(name.isdecimal() for name in data)
+    # A file that happens to lack a class has fewer numbers than the model knows.
+    names = [
+        *data,
+        *(name for name in given if are_numbers and name.isdecimal() and name not in data),
+    ]
     merged = _MERGED.keys() & (set(given) ^ set(data))
     if len(merged) == 1:
         # Two classes on one side.
@@ -125,6 +118,13 @@ def match_labels(
         names = list(dict.fromkeys(data))
     missing = [name for name in given if name not in names]
     unreachable = [name for name in names if name not in given]
+    if missing and label_map is None and are_numbers:
+        example = ",".join(f"{name}={place}" for place, name in enumerate(model_labels))
+        raise InputError(
+            f"the model's labels are {', '.join(model_labels)}, and the data's are numbers "
+            f"({', '.join(data_labels)}): say which number is which (in Python label_map={{...}}, "
+            f"or label_names=[...] for the data), such as --label-map {example}"
+        )
     if missing or unreachable:
         raise InputError(
             f"the model's labels are {', '.join(model_labels)}, the data's "
@@ -138,26 +138,13 @@ def match_labels(
             )
             + ("" if label_map else " (label_map, --label-map MODEL=DATA,... says which is which)")
         )
-    spelled = dict(zip(data, data_labels, strict=True))
+    spelled = dict(zip(names, names, strict=True)) | dict(zip(data, data_labels, strict=True))
     return LabelMap(
         names=tuple(spelled[name] if data.count(name) == 1 else name for name in names),
         of_model=np.array([names.index(name) for name in given], dtype=np.int8),
         of_data=np.array([names.index(name) for name in data], dtype=np.int8),
         is_given=label_map is not None,
     )
-
-
-def _fold(name: str) -> str:
-    return name.strip().casefold()
-
-
-def canonical_label(name: str) -> str:
-    """Return the name of a label, case-folded; of NLI's labels always the same one.
-
-    These are ``entailment``, ``neutral`` and ``contradiction``, or one of the two and
-    ``not_entailment`` or ``not_contradiction``.
-    """
-    return _ALIASES.get(_fold(name), _fold(name))
 
 
 def _merge(name: str, whole: str) -> str:
@@ -168,11 +155,12 @@ def _apply_map(
     model_labels: Sequence[str], data_labels: Sequence[str], label_map: Mapping[str, str]
 ) -> list[str]:
     """Give the data's name, canonical, of each of the model's outputs."""
-    by_name = {_fold(name): i for i, name in enumerate(model_labels)}
+    by_name = {label_key(name): i for i, name in enumerate(model_labels)}
     targets: list[str | None] = [None] * len(model_labels)
-    known = {canonical_label(name) for name in data_labels}
+    known = {label_key(name) for name in data_labels}
+    are_numbers = all(name.isdecimal() for name in known)
     for source, target in label_map.items():
-        place = by_name.get(_fold(source))
+        place = by_name.get(label_key(source))
         if place is None and source.strip().isdecimal() and int(source) < len(model_labels):
             place = int(source)
         if place is None:
@@ -181,8 +169,12 @@ def _apply_map(
             )
         if targets[place] is not None:
             raise InputError(f"--label-map names the model's label {model_labels[place]!r} twice")
-        name = canonical_label(target)
-        if name not in known and not {name, *known} & _MERGED.keys():
+        name = label_key(target)
+        if (
+            name not in known
+            and not (are_numbers and name.isdecimal())
+            and not {name, *known} & _MERGED.keys()
+        ):
             raise InputError(
                 f"--label-map: the data have no label {target!r}; they have "
                 f"{', '.join(data_labels)}"
@@ -204,7 +196,7 @@ def check_against_data(
     label_map
         How the labels were matched.
     gold, predicted
-        int8, shape (n,): common classes.
+        int8, shape (n,): common classes; -1 for an answer that is none, which is passed over.
 
     Returns
     -------
@@ -217,6 +209,7 @@ def check_against_data(
         If another permutation of the model's labels is better, by McNemar's exact test with
         Bonferroni's correction over all permutations, at a level of 0.001.
     """
+    gold, predicted = gold[predicted >= 0], predicted[predicted >= 0]
     if (predicted == predicted[:1]).all():
         return None  # a collapsed model; another order would only make it guess another class
     better = find_better_permutation(gold, predicted, len(label_map.names))

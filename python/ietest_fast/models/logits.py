@@ -20,6 +20,12 @@ def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     return probabilities
 
 
+def sigmoid(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn one class score each, shape (n, 1), into probabilities of the labels 0 and 1, (n, 2)."""
+    halves = (logits * np.float32(0.5)).astype(np.float32)
+    return softmax(np.concatenate((-halves, halves), axis=1))
+
+
 class ScoringClassifier(ABC):
     """A classifier that gives class scores; probabilities and labels follow from them."""
 

@@ -336,7 +336,7 @@ class _Network:
             raise InputError(f'pooling must be "last", "mean" or "max", not {pooling!r}')
         if min_count < 1:
             raise InputError(f"min_count must be 1 or more, not {min_count}")
-        if vectors and not Path(vectors).is_file():
+        if vectors and not Path(vectors).exists():
             raise InputError("there is no such file of word vectors", path=vectors)
         self._options = _Options(
             pairs=pairs, bidirectional=bidirectional, pooling=pooling, min_count=min_count

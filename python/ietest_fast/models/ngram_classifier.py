@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 import ietest_fast
 from ietest_fast.errors import InputError
+from ietest_fast.files import read_arrays
 from ietest_fast.models.classifiers import Scores
 from ietest_fast.models.logits import ScoringClassifier
 from ietest_fast.models.ngrams import (
@@ -208,12 +208,14 @@ def _read_arrays(path: Path, *, n_buckets: int) -> dict[str, NDArray[Any]]:
     kinds = {"buckets": (np.int32, 1), "weights": (np.float32, 2), "intercepts": (np.float32, 1)}
     arrays: dict[str, NDArray[Any]] = {}
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            for name, (dtype, n_dimensions) in kinds.items():
-                arrays[name] = file[name]
-                if arrays[name].dtype != dtype or arrays[name].ndim != n_dimensions:
-                    raise ValueError(f"{name} is {arrays[name].dtype}, {arrays[name].ndim}-d")
-    except (OSError, EOFError, LookupError, ValueError, zipfile.BadZipFile) as error:
+        file = read_arrays(path)
+        for name, (dtype, n_dimensions) in kinds.items():
+            arrays[name] = file[name]
+            if arrays[name].dtype != dtype or arrays[name].ndim != n_dimensions:
+                raise ValueError(f"{name} is {arrays[name].dtype}, {arrays[name].ndim}-d")
+    except InputError:
+        raise
+    except (LookupError, ValueError) as error:
         raise InputError(
             f"is damaged, or no file of n-grams' weights: {error}", path=path
         ) from error

@@ -16,20 +16,27 @@ import numpy as np
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
+from ietest_fast.files import check_file, open_file
 from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.ports import ChosenPorts
 from ietest_fast.models.runners import open_runner
 from ietest_fast.models.settings import (
+    check_kind,
     count_labels,
     find_max_length,
     find_padding,
     has_positions_after_padding,
+    read_head,
     read_json,
-    read_labels,
     read_n_known,
 )
 from ietest_fast.models.token_classifier import TokenClassifier
-from ietest_fast.models.tokens import TextTokenizer
+from ietest_fast.models.vocabularies import (
+    TOKENIZER_FILES,
+    VOCABULARIES,
+    find_vocabulary,
+    load_tokenizer_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.batching import Padding
     from ietest_fast.models.runners import Runner
-    from ietest_fast.models.tokens import TokenStore
+    from ietest_fast.models.tokens import TextTokenizer, TokenStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +58,7 @@ class OnnxFiles:
     model
         The .onnx file.
     tokenizer
-        ``tokenizer.json``.
+        ``tokenizer.json``, or the vocabulary of an older tokenizer.
     config, tokenizer_config
         ``config.json`` and ``tokenizer_config.json``; None where there is none.
     """
@@ -60,6 +67,14 @@ class OnnxFiles:
     tokenizer: Path
     config: Path | None
     tokenizer_config: Path | None
+
+    @property
+    def tokenizer_files(self) -> list[Path]:
+        """The files that the tokens hang on, beside ``tokenizer_config.json``."""
+        if self.tokenizer.name not in VOCABULARIES:
+            return [self.tokenizer]
+        beside = [self.tokenizer.parent / name for name in TOKENIZER_FILES]
+        return [file for file in beside if file.is_file() and file != self.tokenizer_config]
 
     @classmethod
     def find(cls, path: str | Path, *, tokenizer: str | Path | None = None) -> OnnxFiles:
@@ -70,7 +85,7 @@ class OnnxFiles:
         path
             A folder or an .onnx file.
         tokenizer
-            A tokenizer.json or its folder; None to look beside the model.
+            A tokenizer.json, a vocabulary or the folder of one; None to look beside the model.
 
         Raises
         ------
@@ -80,8 +95,8 @@ class OnnxFiles:
         path = Path(path)
         if path.is_dir():
             model = _find_model(path)
-        elif path.is_file():
-            model = path
+        elif path.exists():
+            model = check_file(path)
         else:
             raise InputError("there is no such file or folder", path=path)
         folders = list(dict.fromkeys([model.parent, path if path.is_dir() else model.parent]))
@@ -93,17 +108,24 @@ class OnnxFiles:
             tokenizer = Path(tokenizer)
             places = [tokenizer if tokenizer.is_dir() else tokenizer.parent]
         named = tokenizer if tokenizer is not None and not Path(tokenizer).is_dir() else None
-        tokenizer_file = named or _first(places, "tokenizer.json")
-        if tokenizer_file is None or not Path(tokenizer_file).is_file():
+        if named is not None and named.exists():
+            check_file(named)
+        found = [file for file in map(find_vocabulary, places) if file is not None]
+        if named is None and found:
+            # Wherever it is, tokenizer.json needs no conversion.
+            tokenizer_file = min(found, key=lambda file: file.name != "tokenizer.json")
+        elif named is not None and named.is_file():
+            tokenizer_file = named
+        else:
             where = named or " or ".join(str(place / "tokenizer.json") for place in places)
             raise InputError(
-                f"the model has no tokenizer: there is no {where}; a tokenizer of the tokenizers "
-                "library is needed (--tokenizer names it)",
+                f"the model has no tokenizer: there is no {where}, nor a vocabulary "
+                f"({', '.join(VOCABULARIES)}); --tokenizer names it",
                 path=path,
             )
         return cls(
             model=model,
-            tokenizer=Path(tokenizer_file),
+            tokenizer=tokenizer_file,
             config=_first(folders, "config.json"),
             tokenizer_config=_first([*places, *folders], "tokenizer_config.json"),
         )
@@ -141,7 +163,7 @@ def find_external_data(model: Path) -> list[Path]:
         tensors name as their places.
     """
     siblings = [path for path in sorted(model.parent.iterdir()) if path.is_file() and path != model]
-    with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with open_file(model) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         beside = [path for path in siblings if data.find(path.name.encode()) >= 0]
         places = set()
         for found in _LOCATION.finditer(data):
@@ -149,7 +171,18 @@ def find_external_data(model: Path) -> list[Path]:
             length = size[0] if len(size) == 1 else (size[0] & 0x7F) | size[1] << 7
             places.add(data[found.end() : found.end() + length])
     below = {model.parent / place.decode(errors="surrogateescape") for place in places}
+    for path in below:  # the runtime would open them
+        if _is_special(path):
+            check_file(path)
     return [*beside, *sorted(path for path in below - set(beside) if path.is_file())]
+
+
+def _is_special(path: Path) -> bool:
+    """Whether there is a pipe or a device; what is no name of a file is nothing."""
+    try:
+        return path.exists() and not path.is_file() and not path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,9 +247,14 @@ class OnnxNetwork:
                 f"max_length: the model takes at most {limit} tokens, not {max_length}",
                 path=files.model,
             )
-        tokenizer = TextTokenizer.load(
-            files.tokenizer, max_length=max_length or limit, n_known=read_n_known(config)
+        tokenizer = load_tokenizer_file(
+            files.tokenizer,
+            config=config,
+            tokenizer_config=tokenizer_config,
+            max_length=max_length or limit,
+            n_known=read_n_known(config),
         )
+        find_external_data(files.model)  # which the runner opens
         runner = open_runner(files.model, **options)
         padding = find_padding(config, tokenizer_config, tokenizer)
         return cls(
@@ -317,7 +355,7 @@ class OnnxNetwork:
         for path in (
             files.model,
             *find_external_data(files.model),
-            files.tokenizer,
+            *files.tokenizer_files,
             files.config,
             files.tokenizer_config,
         ):
@@ -352,12 +390,15 @@ class OnnxClassifier(TokenClassifier):
     output
         Name of the output with the class scores; None for ``logits``, or the only one of shape
         (texts, labels).
+    threshold
+        Of a model with one logit; see :class:`~ietest_fast.models.classifiers.Head`.
 
     Raises
     ------
     InputError
-        If the model cannot be loaded, has inputs that nobody says anything about, or no output of
-        class scores.
+        If the model cannot be loaded, is no classifier that chooses one label, has inputs that
+        nobody says anything about, or no output of class scores, or if its settings contradict
+        each other or its outputs.
     """
 
     def __init__(
@@ -372,8 +413,11 @@ class OnnxClassifier(TokenClassifier):
         max_length: int | None = None,
         inputs: Mapping[str, str] | None = None,
         output: str | None = None,
+        threshold: float | None = None,
     ) -> None:
         config = read_json(files.config)
+        settings = files.config or files.model.parent / "config.json"
+        check_kind(config, settings)
         self._network = OnnxNetwork.open(
             files,
             max_length=max_length,
@@ -389,10 +433,8 @@ class OnnxClassifier(TokenClassifier):
         self.files = files
         self.tokenizer = self._network.tokenizer
         self._chosen = sorted((inputs or {}).items()), output
-        self.labels = read_labels(
-            config,
-            self._network.runner.ports.n_labels,
-            files.config or files.model.parent / "config.json",
+        self.head = read_head(
+            config, self._network.runner.ports.n_labels, settings, threshold=threshold
         )
 
     @classmethod
@@ -411,7 +453,8 @@ class OnnxClassifier(TokenClassifier):
     def fingerprint(self) -> str:
         """Give a hash of the model's file with its weights, its tokenizer and its settings."""
         chosen = repr(self._chosen) if any(self._chosen) else ""
-        return self._network.hash(f"max_length {self.tokenizer.max_length}", chosen)
+        length = f"max_length {self.tokenizer.max_length}"
+        return self._network.hash(length, chosen, *self.head.settings)
 
     def predict_logits(
         self,
@@ -434,15 +477,16 @@ class OnnxClassifier(TokenClassifier):
         Returns
         -------
         ndarray
-            float32, shape (n, n_labels).
+            float32, shape (n, outputs).
         """
-        logits = np.empty((len(rows), len(self.labels)), dtype=np.float32)
+        n_outputs = self.head.n_outputs
+        logits = np.empty((len(rows), n_outputs), dtype=np.float32)
 
         def take(places: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-            if scores.shape != (len(places), len(self.labels)):
+            if scores.shape != (len(places), n_outputs):
                 raise InputError(
                     f"the model returned an array of shape {scores.shape} for {len(places)} inputs "
-                    f"and {len(self.labels)} labels; expected {(len(places), len(self.labels))} "
+                    f"and {n_outputs} labels; expected {(len(places), n_outputs)} "
                     "(--onnx-output names another output)",
                     path=self.files.model,
                 )

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.files import check_file, open_file
 from ietest_fast.models.ports import NOTHING_CHOSEN, ChosenPorts, Ports
 from ietest_fast.runtime import n_cores
 
@@ -144,7 +145,7 @@ class OnnxRuntime:
         options.inter_op_num_threads = 1
         options.log_severity_level = 4  # errors come as exceptions
         try:
-            self._session = ort.InferenceSession(str(path), options, providers=wanted)
+            self._session = ort.InferenceSession(str(check_file(path)), options, providers=wanted)
         except Exception as error:
             raise InputError(
                 f"ONNX Runtime cannot load this model (is the file whole?): {shorten_error(error)}",
@@ -251,7 +252,7 @@ class OpenVino:
             "NUM_STREAMS": self.n_parallel,
         }
         try:
-            model = core.read_model(str(path))
+            model = core.read_model(str(check_file(path)))
             self.ports = Ports.check(
                 {
                     port.any_name: (port.element_type.to_dtype().name, _sizes(port.partial_shape))
@@ -408,7 +409,7 @@ def suits_onnx_runtime(path: Path) -> bool:
     """
     if path.stat().st_size == 0:
         return False
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         # What computes in 8 bits has something that quantises; all else is read through once only.
         return data.find(b"Quantize") >= 0 and any(
             data.find(name) >= 0 for name in _OF_ONNX_RUNTIME

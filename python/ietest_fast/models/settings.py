@@ -5,11 +5,15 @@ They come from anywhere, so nothing in them is trusted to be of the kind that it
 
 from __future__ import annotations
 
-import json
+import re
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from ietest_fast import files
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.models.batching import Padding
+from ietest_fast.models.classifiers import DEFAULT_THRESHOLD, Head
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +39,8 @@ _DEFAULT_LENGTH = 512
 # Ids are 32-bit integers in most models, and signed.
 _LARGEST_ID = 2**31 - 1
 _LARGEST_TYPE = 255
+# What a model without names of its own calls its labels.
+_NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
 
 
 def read_json(path: Path | None) -> dict[str, Any]:
@@ -47,12 +53,7 @@ def read_json(path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read as JSON: {error}", path=path) from error
-    except RecursionError as error:
-        raise InputError("cannot be read as JSON: it is nested too deep", path=path) from error
+    values = files.read_json(path, most_bytes=files.MOST_SETTINGS)
     if not isinstance(values, dict):
         raise InputError("a JSON object is expected", path=path)
     return values
@@ -134,10 +135,90 @@ def find_padding(
     )
 
 
+def is_nameless(name: str) -> bool:
+    """Return whether the name of a label is only its number, as in LABEL_0."""
+    return _NAMELESS.fullmatch(label_key(name)) is not None
+
+
+def check_kind(config: Mapping[str, Any], where: Path) -> None:
+    """Refuse a model that does not choose one of its labels.
+
+    Parameters
+    ----------
+    config, where
+        Its settings, and the file that they are from.
+
+    Raises
+    ------
+    InputError
+        If ``problem_type`` says that it gives numbers, or that any number of labels may hold. With
+        one label the latter is a yes or no.
+    """
+    kind = config.get("problem_type")
+    if kind == "regression":
+        raise InputError(
+            'problem_type is "regression": the model gives a number, not a label. Pass a function '
+            "that makes labels of its numbers to ie.evaluate, or compare the numbers themselves "
+            "with ie.paired_test or `ietest-fast test`",
+            path=where,
+        )
+    if kind == "multi_label_classification" and count_labels(config) != 1:
+        raise InputError(
+            'problem_type is "multi_label_classification": any number of its labels may hold for '
+            "a text, and this tool compares one label for each text. Evaluate one label at a time: "
+            "pass a function that says for each text whether this label holds to ie.evaluate",
+            path=where,
+        )
+
+
 def count_labels(config: Mapping[str, Any]) -> int | None:
     """Return how many labels a model's settings name; None if they name none."""
     id2label = config.get("id2label")
     return len(id2label) if isinstance(id2label, dict) and id2label else None
+
+
+def read_head(
+    config: Mapping[str, Any],
+    n_outputs: int | None,
+    where: Path,
+    *,
+    threshold: float | None = None,
+) -> Head:
+    """Read what a classifier's outputs stand for.
+
+    Parameters
+    ----------
+    config, where
+        Its settings, and the file that they are from.
+    n_outputs
+        How many outputs it has; None if that is not known.
+    threshold
+        Of a model with one logit: the probability from which it says its second label; 0.5 where
+        None.
+
+    Raises
+    ------
+    InputError
+        As for :func:`check_kind` and :func:`read_labels`, and if the threshold is none, or the
+        model has several outputs and needs none.
+    """
+    check_kind(config, where)
+    labels = read_labels(config, n_outputs, where)
+    if threshold is not None and not 0 < threshold < 1:
+        raise InputError(f"the threshold must be between 0 and 1, not {threshold!r}")
+    if len(labels) > 1:
+        if threshold is not None:
+            raise InputError(
+                "a threshold is for a model with one logit, and this one has "
+                f"{len(labels)} outputs, one for each of its labels: leave the threshold out",
+                path=where,
+            )
+        return Head(labels=labels)
+    # The name of the one output, if it has any, does not say what the other answer is called.
+    return Head(
+        labels=("LABEL_0", "LABEL_1"),
+        threshold=DEFAULT_THRESHOLD if threshold is None else float(threshold),
+    )
 
 
 def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) -> tuple[str, ...]:
@@ -146,13 +227,22 @@ def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) ->
     Raises
     ------
     InputError
-        If they are not 0 to n - 1, or not as many as the model's outputs.
+        If they are not 0 to n - 1, or not as many as ``num_labels`` or the model's outputs, or if
+        ``label2id`` numbers them otherwise.
     """
-    id2label = config.get("id2label")
-    if not isinstance(id2label, dict) or not id2label:
-        if n_labels is None:
+    id2label, told = config.get("id2label"), config.get("num_labels")
+    told = told if _is_integer(told) else None
+    if id2label is not None and not isinstance(id2label, dict):
+        raise InputError(
+            f"id2label is a {type(id2label).__name__}; an object of numbers and names is expected",
+            path=where,
+        )
+    if not id2label:
+        n = told if n_labels is None else n_labels
+        if n is None:
             raise InputError("there is no id2label: the labels have no names", path=where)
-        return tuple(f"LABEL_{i}" for i in range(n_labels))
+        _check_counts({"num_labels is": told, "the model's outputs are": n_labels}, where)
+        return tuple(f"LABEL_{i}" for i in range(n))
     try:
         by_number = {int(number): name for number, name in id2label.items()}
     except ValueError as error:
@@ -161,9 +251,40 @@ def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) ->
         raise InputError(f"id2label numbers the labels {sorted(by_number)}", path=where)
     if n_labels is not None and n_labels != len(by_number):
         raise InputError(
-            f"id2label names {len(by_number)} labels, but the model has {n_labels} outputs",
+            f"id2label names {say_count(len(by_number), 'label')}, but the model has "
+            f"{say_count(n_labels, 'output')}",
             path=where,
         )
+    _check_counts({"num_labels is": told, "id2label's labels are": len(by_number)}, where)
     if not all(isinstance(name, str) and name for name in by_number.values()):
         raise InputError("id2label has labels without a name", path=where)
-    return tuple(by_number[i] for i in range(len(by_number)))
+    labels = tuple(by_number[i] for i in range(len(by_number)))
+    _check_inverse(config.get("label2id"), labels, where)
+    return labels
+
+
+def _check_counts(counts: Mapping[str, int | None], where: Path) -> None:
+    """Refuse numbers of labels that differ."""
+    known = {what: n for what, n in counts.items() if n is not None}
+    if len(set(known.values())) > 1:
+        said = " and ".join(f"{what} {n}" for what, n in known.items())
+        raise InputError(f"{said}: correct the one that is wrong", path=where)
+
+
+def _check_inverse(label2id: object, labels: tuple[str, ...], where: Path) -> None:
+    """Refuse a ``label2id`` that numbers labels otherwise; names that are numbers say nothing."""
+    if not isinstance(label2id, dict) or not label2id:
+        return
+    if all(map(is_nameless, labels)) or all(is_nameless(str(name)) for name in label2id):
+        return
+    numbers = {str(name).strip().casefold(): number for name, number in label2id.items()}
+    for number, label in enumerate(labels):
+        other = numbers.get(label.strip().casefold())
+        if str(other) != str(number):
+            said = f"label2id numbers it {other}" if other is not None else "label2id has no such"
+            raise InputError(
+                f"id2label calls the label {number} {label!r}, and {said}"
+                f"{'' if other is not None else ' label'}: which is which? Correct the one that is "
+                "wrong",
+                path=where,
+            )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.models.classifiers import Scores
 from ietest_fast.models.ragged import Ragged, find_offsets
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from ietest_fast.models.classifiers import Head, Scores
     from ietest_fast.models.tokens import TextTokenizer, TokenStore
 
 # Inputs that are tokenised together while those before them are run.
@@ -28,14 +28,19 @@ class TokenClassifier(ABC):
 
     Attributes
     ----------
-    labels
-        Names of its labels, in the order of its outputs.
+    head
+        What its outputs stand for.
     tokenizer
         Its tokenizer.
     """
 
-    labels: tuple[str, ...]
+    head: Head
     tokenizer: TextTokenizer
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of its labels, in the order of its outputs."""
+        return self.head.labels
 
     @abstractmethod
     def predict_logits(
@@ -45,7 +50,7 @@ class TokenClassifier(ABC):
         *,
         on_batch: Callable[[int], None] | None = None,
     ) -> NDArray[np.float32]:
-        """Compute the class scores of some rows, float32, shape (len(rows), n_labels)."""
+        """Compute the class scores of some rows, float32, shape (len(rows), outputs)."""
 
     def score(self, inputs: pa.Table, *, on_batch: Callable[[int], None] | None = None) -> Scores:
         """Classify inputs.
@@ -66,13 +71,13 @@ class TokenClassifier(ABC):
             If a score is no number, or the model fails.
         """
         texts, codes = _find_texts(inputs)
-        logits = np.empty((inputs.num_rows, len(self.labels)), dtype=np.float32)
+        logits = np.empty((inputs.num_rows, self.head.n_outputs), dtype=np.float32)
         n_tokens = 0
         for places, store in _tokenised_ahead(texts, codes, self.tokenizer):
             rows = np.arange(len(store), dtype=np.int64)
             logits[places] = self.predict_logits(store, rows, on_batch=on_batch)
             n_tokens += int(store.offsets[-1])
-        return Scores.from_logits(logits, n_tokens=n_tokens)
+        return self.head.score(logits, n_tokens=n_tokens)
 
 
 def _find_texts(inputs: pa.Table) -> tuple[pa.Array, NDArray[np.int64]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.files import check_file
 from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import EncodedSplit
 from ietest_fast.models.ragged import Ragged, Rows, find_offsets, spread
@@ -191,14 +192,16 @@ class TextTokenizer:
         from tokenizers import Tokenizer
 
         path = Path(path)
-        if not path.is_file():
+        if not path.exists():
             raise InputError(
                 "there is no such file; a tokenizer in the format of the tokenizers library is "
                 "needed (save_pretrained of a fast tokenizer writes it)",
                 path=path,
             )
         try:
-            tokenizer = Tokenizer.from_file(str(path))
+            tokenizer = Tokenizer.from_file(str(check_file(path)))
+        except InputError:
+            raise
         except Exception as error:  # the library raises nothing more special
             raise InputError(f"is no tokenizer, or a damaged one: {error}", path=path) from error
         return cls(tokenizer, max_length=max_length, path=path, n_known=n_known)

@@ -62,6 +62,7 @@ from ietest_fast.models.training import (
     never,
     plan_epochs,
 )
+from ietest_fast.registry import must_be_here
 from ietest_fast.runtime import available_memory
 
 if TYPE_CHECKING:
@@ -285,7 +286,13 @@ class Transformer:
             raise InputError(f"token_budget must be 1 or more, not {token_budget}")
         if not 0 <= warmup < 1:
             raise InputError(f"warmup is a share of the steps, 0 or more and below 1, not {warmup}")
+        if "/" in attention:
+            raise InputError(
+                f"attention is one of transformers' own, such as sdpa, not {attention!r}, which is "
+                "code of the hub"
+            )
         self._checkpoint = checkpoint
+        self._named_by = must_be_here(checkpoint)
         if lora_rank < 0 or not 0 <= lora_dropout < 1:
             raise InputError(
                 f"lora_rank is 0 or more and lora_dropout a probability below 1, not {lora_rank} "
@@ -324,7 +331,7 @@ class Transformer:
     @cached_property
     def _folder(self) -> Path:
         """Find the checkpoint, once: what a hub's name stands for may change."""
-        return find_checkpoint(self._checkpoint)
+        return find_checkpoint(self._checkpoint, named_by=self._named_by)
 
     @property
     def capabilities(self) -> Capabilities:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.files import open_file
 from ietest_fast.models.protocol import EncodedSplit
 from ietest_fast.models.ragged import Ragged, find_offsets
 from ietest_fast.models.tokens import Template, TextRows, encode_splits
@@ -200,7 +202,7 @@ def read_vectors(path: Path, words: set[str]) -> dict[str, NDArray[np.float32]]:
     found: dict[str, NDArray[np.float32]] = {}
     size: int | None = None
     try:
-        with path.open(encoding="utf-8") as file:
+        with open_file(path) as opened, io.TextIOWrapper(opened, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 parts = line.rstrip("\n").rstrip(" ").split(" ")
                 if number == 1 and len(parts) == 2:

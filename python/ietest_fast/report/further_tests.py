@@ -41,7 +41,6 @@ def make_further_table(result: RunResult, condition: ConditionResult) -> Any:
     """
     from rich import box
     from rich.table import Table as RichTable
-    from rich.text import Text
 
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("test set", overflow="fold", ratio=1)
@@ -51,7 +50,7 @@ def make_further_table(result: RunResult, condition: ConditionResult) -> Any:
     for name, n, rhos in _known(result, condition):
         for place, (rho, accuracy, loss) in enumerate(rhos):
             table.add_row(
-                *((Text(name), f"{n:,}") if place == 0 else ("", "")),
+                *((name, f"{n:,}") if place == 0 else ("", "")),
                 f"{rho:g}",
                 percent(accuracy),
                 "" if loss is None else signed_points(loss),
@@ -59,7 +58,7 @@ def make_further_table(result: RunResult, condition: ConditionResult) -> Any:
     for evaluation in result.evaluations_of(condition):
         for place, own in enumerate(evaluation.rhos):
             table.add_row(
-                *((Text(evaluation.evaluation), f"{own.n:,}") if place == 0 else ("", "")),
+                *((evaluation.evaluation, f"{own.n:,}") if place == 0 else ("", "")),
                 f"{own.rho:g}",
                 percent(own.accuracy),
                 "" if own.test is None else signed_points(own.test.delta),

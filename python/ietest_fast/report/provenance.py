@@ -80,7 +80,7 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
             _line("text_columns", results.data.text_columns),
             _line("label_names", results.data.label_names),
             *_given("label_column", results.data.label_column),
-            "# missing_text and quoted as the files need them",
+            "# missing_text, quoted and csv as the files need them",
         ]
     lines += _say_transformation(results.transformation_of(condition))
     lines += _say_model(results.model_of(condition))

@@ -14,6 +14,7 @@ from ietest_fast.experiment.cells import match, read_cell_artefact, read_predict
 from ietest_fast.experiment.claim import CELLS
 from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.results import RESULTS, read_results
+from ietest_fast.files import check_file
 from ietest_fast.stats import PairedCounts
 
 if TYPE_CHECKING:
@@ -179,8 +180,8 @@ class FinishedRun:
         columns = list(results.data.text_columns)
         first = self._read_cell(self.cells[0])
         with reading(kept):
-            table = pq.read_table(kept / "test.parquet")
-            edits = pq.read_table(kept / "test.edits.parquet")
+            table = pq.read_table(check_file(kept / "test.parquet"))
+            edits = pq.read_table(check_file(kept / "test.edits.parquet"))
             counted = count_edits(edits)["test_edits"]
             if counted != phi.test_edits:
                 raise ValueError("its edits are not as many as the results say")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ietest_fast.atomic import name_files
 from ietest_fast.report.tables import Column, PValue, Range, Table
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
 
 
 def as_file_name(name: str) -> str:
-    """Return the name of a column as part of the name of a file."""
+    """Return the name of a column as part of the name of a file, and of a label in LaTeX."""
     kept = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name.lower())
-    return kept.strip("-") or "column"
+    (found,) = name_files([kept.strip("-")], otherwise="column")
+    return found

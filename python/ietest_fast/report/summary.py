@@ -413,7 +413,7 @@ def print_summary(result: RunResult, console: Console) -> None:
 
     def say(lines: Sequence[str]) -> None:
         for line in lines:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
 
     for number, condition in enumerate(result.conditions):
         if number:

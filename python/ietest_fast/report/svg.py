@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.experiment.artefacts import write_artefact
-from ietest_fast.report.signs import show_controls
+from ietest_fast.signs import show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.shown import format_p
-from ietest_fast.report.signs import show_controls
+from ietest_fast.report.spreadsheet import write_cells
+from ietest_fast.signs import show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,8 @@ _TEX = {
     "⇒": r"$\Rightarrow$",
     "¬": r"$\neg$",
 }
+# Signs, and what would be a character's name (&lt;), a formula or struck out.
+_MARKDOWN = re.compile(r"[\\|*_`<\[~$]|&(?=#|\w)")
 _MOST_ON_A_PAGE = 40
 _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -211,24 +213,20 @@ class Table:
         Shares and their differences are as they are, and not in percent and points.
         """
         spread = [self._parts(number) for number in range(len(self.columns))]
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(
+        head = [
+            _raw(_unit_free(column) + (f" {part}" if part else ""))
+            for column, parts in zip(self.columns, spread, strict=True)
+            for part in parts
+        ]
+        rows = [
             [
-                _raw(_unit_free(column) + (f" {part}" if part else ""))
-                for column, parts in zip(self.columns, spread, strict=True)
+                _raw(getattr(value, part, None) if part else value)
+                for value, parts in zip(row, spread, strict=True)
                 for part in parts
             ]
-        )
-        for row in self.rows:
-            writer.writerow(
-                [
-                    _raw(getattr(value, part, None) if part else value)
-                    for value, parts in zip(row, spread, strict=True)
-                    for part in parts
-                ]
-            )
-        return text.getvalue()
+            for row in self.rows
+        ]
+        return write_cells([head, *rows])
 
     def _parts(self, number: int) -> tuple[str, ...]:
         kinds = {type(row[number]) for row in self.rows}
@@ -281,16 +279,11 @@ def _unit_free(column: Column) -> str:
     return column.name.removesuffix("%").removesuffix("(points)").strip() or "share"
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
-
-
 def _raw(value: object) -> object:
     if isinstance(value, PValue):
         return value.p
     if isinstance(value, str):
-        shown = show_controls(value)
-        return f"'{shown}" if value.startswith(_FORMULA) else shown
+        return show_controls(value)
     return "" if value is None else value
 
 
@@ -308,9 +301,7 @@ def _without_pictures(text: str) -> str:
 
 def _for_markdown(text: str) -> str:
     flat = _on_one_line(text)
-    for sign in "\\|*_`<[":
-        flat = flat.replace(sign, f"\\{sign}")
-    return flat
+    return _MARKDOWN.sub(r"\\\g<0>", flat)
 
 
 def _latex_row(values: Sequence[str]) -> str:

@@ -7,6 +7,8 @@ import json
 import math
 from typing import Any
 
+from ietest_fast.signs import escape
+
 
 def plain(value: Any) -> Any:
     """Make a value fit for JSON: NumPy's become Python's, infinities ``"inf"`` and ``"-inf"``.
@@ -80,7 +82,7 @@ class Result:
         lines = [self.title] if self.title else []
         lines += [f"{name:<24} {value}" for name, value in self.rows()]
         lines += [line for remark in self.remarks() for line in ("", remark)]
-        return "\n".join(lines)
+        return "\n".join(map(escape, lines))
 
     def _repr_html_(self) -> str:
         cells = "".join(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from ietest_fast.templates.formulas import Sort
+from ietest_fast.templates.grounding import too_large
 from ietest_fast.templates.normal_form import (
     TRUE,
     AllBut,
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.templates.formulas import Constant
     from ietest_fast.templates.normal_form import Form
+
+MOST_PARTS = 20_000
+"""Parts of a weaker form, at most."""
 
 ORDERS = ((Sort.PERSON, Sort.PLACE), (Sort.PLACE, Sort.PERSON))
 """Pairs of sorts: for each entity of the first, some of the second may be asked for."""
@@ -64,11 +68,16 @@ def bound(form: Form, named: Sequence[Constant]) -> tuple[Bounded, ...]:
         In monotone normal form.
     named
         The entities with names.
+
+    Raises
+    ------
+    TooLargeError
+        If a weaker form has too many parts.
     """
     found = []
     counts = {sort: sum(each.sort is sort for each in named) for sort in Sort}
     for order in ORDERS:
-        weaker = _weaken(form, order, frozenset(), named)
+        weaker = _Weakening(order, named).weaken(form)
         bounded = Bounded(weaker, weaker == form, _sizes(weaker, order, counts))
         if bounded.is_whole:
             return (bounded,)
@@ -76,35 +85,46 @@ def bound(form: Form, named: Sequence[Constant]) -> tuple[Bounded, ...]:
     return tuple(found)
 
 
-def _weaken(  # noqa: PLR0911 - one line for each kind
-    form: Form, order: tuple[Sort, Sort], outer: frozenset[Sort], named: Sequence[Constant]
-) -> Form:
-    """Leave out each *some* under an *all but* that asks for sorts against the order."""
-    match form:
-        case Literal():
-            return form
-        case Conjunction(parts):
-            return Conjunction(tuple(_weaken(part, order, outer, named) for part in parts))
-        case Disjunction(parts):
-            return Disjunction(tuple(_weaken(part, order, outer, named) for part in parts))
-        case Some(number, variable, domain, body):
-            first, second = order
-            if outer and (outer != {first} or domain.sorts != (second,)):
-                return TRUE
-            return Some(number, variable, domain, _weaken(body, order, outer, named))
-        case AllBut(number, variable, domain, body):
-            inner = outer | frozenset(domain.sorts)
-            weaker = AllBut(number, variable, domain, _weaken(body, order, inner, named))
-            if weaker == form or number:
-                return weaker
-            own = [
-                _weaken(substitute(body, variable, each), order, outer, named)
-                for each in named
-                if each.sort in domain.sorts
-            ]
-            return Conjunction((weaker, *own))
-        case _:
-            assert_never(form)
+class _Weakening:
+    """Leave out each *some* under an *all but* that asks for sorts against an order."""
+
+    def __init__(self, order: tuple[Sort, Sort], named: Sequence[Constant]) -> None:
+        self._order = order
+        self._named = named
+        self._n_parts = 0
+
+    def weaken(  # noqa: PLR0911 - one line for each kind
+        self, form: Form, outer: frozenset[Sort] = frozenset()
+    ) -> Form:
+        # What is said again of each named entity, and in it of each again, has no end otherwise.
+        self._n_parts += 1
+        if self._n_parts > MOST_PARTS:
+            raise too_large()
+        match form:
+            case Literal():
+                return form
+            case Conjunction(parts):
+                return Conjunction(tuple(self.weaken(part, outer) for part in parts))
+            case Disjunction(parts):
+                return Disjunction(tuple(self.weaken(part, outer) for part in parts))
+            case Some(number, variable, domain, body):
+                first, second = self._order
+                if outer and (outer != {first} or domain.sorts != (second,)):
+                    return TRUE
+                return Some(number, variable, domain, self.weaken(body, outer))
+            case AllBut(number, variable, domain, body):
+                inner = outer | frozenset(domain.sorts)
+                weaker = AllBut(number, variable, domain, self.weaken(body, inner))
+                if weaker == form or number:
+                    return weaker
+                own = [
+                    self.weaken(substitute(body, variable, each), outer)
+                    for each in self._named
+                    if each.sort in domain.sorts
+                ]
+                return Conjunction((weaker, *own))
+            case _:
+                assert_never(form)
 
 
 def _sizes(form: Form, order: tuple[Sort, Sort], named: Mapping[Sort, int]) -> dict[Sort, int]:

@@ -47,6 +47,10 @@ ROWS_AT_ONCE = 1 << 16
 """Rows of a batch: a few tens of megabytes of text at most."""
 
 
+MOST_SHAPES = 500_000
+"""Of all templates, at most."""
+
+
 @dataclass(frozen=True, eq=False)
 class ProvedTemplates:
     """Templates with the texts of all their shapes, whose labels are proved.
@@ -91,7 +95,7 @@ def prove_templates(
     language: Language,
     *,
     wordings: Sequence[Verbs] = (),
-    on_shape: Callable[[int], None] | None = None,
+    on_shape: Callable[[int, int], None] | None = None,
 ) -> ProvedTemplates:
     """Prove the label of every shape, and put it into words.
 
@@ -106,12 +110,13 @@ def prove_templates(
         :func:`~ietest_fast.templates.language.load_wordings`. Each pair has one wording; all are as
         likely, whatever its shape.
     on_shape
-        Called after each shape with their number so far.
+        Called after each shape with their number so far, and of all.
 
     Raises
     ------
     TemplateError
-        If a label cannot be proved, or a hypothesis lacks the word to be masked.
+        If a label cannot be proved, a hypothesis lacks the word to be masked, or there are more
+        shapes than :data:`MOST_SHAPES`.
     InputError
         If there are no words for a formula.
     """
@@ -121,6 +126,7 @@ def prove_templates(
     template_of: list[int] = []
     weights: list[float] = []
     templates = [(place, each) for place, task in enumerate(tasks) for each in task.templates]
+    n_shapes = _count_shapes([each for _, each in templates])
     for place, (own, template) in enumerate(templates):
         words = tasks[own].words(language)
         for sizes, weight in template.weighted_sizes():
@@ -133,7 +139,7 @@ def prove_templates(
             template_of.append(place)
             weights.append(weight)
             if on_shape is not None:
-                on_shape(len(skeletons))
+                on_shape(len(skeletons), n_shapes)
     has_masks = any(answer is not None for answer in answers)
     verbs = tuple(wordings) or (language.verbs,)
     return ProvedTemplates(
@@ -146,6 +152,18 @@ def prove_templates(
         template_of=np.array(template_of, dtype=np.int32),
         weights=np.array(weights),
     )
+
+
+def _count_shapes(templates: Sequence[Template]) -> int:
+    n_shapes = 0
+    for template in templates:
+        n_shapes += template.n_shapes()
+        if n_shapes > MOST_SHAPES:
+            raise template.error(
+                f"with it there are more than {MOST_SHAPES:,} shapes in all, and each has to be "
+                "proved; make the ranges of sizes smaller, or make several corpora"
+            )
+    return n_shapes
 
 
 def _say(

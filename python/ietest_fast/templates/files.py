@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ietest_fast.errors import InputError
+from ietest_fast.files import read_text
 from ietest_fast.templates.checking import Names, check_index, check_schema, check_term
 from ietest_fast.templates.formulas import Sort
 from ietest_fast.templates.lexing import split_tokens
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from ietest_fast.templates.schemas import Index, NamedTerm, Schema
 
 T = TypeVar("T")
+
+MOST_BYTES = 4 << 20
+"""Of a template file; those of the package have a few thousand."""
 
 _SORTS = {"people": Sort.PERSON, "places": Sort.PLACE}
 _STATEMENTS = (
@@ -72,14 +76,7 @@ def read_templates(path: str | Path) -> tuple[Template, ...]:
     InputError
         If the file cannot be read.
     """
-    path = Path(path)
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot be read as UTF-8: {error}", path=path) from error
-    return parse_templates(text, path=path)
+    return parse_templates(read_text(path, most_bytes=MOST_BYTES), path=Path(path))
 
 
 def parse_templates(text: str, *, path: str | Path | None = None) -> tuple[Template, ...]:

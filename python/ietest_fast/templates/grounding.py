@@ -31,9 +31,51 @@ MOST_CLAUSES = 1_000_000
 MOST_INSTANCES = 5_000_000
 """Parts of a form for entities, at most: of those that are always true there is no clause."""
 
+MOST_ENTITIES = 2_000
+"""Of both sorts."""
+
+_MOST_ESTIMATED = 5 * MOST_CLAUSES
+"""An estimate is above what is needed, as what is the same for several entities is said once."""
+
 
 class TooLargeError(InputError):
     """A formula needs too many clauses."""
+
+
+def check_size(form: Form, sizes: Mapping[Sort, int]) -> None:
+    """Stop before clauses are made that cannot be decided, as far as arithmetic can tell.
+
+    Parameters
+    ----------
+    form
+        In monotone normal form.
+    sizes
+        How many entities there may be of each sort.
+
+    Raises
+    ------
+    TooLargeError
+        If the entities or the clauses are too many.
+    """
+    is_large = sum(sizes.values()) > MOST_ENTITIES
+    if is_large or _estimate(form, sizes) > _MOST_ESTIMATED:
+        raise too_large()
+
+
+def _estimate(form: Form, sizes: Mapping[Sort, int]) -> int:
+    """Return how many clauses a form has at most."""
+    match form:
+        case Literal():
+            return 1
+        case Conjunction(parts) | Disjunction(parts):
+            return 1 + sum(_estimate(part, sizes) for part in parts)
+        case Some(number, _, domain, body) | AllBut(number, _, domain, body):
+            n = sum(sizes[sort] for sort in domain.sorts)
+            least = number if isinstance(form, Some) else n - number
+            counting = 2 * n * (n - least + 1) if 1 < least < n else 1
+            return counting + n * (2 + _estimate(body, sizes))
+        case _:
+            assert_never(form)
 
 
 class Grounding:
@@ -93,6 +135,8 @@ class Grounding:
         if not any(relation == "tall" for relation, _, _ in self._numbers):
             return
         people = self._entities[Sort.PERSON]
+        if len(people) ** 3 > MOST_CLAUSES:
+            raise too_large()
         as_tall = [[self._atom("tall", one, other) for other in people] for one in people]
         for first, second in itertools.product(range(len(people)), repeat=2):
             one = as_tall[first][second]
@@ -132,14 +176,14 @@ class Grounding:
 
     def _add(self, clause: list[int]) -> None:
         if len(self.clauses) >= MOST_CLAUSES:
-            raise _too_large()
+            raise too_large()
         self.clauses.append(clause)
 
     def _require(self, form: Form, bound: Mapping[str, Constant], unless: list[int]) -> None:
         """Add clauses: the form holds, unless one of these literals is true."""
         self._n_instances += 1
         if self._n_instances > MOST_INSTANCES:
-            raise _too_large()
+            raise too_large()
         match form:
             case Literal(atom, positive):
                 truth = self._literal(atom, bound)
@@ -265,8 +309,10 @@ def _denote(term: Term, bound: Mapping[str, Constant]) -> Constant:
     raise TypeError(f"a form has no descriptions, but here is {term}")
 
 
-def _too_large() -> TooLargeError:
+def too_large() -> TooLargeError:
+    """Return the error that names the limits and the remedy."""
     return TooLargeError(
-        "the formula speaks of too many entities at once to be decided; use smaller numbers, or "
+        "the formula speaks of too many entities at once to be decided (of more than "
+        f"{MOST_ENTITIES:,}, or in more than {MOST_CLAUSES:,} clauses); use smaller numbers, or "
         "fewer quantifiers that stand in each other"
     )

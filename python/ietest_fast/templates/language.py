@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, get_args
@@ -24,6 +23,7 @@ from pydantic import (
 )
 
 from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.files import read_toml
 from ietest_fast.templates.formulas import Domain
 from ietest_fast.templates.naming import fold_name
 
@@ -36,6 +36,12 @@ LANGUAGES = Path(__file__).parent / "languages"
 
 Gender = Literal["masculine", "feminine"]
 GENDERS: tuple[Gender, ...] = get_args(Gender)
+MOST_CHARACTERS = 200
+"""Of one text of a language."""
+
+MOST_NUMERALS = 200
+"""In words; larger numbers are written in digits."""
+
 _ROLES = ("subject", "object", "described")
 T = TypeVar("T")
 
@@ -73,6 +79,8 @@ def _with_slots(*slots: str) -> AfterValidator:
             raise ValueError(said if slots else "braces mean nothing here")
         if text and not fold_name(text):
             raise ValueError("has blanks only; write words")
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError(f"has {len(text):,} characters; at most {MOST_CHARACTERS} expected")
         if len(text.splitlines()) > 1 or "\n" in text:
             raise ValueError("has a line break; remove it")
         return text
@@ -229,7 +237,7 @@ class Lists(_Strict):
 class Numerals(_Strict):
     """The numerals from one on."""
 
-    words: tuple[Words, ...]
+    words: Annotated[tuple[Words, ...], Field(max_length=MOST_NUMERALS)]
 
 
 class Language(_Strict):
@@ -345,9 +353,9 @@ def read_language(path: str | Path, *, changes: str | Path | None = None) -> Lan
     ConfigError
         If keys are missing, unknown or of the wrong type; all are listed.
     """
-    content = _read_toml(Path(path))
+    content = read_toml(path)
     if changes is not None:
-        content = _changed(content, _read_toml(Path(changes)))
+        content = _changed(content, read_toml(changes))
     return _validated(content, path)
 
 
@@ -366,20 +374,12 @@ def _say_problem(path: str | Path, keys: Sequence[int | str], problem: Mapping[s
         "string_too_short": "is empty",
         "string_type": "has to be a text",
         "tuple_type": "has to be a list of texts",
+        "too_long": f"has more than {MOST_NUMERALS} texts; remove the others",
     }
     said = known.get(problem["type"], problem["msg"].removeprefix("Value error, "))
     if problem["type"] in {"model_type", "model_attributes_type", "dict_type"}:
         said = "has to be a table"
     return ": ".join([", ".join(filter(None, [str(path), ".".join(map(str, keys))])), said])
-
-
-def _read_toml(path: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
 
 
 def _changed(content: dict[str, object], changes: dict[str, object]) -> dict[str, object]:
@@ -442,7 +442,7 @@ def load_wordings(code: str, rules: str = "careful") -> tuple[Verbs, ...]:
     if not path.exists():
         raise InputError(f"there is one wording of {usual.name} only; take another language")
     verbs = usual.verbs.model_dump(by_alias=True)
-    wordings: Any = _read_toml(path)["wordings"]
+    wordings: Any = read_toml(path)["wordings"]
     return (usual.verbs, *(Verbs.model_validate(_reworded(verbs, words)) for words in wordings))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
+from ietest_fast.files import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +23,12 @@ Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 _KINDS = ("women", "men", "places")
+
+MOST_NAMES = 100_000
+"""Of a split; the packaged ones have some hundreds."""
+
+MOST_CHARACTERS = 100
+"""Of a name."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,11 @@ class Names:
     places: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        n_names = len(self.women) + len(self.men) + len(self.places)
+        if n_names > MOST_NAMES:
+            raise InputError(
+                f"there are {n_names:,} names, at most {MOST_NAMES:,} expected; remove the others"
+            )
         seen: set[str] = set()
         for name in (*self.women, *self.men, *self.places):
             _check_name(name)
@@ -74,6 +85,11 @@ def fold_name(name: str) -> str:
 
 
 def _check_name(name: str) -> None:
+    if len(name) > MOST_CHARACTERS:
+        raise InputError(
+            f"the name {name[:20]!r}... has {len(name):,} characters, at most {MOST_CHARACTERS} "
+            "expected; shorten it"
+        )
     if not fold_name(name):
         raise InputError("a name is empty; remove it")
     if name != name.strip():
@@ -122,13 +138,7 @@ def read_names(path: str | Path) -> dict[str, Names]:
     InputError
         If it is no such file.
     """
-    path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"is no TOML file in UTF-8: {error}", path=path) from error
+    content = read_toml(path)
     try:
         found = {split: _names_of(split, own) for split, own in content.items()}
         if not found:

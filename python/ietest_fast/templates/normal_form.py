@@ -125,11 +125,34 @@ def _normalise(  # noqa: PLR0911 - one line for each kind
 
 
 def _some(number: int, variable: str, domain: Domain, body: Form) -> Form:
-    return TRUE if number <= 0 else Some(number, variable, domain, body)
+    """Return at least so many; a body without the variable is said once, beside the number."""
+    if number <= 0:
+        return TRUE
+    if _is_in(variable, body):
+        return Some(number, variable, domain, body)
+    # There is at least one person and one place.
+    return body if number == 1 else Conjunction((body, Some(number, variable, domain, TRUE)))
 
 
 def _all_but(number: int, variable: str, domain: Domain, body: Form) -> Form:
-    return FALSE if number < 0 else AllBut(number, variable, domain, body)
+    if number < 0:
+        return FALSE
+    if _is_in(variable, body):
+        return AllBut(number, variable, domain, body)
+    return body if number == 0 else Disjunction((body, AllBut(number, variable, domain, FALSE)))
+
+
+def _is_in(variable: str, form: Form) -> bool:
+    """Say whether a variable stands in a form; each is bound once, so it is free there."""
+    match form:
+        case Literal(atom):
+            return Variable(variable) in terms_of(atom)
+        case Conjunction(parts) | Disjunction(parts):
+            return any(_is_in(variable, part) for part in parts)
+        case Some(_, _, _, body) | AllBut(_, _, _, body):
+            return _is_in(variable, body)
+        case _:
+            assert_never(form)
 
 
 def substitute(form: Form, variable: str, constant: Constant) -> Form:

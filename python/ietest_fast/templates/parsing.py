@@ -23,6 +23,7 @@ all some the >= !=.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from ietest_fast.templates.checking import Names, check_schema
@@ -43,7 +44,7 @@ from ietest_fast.templates.schemas import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from ietest_fast.templates.formulas import Formula, Sort
@@ -57,7 +58,8 @@ RESERVED = frozenset(
 """Words that name no term."""
 
 _QUANTIFIERS = frozenset({"all", "some", "at", "exactly"})
-_MOST_NESTED = 100
+MOST_NESTED = 100
+"""How deep formulas and terms may stand in each other: parentheses, ~, +-, ->, colons."""
 
 
 def parse_formula(text: str, constants: Mapping[str, Sort]) -> Formula:
@@ -150,14 +152,23 @@ class Parser:
 
     def schema(self) -> Schema:
         """Read a schema."""
-        self._depth += 1
-        if self._depth > _MOST_NESTED:
-            raise self.error(f"the formula is nested more than {_MOST_NESTED} times")
-        left = self._joined("|")
-        if self.accept("->"):
-            left = Conditional(left, self.schema())
-        self._depth -= 1
+        with self._deeper():
+            left = self._joined("|")
+            if self.accept("->"):
+                left = Conditional(left, self.schema())
         return left
+
+    @contextlib.contextmanager
+    def _deeper(self) -> Iterator[None]:
+        """Count a level; whatever calls itself again, in whatever way, goes through here."""
+        self._depth += 1
+        if self._depth > MOST_NESTED:
+            raise self.error(
+                f"the formula is nested more than {MOST_NESTED} times; write it with fewer "
+                "parentheses, or as several premises"
+            )
+        yield
+        self._depth -= 1
 
     def index(self) -> Index:
         """Read a number: ``3``, ``n`` or ``n-1``."""
@@ -206,13 +217,9 @@ class Parser:
     def _unary(self) -> Schema:
         token = self.token
         if token.kind == "~":
-            self._depth += 1
-            if self._depth > _MOST_NESTED:
-                raise self.error(f"the formula is nested more than {_MOST_NESTED} times")
-            self.take()
-            negated = Negation(self._unary())
-            self._depth -= 1
-            return negated
+            with self._deeper():
+                self.take()
+                return Negation(self._unary())
         if token.kind == "+":
             return self._signed()
         if token.kind == "(" and not self._begins_description(self._tokens[self._next + 1]):
@@ -228,15 +235,11 @@ class Parser:
         return self._relation()
 
     def _signed(self) -> Schema:
-        self._depth += 1
-        if self._depth > _MOST_NESTED:
-            raise self.error(f"the formula is nested more than {_MOST_NESTED} times")
-        self.take()
-        self.expect("-", "'-' of the sign '+-'")
-        at = self.name("the name of a sign")
-        signed = Signed(at.text, self._index_behind(), self._unary(), at)
-        self._depth -= 1
-        return signed
+        with self._deeper():
+            self.take()
+            self.expect("-", "'-' of the sign '+-'")
+            at = self.name("the name of a sign")
+            return Signed(at.text, self._index_behind(), self._unary(), at)
 
     @staticmethod
     def _begins_description(token: Token) -> bool:
@@ -290,7 +293,8 @@ class Parser:
 
     def _term(self) -> SchemaTerm:
         if self.accept("("):
-            term = self._term()
+            with self._deeper():
+                term = self._term()
             self.expect(")")
             return term
         at = self.token

@@ -7,7 +7,7 @@ place in the text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from ietest_fast.templates.formulas import (
@@ -179,8 +179,42 @@ class Family:
 Schema = Relation | Negation | Signed | Joined | Conditional | Bound | Family
 
 
-def instantiate(  # noqa: PLR0911 - one line for each kind
-    schema: Schema, sizes: Mapping[str, int], constants: Mapping[str, Sort]
+MOST_PARTS = 2_000
+"""Parts of a shape's formulas, at most; see :class:`Budget`."""
+
+
+class Budget:
+    """What remains of the parts that the formulas of a shape may have.
+
+    A part is an atom, a connective or a quantifier. What stands in "exactly n" or in a description
+    counts twice, as a proof says it twice.
+    """
+
+    def __init__(self) -> None:
+        self._left = MOST_PARTS
+
+    def spend(self, times: int, at: Token) -> None:
+        """Count a part that is said so many times.
+
+        Raises
+        ------
+        ShapeError
+            If nothing is left for it.
+        """
+        self._left -= times
+        if self._left < 0:
+            raise ShapeError(
+                f"the formulas have more than {MOST_PARTS:,} parts; make ranges smaller, or let "
+                "fewer of 'each', 'any', 'exactly' and 'the' stand in each other",
+                at,
+            )
+
+
+def instantiate(
+    schema: Schema,
+    sizes: Mapping[str, int],
+    constants: Mapping[str, Sort],
+    budget: Budget | None = None,
 ) -> Formula:
     """Return the formula of a schema.
 
@@ -192,48 +226,85 @@ def instantiate(  # noqa: PLR0911 - one line for each kind
         The numbers of its sizes and indices.
     constants
         The sort of each name that is no variable.
+    budget
+        Of the shape; by default, one for this formula.
 
     Raises
     ------
     ShapeError
-        If there is no sign of such a number, or nothing to be joined.
+        If there is no sign of such a number, nothing to be joined, or too much of it.
     """
-    match schema:
-        case Relation(name, first, second):
-            return RELATIONS[name](_term(first, sizes, constants), _term(second, sizes, constants))
-        case Negation(body):
-            return Not(instantiate(body, sizes, constants))
-        case Signed(body=body):
-            formula = instantiate(body, sizes, constants)
-            return Not(formula) if schema.is_negated(sizes) else formula
-        case Joined(mark, parts):
-            return _join(mark, (instantiate(part, sizes, constants) for part in parts))
-        case Conditional(antecedent, consequent):
-            return Implies(
-                instantiate(antecedent, sizes, constants),
-                instantiate(consequent, sizes, constants),
-            )
-        case Bound(quantifier, number, variable, domain, body):
-            own = {name: sort for name, sort in constants.items() if name != variable}
-            formula = instantiate(body, sizes, own)
-            if quantifier == "all":
-                return ForAll(variable, domain, formula)
-            counted = 1 if number is None else number.value(sizes)
-            if quantifier == "exactly":
-                return Exactly(counted, variable, domain, formula)
-            if counted == 1 and number is not None:
-                return at_least_one(variable, domain, formula)
-            return AtLeast(counted, variable, domain, formula)
-        case Family(mark, index, low, high, body):
-            numbers = range(low.value(sizes), high.value(sizes) + 1)
-            if not numbers:
-                said = f"{index} in {numbers.start}..{numbers.stop - 1}"
-                raise ShapeError(f"{said} has no number, so there is nothing to join", schema.at)
-            return _join(
-                mark, (instantiate(body, {**sizes, index: each}, constants) for each in numbers)
-            )
-        case _:
-            assert_never(schema)
+    return _Expansion(sizes, constants, Budget() if budget is None else budget, 1).formula(schema)
+
+
+@dataclass(frozen=True, slots=True)
+class _Expansion:
+    """The numbers and names inside a schema, and how often a proof says what stands there."""
+
+    sizes: Mapping[str, int]
+    constants: Mapping[str, Sort]
+    budget: Budget
+    times: int
+
+    def formula(self, schema: Schema) -> Formula:  # noqa: PLR0911 - one line for each kind
+        self.budget.spend(self.times, place_of(schema))
+        match schema:
+            case Relation(name, first, second):
+                return RELATIONS[name](self._term(first), self._term(second))
+            case Negation(body):
+                return Not(self.formula(body))
+            case Signed(body=body):
+                formula = self.formula(body)
+                return Not(formula) if schema.is_negated(self.sizes) else formula
+            case Joined(mark, parts):
+                return _join(mark, map(self.formula, parts))
+            case Conditional(antecedent, consequent):
+                return Implies(self.formula(antecedent), self.formula(consequent))
+            case Bound():
+                return self._quantified(schema)
+            case Family(mark, index, low, high, body, at):
+                numbers = range(low.value(self.sizes), high.value(self.sizes) + 1)
+                if not numbers:
+                    said = f"{index} in {numbers.start}..{numbers.stop - 1}"
+                    raise ShapeError(f"{said} has no number, so there is nothing to join", at)
+                inner = (replace(self, sizes={**self.sizes, index: each}) for each in numbers)
+                return _join(mark, (each.formula(body) for each in inner))
+            case _:
+                assert_never(schema)
+
+    def _quantified(self, schema: Bound) -> Formula:
+        quantifier, number, variable, domain = (
+            schema.quantifier,
+            schema.number,
+            schema.variable,
+            schema.domain,
+        )
+        formula = self._inside(variable, 2 if quantifier == "exactly" else 1).formula(schema.body)
+        if quantifier == "all":
+            return ForAll(variable, domain, formula)
+        counted = 1 if number is None else number.value(self.sizes)
+        if counted < 0:
+            raise ShapeError(f"{quantifier} {counted} of them cannot be; count from 0", schema.at)
+        if quantifier == "exactly":
+            return Exactly(counted, variable, domain, formula)
+        if counted == 1 and number is not None:
+            return at_least_one(variable, domain, formula)
+        return AtLeast(counted, variable, domain, formula)
+
+    def _inside(self, variable: str, times: int) -> _Expansion:
+        own = {name: sort for name, sort in self.constants.items() if name != variable}
+        return replace(self, constants=own, times=self.times * times)
+
+    def _term(self, term: SchemaTerm) -> Term:
+        if isinstance(term, DescribedTerm):
+            body = self._inside(term.variable, 2).formula(term.body)
+            return Description(term.variable, term.domain, body)
+        if term.index is not None:
+            name = f"{term.name}[{term.index.value(self.sizes)}]"
+            return Constant(name, self.constants[term.name])
+        if term.name in self.constants:
+            return Constant(term.name, self.constants[term.name])
+        return Variable(term.name)
 
 
 def place_of(schema: Schema) -> Token:
@@ -259,14 +330,3 @@ def _join(mark: str, parts: Iterable[Formula]) -> Formula:
     if len(formulas) == 1:
         return formulas[0]
     return And(formulas) if mark == "&" else Or(formulas)
-
-
-def _term(term: SchemaTerm, sizes: Mapping[str, int], constants: Mapping[str, Sort]) -> Term:
-    if isinstance(term, DescribedTerm):
-        own = {name: sort for name, sort in constants.items() if name != term.variable}
-        return Description(term.variable, term.domain, instantiate(term.body, sizes, own))
-    if term.index is not None:
-        return Constant(f"{term.name}[{term.index.value(sizes)}]", constants[term.name])
-    if term.name in constants:
-        return Constant(term.name, constants[term.name])
-    return Variable(term.name)

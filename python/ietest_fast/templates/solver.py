@@ -15,7 +15,7 @@ from ietest_fast.templates.bounds import Bounded, bound
 from ietest_fast.templates.canonical import canonical
 from ietest_fast.templates.components import HEIGHTS, quantified_sorts, split, subjects_of
 from ietest_fast.templates.formulas import And, Constant, Not, Sort, constants_of
-from ietest_fast.templates.grounding import Grounding, TooLargeError
+from ietest_fast.templates.grounding import Grounding, TooLargeError, check_size
 from ietest_fast.templates.interpretation import Interpretation, is_true
 from ietest_fast.templates.normal_form import normalise
 
@@ -49,8 +49,9 @@ class ClauseSolver(Protocol):
 
 
 CONFLICTS_AT_ONCE = 2_000
-MOST_CONFLICTS = 1_000_000
-"""After how many conflicts a solver gives up; this does not depend on the machine."""
+MOST_CONFLICTS = 50_000
+MOST_PROPAGATIONS = 50_000_000
+"""After how many conflicts or propagations a solver gives up, on every machine the same."""
 
 
 def solve_clauses(clauses: Sequence[Sequence[int]]) -> set[int] | None:
@@ -64,14 +65,21 @@ def solve_clauses(clauses: Sequence[Sequence[int]]) -> set[int] | None:
     from pysat.solvers import Solver
 
     with Solver(name="minisat22", bootstrap_with=clauses) as solver:
+        left = MOST_PROPAGATIONS
         for _ in range(MOST_CONFLICTS // CONFLICTS_AT_ONCE):
             # Python handles signals between the calls, as the solver leaves them alone.
             solver.conf_budget(CONFLICTS_AT_ONCE)
+            solver.prop_budget(left)
             found = solver.solve_limited(expect_interrupt=True)
             if found is not None:
                 return {number for number in solver.get_model() if number > 0} if found else None
+            left = MOST_PROPAGATIONS - solver.accum_stats()["propagations"]
+            if left <= 0:
+                break
     raise TooLargeError(
-        "it takes too long to decide the formula; use smaller numbers, or fewer quantifiers"
+        f"it is not decided after {MOST_CONFLICTS:,} conflicts or {MOST_PROPAGATIONS:,} "
+        "propagations of the solver whether the formula can be true; use smaller numbers, or fewer "
+        "quantifiers"
     )
 
 
@@ -140,8 +148,8 @@ def _find_for_part(
 ) -> Interpretation | None:
     form = normalise(formula)
     counts = {sort: sum(each.sort is sort for each in named) for sort in Sort}
-    choices = bound(form, named)
     try:
+        choices = bound(form, named)
         for sizes in _small_sizes(choices, counts):
             world = _find_sized(form, named, sizes, solve)
             if world is not None:
@@ -201,6 +209,7 @@ def _small_sizes(
 def _find_sized(
     form: Form, named: Sequence[Constant], sizes: Mapping[Sort, int], solve: ClauseSolver
 ) -> Interpretation | None:
+    check_size(form, sizes)
     grounding = Grounding(named, sizes)
     grounding.require(form)
     grounding.add_heights()

@@ -17,7 +17,7 @@ from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.masking import STRONGER, strengthen
 from ietest_fast.templates.refuting import refute
-from ietest_fast.templates.schemas import ShapeError, instantiate, place_of
+from ietest_fast.templates.schemas import Budget, ShapeError, instantiate, place_of
 from ietest_fast.templates.solver import Label, label_of
 
 if TYPE_CHECKING:
@@ -190,14 +190,18 @@ class Template:
         TemplateError
             If there is no shape, or more than :data:`MOST_SHAPES`.
         """
-        total = self._total()
+        total, _ = self._total()
         for sizes, weight in self._extend({}, 1.0, 0, itertools.count(1)):
             names = [key for sign in self.signs for key in sign.keys(sizes)]
             for own in itertools.product((0, 1), repeat=len(names)):
                 yield sizes | dict(zip(names, own, strict=True)), weight / total / 2 ** len(names)
 
-    def _total(self) -> float:
-        """Return the probability of all sizes that leave a number for later ones."""
+    def n_shapes(self) -> int:
+        """Return the number of shapes; raises as :meth:`weighted_sizes`."""
+        return self._total()[1]
+
+    def _total(self) -> tuple[float, int]:
+        """Return the probability of all sizes that leave a number for later ones; the shapes."""
         weights: list[float] = []
         n_shapes = 0
         for sizes, weight in self._extend({}, 1.0, 0, itertools.count(1)):
@@ -211,7 +215,7 @@ class Template:
                 )
         if not n_shapes:
             raise self.error("the ranges of its sizes leave no shape", self.at)
-        return math.fsum(weights)
+        return math.fsum(weights), n_shapes
 
     def _extend(
         self, sizes: dict[str, int], weight: float, place: int, steps: Iterator[int]
@@ -237,17 +241,18 @@ class Template:
         Raises
         ------
         TemplateError
-            If an index is outside the range of its family, or a family has no number.
+            If an index is outside the range of its family, a family has no number, or the formulas
+            have too many parts.
         """
-        declared = self._declared(sizes)
+        declared, budget = self._declared(sizes), Budget()
         premises = tuple(
-            self._formula(each.schema, own, declared)
+            self._formula(each.schema, own, declared, budget)
             for each in self.premises
             for own in each.numbers(sizes)
         )
         if not premises:
             raise self.error(f"{say_sizes(sizes)} there is no premise", self.at)
-        hypothesis = self._formula(self.hypothesis, sizes, declared)
+        hypothesis = self._formula(self.hypothesis, sizes, declared, budget)
         named = {each: None for one in (*premises, hypothesis) for each in constants_of(one)}
         if self.same:
             merged = self._merged(sizes, declared)
@@ -256,11 +261,15 @@ class Template:
         return Shape(tuple(sizes.items()), premises, hypothesis, tuple(named))
 
     def _formula(
-        self, schema: Schema, sizes: Mapping[str, int], declared: frozenset[str]
+        self,
+        schema: Schema,
+        sizes: Mapping[str, int],
+        declared: frozenset[str],
+        budget: Budget,
     ) -> Formula:
         """Return the formula of a schema, whose names have to be declared."""
         try:
-            formula = instantiate(schema, sizes, self._sorts)
+            formula = instantiate(schema, sizes, self._sorts, budget)
         except ShapeError as error:
             raise self.error(f"{say_sizes(sizes)} {error}", error.at) from error
         for each in constants_of(formula):

@@ -143,11 +143,14 @@ def _sentence(sentence: Sentence, language: Language) -> list[Piece]:
     pattern: list[Piece] = [language.connectives.of(sentence.connective)]
     if sentence.connective in {"and", "or"}:
         pattern = _mark_connective(str(pattern[0]), sentence.connective)
-    joined = parts[0]
     if len(parts) == 1:
-        return _put(pattern, [joined])
+        return _put(pattern, [parts[0]])
+    # As if the first two were joined, then these and the third, and so on.
+    around = _put(pattern, [["\0"], ["\0"]])
+    first, second = (place for place, piece in enumerate(around) if piece == "\0")
+    joined = [*around[:first] * (len(parts) - 1), *parts[0]]
     for part in parts[1:]:
-        joined = _put(pattern, [joined, part])
+        joined += [*around[first + 1 : second], *part, *around[second + 1 :]]
     return joined
 
 

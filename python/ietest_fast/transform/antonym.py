@@ -333,4 +333,5 @@ ANTONYM = TransformationKind(
     summary="makes pairs of a text and its opposite by an antonym; they contradict each other",
     options=AntonymOptions,
     plan=_plan_antonym,
+    language="English",
 )

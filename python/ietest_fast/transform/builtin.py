@@ -278,6 +278,7 @@ STRICT = TransformationKind(
     summary="replaces words by what readers accepted most often: fewer, and safer",
     options=ReviewedOptions,
     plan=partial(_plan_synonyms, "strict"),
+    language="English",
 )
 
 CAREFUL = TransformationKind(
@@ -285,6 +286,7 @@ CAREFUL = TransformationKind(
     summary="replaces words by what readers accepted, where it fits the words beside it",
     options=ReviewedOptions,
     plan=partial(_plan_synonyms, "careful"),
+    language="English",
 )
 
 BROAD = TransformationKind(
@@ -292,6 +294,7 @@ BROAD = TransformationKind(
     summary="the same, and other nouns by synonyms that nobody read: more, and less safe",
     options=ReviewedOptions,
     plan=partial(_plan_synonyms, "broad"),
+    language="English",
 )
 
 PAPER = TransformationKind(
@@ -299,6 +302,7 @@ PAPER = TransformationKind(
     summary="replaces words by synonyms as published; lower case, no punctuation",
     options=SynonymOptions,
     plan=partial(_plan_synonyms, "paper"),
+    language="English",
 )
 
 WORDS = TransformationKind(

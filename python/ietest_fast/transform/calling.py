@@ -36,7 +36,9 @@ class TransformRoom(ModuleType):
             :func:`ietest_fast.frames.to_arrow` takes.
         phi
             What to do: ``"NAME[:option=value,...][+NAME...]"`` (``ietest-fast transform --list``
-            names them), a mapping with ``name`` and options, or a finished transformation.
+            names them), a mapping with ``name`` and options, a finished transformation, a mapping
+            from texts to reworded texts (others stay as they are), or a function from a text to its
+            rewording, which is called once for each distinct text of the columns of texts.
         text_columns
             The columns of texts. None: ``premise`` and ``hypothesis``, ``sentence1`` and
             ``sentence2``, ``text`` or ``sentence``, or the only column that there is.

@@ -180,7 +180,8 @@ def _plan(
         default_column=default_column,
         rules=options.rules,
     )
-    return PlannedTransformation.of(made)
+    is_own = options.tautology != type(options).model_fields["tautology"].default
+    return PlannedTransformation.of(made).in_language(None if is_own else "English")
 
 
 WORD_OVERLAP = TransformationKind(

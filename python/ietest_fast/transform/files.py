@@ -23,9 +23,17 @@ from ietest_fast.transform.base import RowError, Transformation, Transformed
 from ietest_fast.transform.columns import as_strings, check_text_columns
 from ietest_fast.transform.edits import COMPANION_RULES
 from ietest_fast.transform.frequent import FrequentCounts
+from ietest_fast.values import find_outcomes, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+CHANGED = "changed"
+"""Column of a transformed file that says which rows are changed."""
+
+
+STEP_ROWS = 16_384
+"""Rows that are transformed at a time, where that changes nothing."""
 
 
 @runtime_checkable
@@ -122,19 +130,23 @@ def transform_file(
         of labels; null where it gives none.
     text_columns
         The columns that hold texts; None: premise and hypothesis, or as
-        :func:`ietest_fast.corpus.read_corpus` finds them. All other columns are copied.
+        :func:`ietest_fast.corpus.read_corpus` finds them. All other columns are copied, and a
+        column ``changed`` says which rows have other texts; rows that it marks in the source,
+        which an earlier transformation changed, stay marked.
     label_column
         The column of labels, for transformations that do not keep them; None: label or
         gold_label, if there is one.
     n_threads
         Threads to use; None: all cores.
     on_progress
-        Called with the rows done and, where the format tells, the rows to do.
+        Called with the rows done and, where the format tells, the rows to do; of a text file about
+        so many.
 
     Raises
     ------
     InputError
-        If a file has no rows, lacks a column or is broken; or if a target is also a source.
+        If a file has no rows, lacks a column or is broken; if its column ``changed`` says something
+        else; or if a target is also a source.
     ResourceError
         If a target cannot be written.
     """
@@ -185,7 +197,7 @@ def _transform_file(
         if not transformation.keeps_labels:
             labels = label_column_of(source, reader.schema, label_column)
         made = transformation.transform(empty, names, n_threads=n_threads)
-        schema = put_labels(made, labels).schema
+        schema = _put_changed(put_labels(made, labels), made, source).schema
         assert made.edits is not None  # noqa: S101 - asked for
         edit_schema = made.edits.schema
         writer = BatchWriter(target, schema)
@@ -194,31 +206,36 @@ def _transform_file(
         if edit_writer is not None:
             stack.enter_context(edit_writer)
         for batch in reader:
-            table = pa.Table.from_batches([batch])
-            try:
-                if edit_writer is None and isinstance(transformation, CountsSubstitutions):
-                    made = transformation.substitutions_only(table, names, n_threads=n_threads)
-                else:
-                    made = transformation.transform(table, names, n_threads=n_threads)
-            except RowError as error:
-                raise InputError(
-                    error.message,
-                    path=source,
-                    row=f"row {n_read + error.index}",
-                    column=error.column,
-                ) from error
-            writer.write(put_labels(made, labels).cast(schema))
-            edits = made.edits
-            assert edits is not None  # noqa: S101 - asked for
-            _count(edits, n_edits, substitutions)
-            if edit_writer is not None:
-                row = pc.add(edits["row"], n_rows)
-                edit_writer.write(edits.set_column(0, edit_schema.field("row"), row))
-            n_read += table.num_rows
-            n_rows += made.table.num_rows
-            n_changed += int(np.count_nonzero(made.changed))
-            if on_progress is not None:
-                on_progress(n_read, reader.n_rows)
+            whole = pa.Table.from_batches([batch])
+            # The order of written edits, and which new pairs are there already, is a batch's.
+            is_apart = edit_writer is None and transformation.keeps_labels
+            size = STEP_ROWS if is_apart else max(whole.num_rows, 1)
+            for start in range(0, whole.num_rows, size):
+                table = whole.slice(start, size)
+                try:
+                    if edit_writer is None and isinstance(transformation, CountsSubstitutions):
+                        made = transformation.substitutions_only(table, names, n_threads=n_threads)
+                    else:
+                        made = transformation.transform(table, names, n_threads=n_threads)
+                except RowError as error:
+                    raise InputError(
+                        error.message,
+                        path=source,
+                        row=f"row {n_read + error.index}",
+                        column=error.column,
+                    ) from error
+                writer.write(_put_changed(put_labels(made, labels), made, source).cast(schema))
+                edits = made.edits
+                assert edits is not None  # noqa: S101 - asked for
+                _count(edits, n_edits, substitutions)
+                if edit_writer is not None:
+                    row = pc.add(edits["row"], n_rows)
+                    edit_writer.write(edits.set_column(0, edit_schema.field("row"), row))
+                n_read += table.num_rows
+                n_rows += made.table.num_rows
+                n_changed += int(np.count_nonzero(made.changed))
+                if on_progress is not None:
+                    on_progress(n_read, reader.n_rows_about)
         if n_read == 0:
             raise InputError("has no rows; at least one is needed", path=source)
         writer.finish()
@@ -319,6 +336,29 @@ def put_labels(made: Transformed, column: str | None) -> pa.Table:
     labels = pa.nulls(table.num_rows, pa.string()) if made.labels is None else made.labels
     place = table.schema.get_field_index(column)
     return table.set_column(place, pa.field(column, pa.string()), labels.cast(pa.string()))
+
+
+def _put_changed(table: pa.Table, made: Transformed, source: Path) -> pa.Table:
+    """Put a column that says which rows are changed, also by an earlier transformation.
+
+    Raises
+    ------
+    InputError
+        If a column of this name is there that says something else.
+    """
+    mask = np.asarray(made.changed, dtype=np.bool_)
+    place = table.schema.get_field_index(CHANGED)
+    if place < 0:
+        return table.append_column(CHANGED, pa.array(mask))
+    before, bad = find_outcomes(table[CHANGED])
+    if bad.size:
+        raise InputError(
+            f"holds {show_value(table[CHANGED][int(bad[0])].as_py())}, and the transformation "
+            "writes there, as true or false, which rows it changes; rename the column",
+            path=source,
+            column=CHANGED,
+        )
+    return table.set_column(place, CHANGED, pa.array(mask | before))
 
 
 def _check_lengths(path: Path, column: pa.Array, name: str, first_row: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self, runtime_checkable
 
@@ -128,6 +128,30 @@ def _nothing() -> None:
     pass
 
 
+def _check_language(name: str, language: str, material: Material) -> None:
+    """Stop where the texts to learn from are clearly in another language; warn of some that are."""
+    from ietest_fast.lexicon.languages import MOST_TEXTS, count_languages
+
+    texts = (text for part in material.texts() for text in part.slice(0, MOST_TEXTS).to_pylist())
+    found = count_languages(texts)
+    others = ", ".join(other for other, _ in found.foreign.most_common(3))
+    said = f"of {found.n_texts:,} texts looked at, {found.n_foreign:,} are clearly {others}"
+    if found.is_foreign:
+        raise InputError(
+            f"{name} is for {language}, and the texts are {found.main} ({said}): take what knows "
+            "no language, such as words with a mapping of your own, spelling or swap (`ietest-fast "
+            "transform --list`)"
+        )
+    if found.n_foreign >= max(_FEWEST_FOREIGN, found.n_texts / 100):
+        material.on_warning(
+            f"{said}, and {name} is for {language}: it finds nothing to do in them, or the wrong "
+            "things; take them out, or read what it has made of them"
+        )
+
+
+_FEWEST_FOREIGN = 5
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannedTransformation:
     """A transformation before it has seen a text; it need not be built if its results are there.
@@ -153,6 +177,8 @@ class PlannedTransformation:
         Whether it learns from texts: whether ``Material.corpora`` matters.
     warnings
         Whole sentences about options that are seldom wanted; told when it is built.
+    language
+        What the texts have to be in; None: it knows no language.
     """
 
     name: str
@@ -163,6 +189,7 @@ class PlannedTransformation:
     keeps_labels: bool = True
     learns: bool = False
     warnings: tuple[str, ...] = ()
+    language: str | None = None
 
     @classmethod
     def of(
@@ -198,6 +225,10 @@ class PlannedTransformation:
             keeps_labels=made.keeps_labels,
         )
 
+    def in_language(self, language: str | None) -> Self:
+        """Return the same plan, for texts in a language only."""
+        return replace(self, language=language)
+
     def describe(self) -> dict[str, Any]:
         """Return what runs record: ``name`` and ``options``."""
         return {"name": self.name, "options": dict(self.options)}
@@ -209,8 +240,15 @@ class PlannedTransformation:
         ----------
         material
             What it may learn from; None: nothing.
+
+        Raises
+        ------
+        InputError
+            If its texts are clearly not in the language of the transformation.
         """
         material = Material() if material is None else material
+        if self.language is not None:
+            _check_language(self.name, self.language, material)
         for message in self.warnings:
             material.on_warning(message)
         return self.builder(material)
@@ -240,12 +278,15 @@ class TransformationKind:
         Class of its options.
     plan
         Finds what it needs, without reading texts.
+    language
+        What the texts have to be in; None: it knows no language.
     """
 
     name: str
     summary: str
     options: type[PhiOptions]
     plan: Callable[[Any], PlannedTransformation]
+    language: str | None = None
 
 
 def check_kind(found: object) -> str | None:

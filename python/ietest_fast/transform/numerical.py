@@ -283,4 +283,5 @@ NUMERICAL = TransformationKind(
     summary="makes pairs about quantities of single texts, and sets their labels",
     options=NumericalOptions,
     plan=_plan_numerical,
+    language="English",
 )

@@ -106,4 +106,5 @@ PERMUTE = TransformationKind(
     summary="exchanges what a copula, a relative clause or a coordination relates",
     options=PermutationOptions,
     plan=_plan_permutation,
+    language="English",
 )

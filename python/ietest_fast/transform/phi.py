@@ -6,8 +6,9 @@ and Python alike.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from ietest_fast.transform.kinds import (
     TransformationKind,
     check_kind,
 )
+from ietest_fast.transform.rewordings import RewordingFunction, Rewordings, is_function
 
 DEFAULT_PHI = "syn.careful"
 
@@ -92,7 +94,8 @@ class PhiChoice:
         planned: list[PlannedTransformation] = []
         try:
             for kind, options in self.parts:
-                planned.append(kind.plan(options))
+                own = kind.plan(options)
+                planned.append(own if kind.language is None else own.in_language(kind.language))
         except BaseException:
             for part in planned:
                 part.close()
@@ -101,7 +104,12 @@ class PhiChoice:
 
 
 def plan(
-    phi: str | Mapping[str, Any] | Transformation | PhiChoice | PlannedTransformation,
+    phi: str
+    | Mapping[str, Any]
+    | Callable[[str], str]
+    | Transformation
+    | PhiChoice
+    | PlannedTransformation,
     *,
     folder: Path | None = None,
 ) -> PlannedTransformation:
@@ -111,7 +119,8 @@ def plan(
     ----------
     phi
         ``"NAME[:option=value,...][+NAME...]"`` (see :func:`parse_phi`), a mapping with ``name`` and
-        options, or a finished transformation.
+        options, a mapping from texts to reworded texts, a function from a text to a text, or a
+        finished transformation.
     folder
         Relative paths among the options start here; None: in the working folder.
 
@@ -135,14 +144,40 @@ def plan(
         return phi.plan()
     if isinstance(phi, str):
         return parse_phi(phi, folder=folder).plan()
-    if isinstance(phi, Mapping):
+    if isinstance(phi, Mapping) and is_choice(phi):
         return choose_phi(phi, folder=folder).plan()
+    if isinstance(phi, Mapping):
+        phi = Rewordings(rewordings=phi)
     if isinstance(phi, Transformation) and not isinstance(phi, type):
         return PlannedTransformation.of(phi)
+    if is_function(phi):
+        return _plan_function(phi)
     raise InputError(
         f"no transformation, but {type(phi).__name__!r}: give a name such as {DEFAULT_PHI!r}, a "
-        "mapping with a name and options, or an object with the methods of "
-        "ietest_fast.transform.Transformation"
+        "mapping with a name and options, a mapping of texts to reworded texts, a function from a "
+        "text to a text, or an object with the methods of ietest_fast.transform.Transformation"
+    )
+
+
+def is_choice(phi: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping names a transformation or its options, and no texts.
+
+    It does if it has the key ``name``, or nothing but options of :data:`DEFAULT_PHI`.
+    """
+    return "name" in phi or all(
+        key in TRANSFORMATIONS.find(DEFAULT_PHI).options.model_fields for key in phi
+    )
+
+
+def _plan_function(function: Any) -> PlannedTransformation:
+    """Plan a function, of which nobody knows what it does before it has been called."""
+    made = RewordingFunction(function=function)
+    told = f"function {id(function)} of this process"
+    return PlannedTransformation(
+        name=made.name,
+        fingerprint=hashlib.sha256(told.encode()).hexdigest(),
+        options={},
+        builder=lambda _material: made,
     )
 
 
@@ -379,4 +414,5 @@ def _compose(parts: Sequence[PlannedTransformation]) -> PlannedTransformation:
         keeps_labels=all(part.keeps_labels for part in parts),
         learns=any(part.learns for part in parts),
         warnings=tuple(message for part in parts for message in part.warnings),
+        language=next((part.language for part in parts if part.language is not None), None),
     )

@@ -207,4 +207,5 @@ VOICE = TransformationKind(
     summary="turns active clauses into passive ones and back, where both parses are sure",
     options=VoiceOptions,
     plan=_plan_voice,
+    language="English",
 )

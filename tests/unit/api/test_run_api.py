@@ -72,6 +72,7 @@ def found() -> Any:
     return ie.run(**frames(), model=ByWord(), input_column="hypothesis", **SMALL)
 
 
+@pytest.mark.slow
 def test_a_run_of_frames_is_that_of_the_same_corpora(tmp_path: Path) -> None:
     from ietest_fast.experiment.config import DataConfig, check_config
 

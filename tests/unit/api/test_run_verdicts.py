@@ -76,6 +76,7 @@ def make_table(n: int, *, every: int = 1) -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "every", "verdict"),
     [

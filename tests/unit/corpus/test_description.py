@@ -137,7 +137,7 @@ def test_the_command_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert status.value.code == 0
     found = json.loads(capsys.readouterr().out)
     train, test = found["corpora"]
-    assert train["labels"] == {"entailment": 1, "neutral": 1, "contradiction": 0}
+    assert train["labels"] == {"0": 1, "1": 1}
     assert train["dropped"] == {"no gold label": 1}
     assert test["is_one_class"] is True
     assert [(o["n_same_words"], o["n_shared_texts"]) for o in found["overlaps"]] == [(1, 1)]

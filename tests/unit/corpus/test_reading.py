@@ -322,7 +322,7 @@ def test_decimals_are_names_and_not_integers() -> None:
 
 @pytest.mark.parametrize(
     ("names", "problem"),
-    [(["a", "b", "A "], "'a' is there 2 times"), (["a", " "], r"one of \['a', ' '\] is empty")],
+    [(["a", "b", "A "], "'a' is there 2 times"), (["a", " "], r"one of \[\"a\", \" \"\] is empty")],
 )
 def test_each_label_needs_a_name_of_its_own(names: list[str], problem: str) -> None:
     table = pa.table({"text": ["x"], "label": ["a"]})

@@ -134,7 +134,7 @@ def test_reworded_hypotheses_make_other_stories(alpha):
         ({}, "1\n3\n", r"dev-labels.lst, line 2: the label is '3'; 1 or 2 expected"),
         ({"obs1": None}, "1\n2\n", r"dev.jsonl, line 1, column 'obs1': the text is missing"),
         ({"hyp2": 5}, "1\n2\n", r"line 1, column 'hyp2': is 5, text expected"),
-        ({"label": True}, "1\n2\n", r"line 1: the label is True"),
+        ({"label": True}, "1\n2\n", r"line 1: the label is true"),
     ],
 )
 def test_alpha_nli_that_is_broken_is_refused(tmp_path, change, labels, message):
@@ -199,11 +199,11 @@ def test_delta_nli_without_premises_has_hypotheses_as_contexts(tmp_path):
     ("change", "message"),
     [
         ({"UpdateType": "neutral"}, r"line 1, column 'UpdateType': is 'neutral'; strengthener or"),
-        ({"UpdateType": None}, r"line 1, column 'UpdateType': is None"),
+        ({"UpdateType": None}, r"line 1, column 'UpdateType': is null"),
         ({"Hypothesis": None}, r"line 1, column 'hypothesis': the text is missing"),
         ({"Premise": None}, r"line 1, column 'premise': the text is missing"),
         ({"UpdateTypeImpossible": "no"}, r"line 1, column 'UpdateTypeImpossible': is 'no', true"),
-        ({"Update": ["x"]}, r"line 1, column 'update': is \['x'\], text expected"),
+        ({"Update": ["x"]}, r"line 1, column 'update': is \[.x.\], text expected"),
     ],
 )
 def test_delta_nli_that_is_broken_is_refused(tmp_path, change, message):

@@ -238,7 +238,7 @@ def test_wrong_weights_are_refused(weights: Any, problems: list[str]) -> None:
     ("text", "message"),
     [
         (None, "cannot be read: No such file"),
-        ("weights", "is no TOML"),
+        ("weights", "is not TOML"),
         ("[weight]\nacc = 1\n", r"has one table \[weights\].*and not weight"),
         ("[weights]\nacc = 0.5\n", "weights: sum to 0.5"),
         ('[weights]\nacc = "1"\n', "acc is a number from 0 to 1, not '1'"),

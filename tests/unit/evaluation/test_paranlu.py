@@ -250,7 +250,7 @@ def test_damaged_results_are_refused(
     [
         (_drop(1, "label"), "entry 1: has no 'label'"),
         (_set(1, "example_id", value="snli.test.0"), "entry 1: has the example_id"),
-        (_set(1, value=None), "entry 1: is None"),
+        (_set(1, value=None), "entry 1: is null"),
     ],
 )
 def test_damaged_test_sets_are_refused(
@@ -266,7 +266,7 @@ def test_damaged_test_sets_are_refused(
     ("content", "message"),
     [
         (b"", "empty"),
-        (b"{", "no valid JSON"),
+        (b"{", "not JSON"),
         (b"[]", "no file of ParaNLU"),
         (b"{}", "no file of ParaNLU"),
         (b'{"a": 1}', "no file of ParaNLU"),

@@ -137,9 +137,12 @@ def test_correctness_alone_is_enough() -> None:
         ),
         (
             {"item": [1], "version": ["a"], "correct": ["perhaps"]},
-            "column 'correct': is of the type string",
+            "column 'correct': 'perhaps' is no outcome",
         ),
-        ({"item": [[1]], "version": ["a"], "correct": [True]}, "column 'item': is of the type"),
+        (
+            {"item": [[1]], "version": ["a"], "correct": [True]},
+            "column 'item': values are of type list",
+        ),
         (
             {"item": pa.array([], pa.int64()), "version": pa.array([], pa.string()),
              "correct": pa.array([], pa.bool_())},

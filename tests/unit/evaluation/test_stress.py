@@ -214,7 +214,7 @@ def test_what_is_missing_is_said(corpus: Corpus) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[tests", "is no TOML"),
+        ("[tests", "is not TOML"),
         ("a = 1", "one table .tests., of lines like .* and not a"),
         ("[tests]", "one table .tests."),
         ('[tests]\noriginal = "swap"', "no test can be called 'original'"),

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.atomic import name_files
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.evaluation.suite import make_suite
-from ietest_fast.evaluation.suite_files import name_files, write_texts
+from ietest_fast.evaluation.suite_files import write_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,7 @@ def test_names_of_any_length_and_none(tmp_path: Path, corpus: Corpus) -> None:
     names = ["x" * 300, f"{'x' * 300}y", "語" * 200, "", ".hidden", "Not 2", "not-2"]
     tests = {name: {"name": "negation", "times": i} for i, name in enumerate(names, start=1)}
     write_texts(make_suite(corpus, tests), corpus, tmp_path / "deep" / "sets")
-    files = name_files(names)
+    files = name_files(names, otherwise="test")
     assert len({file.casefold() for file in files}) == len(names)
     assert not any(file.startswith(".") for file in files)
     for i, file in enumerate(files, start=1):

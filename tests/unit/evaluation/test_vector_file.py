@@ -41,7 +41,7 @@ def test_lists(tmp_path: Path, kind: pa.DataType, size: int) -> None:
 def test_a_missing_number_is_refused(tmp_path: Path, kind: pa.DataType) -> None:
     rows = pa.array([[1, 2], [3, None]], pa.list_(kind))
     pq.write_table(pa.table({"v": rows}), tmp_path / "v.parquet")
-    with pytest.raises(InputError, match="1 vectors have a number that is missing"):
+    with pytest.raises(InputError, match="1 vector has a number that is missing"):
         read_vectors(tmp_path / "v.parquet")
 
 
@@ -49,5 +49,5 @@ def test_a_number_that_is_infinite_is_found_behind_the_first_block(tmp_path: Pat
     values = np.zeros((3_000, 2), np.float32)
     values[2_345, 1] = np.inf
     np.save(tmp_path / "v.npy", values)
-    with pytest.raises(InputError, match=r"row 2345.*1 vectors have a number"):
+    with pytest.raises(InputError, match=r"row 2345.*1 vector has a number"):
         read_vectors(tmp_path / "v.npy")

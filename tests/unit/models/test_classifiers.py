@@ -91,17 +91,26 @@ def test_a_function_answers_with_names_or_numbers(answers):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (["entailment"] * 3, "returned 3 labels for 4 inputs"),
+        (["entailment"] * 3, "returned 3 answers for 4 inputs"),
         (["entailment", "maybe", "x", "y"], "returned 'maybe' for input 1; expected one of 'ent"),
         (["entailment", None, "x", "y"], "returned None for input 1"),
         ([{"label": "entailment"}] * 4, r"returned \{'label': 'entailment'\} for input 0"),
         ([3, 0, 0, 0], "returned 3 for input 0; expected one of 0, 1, 2"),
         (np.zeros((4, 2)), r"shape \(4, 2\) for 4 inputs and 3 labels; expected \(4, 3\)"),
         (np.ones((4, 3)), r"returned \[1.0, 1.0, 1.0\] for input 0.*apply a softmax"),
-        (np.full((4, 3), np.nan), "apply a softmax"),
-        ([0.5, 0.5, 0.5, 0.5], "array of float64 and shape"),
-        ([[0.5, 0.5, 0.0], [0.5], [], []], "rows of different lengths"),
-        (None, "array of object and shape"),
+        (np.full((4, 3), np.nan), r"returned \[nan, nan, nan\] for input 0; expected one of"),
+        (np.array([[np.nan, 0.5, 0.5]] * 4), "input 0, and probabilities.*apply a softmax"),
+        ([0.5, 0.5, 0.5, 0.5], "returned 0.5 for input 0: a number is the index of a label"),
+        (np.full(4, 0.5), "an array of float64 and shape"),
+        ([[0.5, 0.5, 0.0], [0.5], [], []], "input 1: 1 probabilities for 3 labels"),
+        ([[["entailment"]]] * 4, "input 0: a list is one of probabilities"),
+        (None, "returned None .of the type NoneType. for 4 inputs; expected a list"),
+        ("entailment", "returned 'entailment' .of the type str. for 4 inputs"),
+        (dict.fromkeys("abcd", "neutral"), "of the type dict. for 4 inputs"),
+        ({"neutral"}, "of the type set. for 4 inputs"),
+        ([True, False, True, False], "returned True for input 0: return the name of a label"),
+        (np.array([True] * 4), "an array of bool and shape"),
+        ([b"\xff"] * 4, "returned b'.xff' for input 0"),
     ],
 )
 def test_answers_that_are_none_are_told(answer, message):
@@ -113,7 +122,7 @@ def test_nobody_guesses_which_number_is_which_label():
     with pytest.raises(InputError, match="a function does not say what its labels are"):
         as_classifier(len)
     model = as_classifier(lambda texts: [0] * len(texts), data_labels=NLI)
-    with pytest.raises(InputError, match="returned numbers, and which label is which"):
+    with pytest.raises(InputError, match="a number, and which label is which"):
         model.score(TEXTS)
 
 
@@ -270,6 +279,7 @@ def test_an_onnx_folder_and_new_names_for_its_labels(tmp_path):
     assert len(Scores(predicted=np.zeros(2, np.int64)).take(np.array([1]))) == 1
 
 
+@pytest.mark.slow
 def test_a_checkpoint_and_its_pipeline_say_the_same(tmp_path):
     pytest.importorskip("torch", reason="needs the train extra")
     transformers = pytest.importorskip("transformers", reason="needs the train extra")

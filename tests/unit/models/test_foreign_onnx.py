@@ -177,7 +177,7 @@ def _token(number):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (_deep, "config.json: cannot be read as JSON: it is nested too deep"),
+        (_deep, "config.json: is not JSON: it is nested too deep"),
         (lambda folder: _write(folder / "config.json", pad_token_id=10**30), "integer of 100 bits"),
         (lambda folder: _write(folder / "config.json", pad_token_id=2**40), "of 41 bits"),
         (_token(2**32 - 1), "makes token 4294967295, and models take ids up to 2147483647"),

@@ -61,7 +61,7 @@ NLI = ("entailment", "neutral", "contradiction")
 )
 def test_labels_are_matched_by_name(model, data, of_model, of_data, names):
     if of_model is None:
-        with pytest.raises(InputError, match="none of the data's"):
+        with pytest.raises(InputError, match=r"none of the data's|say which number is which"):
             match_labels(model, data)
         return
     matched = match_labels(model, data)
@@ -159,3 +159,26 @@ def test_a_model_that_always_says_the_same_is_not_called_mislabelled():
     assert check_against_data(mapping, gold, np.zeros(400, np.int8)) is None
     with pytest.raises(InputError, match="wrong order"):
         check_against_data(mapping, gold, 1 - gold)
+
+
+def test_numbers_of_the_data_are_named_by_the_user_alone():
+    """A model's names say nothing of which of two numbers is which, also where it has NLI's."""
+    names = ("duplicate", "not_duplicate")
+    with pytest.raises(InputError, match="--label-map duplicate=0,not_duplicate=1"):
+        match_labels(names, ("0", "1"))
+    with pytest.raises(InputError, match="--label-map entailment=0,neutral=1,contradiction=2"):
+        match_labels(NLI, ("0", "1"))
+    found = match_labels(names, ("0", "1"), label_map={"duplicate": "1", "not_duplicate": "0"})
+    assert (found.of_model.tolist(), found.of_data.tolist(), found.names) == (
+        [1, 0],
+        [0, 1],
+        ("0", "1"),
+    )
+    # A small file may lack a class that the model knows.
+    given = {"entailment": "0", "neutral": "1", "contradiction": "2"}
+    found = match_labels(NLI, ("0", "1"), label_map=given)
+    assert (found.of_model.tolist(), found.of_data.tolist()) == ([0, 1, 2], [0, 1])
+    assert found.names == ("0", "1", "2")
+    found = match_labels(("0", "1", "2"), ("0", "2"))
+    assert [found.names[place] for place in found.of_model] == ["0", "1", "2"]
+    assert [found.names[place] for place in found.of_data] == ["0", "2"]

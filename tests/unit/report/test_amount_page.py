@@ -173,6 +173,7 @@ def test_a_curve_of_many_amounts_names_some(tmp_path: Path) -> None:
     assert labels[0] == "1,000"
 
 
+@pytest.mark.slow
 def test_the_page_has_curves_and_their_numbers(source: ConsistencySource) -> None:
     page = build_page(gather([], consistency=source))
     assert "Over the amount of data" in page
@@ -183,6 +184,7 @@ def test_the_page_has_curves_and_their_numbers(source: ConsistencySource) -> Non
     assert "Over the amount of data" not in build_page(gather([], consistency=alone))
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_has_p_c_over_its_training_rows(tmp_path: Path) -> None:
     config = check_config(
         {

@@ -191,3 +191,38 @@ def test_an_item_is_marked_once_by_a_person(tmp_path, sample):
         import_marks(sample, path, "a b")
     with Marks(sample, "cid").locked(), pytest.raises(InputError, match="in another window"):
         import_marks(sample, path, "cid")
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_list_computes_nothing_in_a_spreadsheet_and_its_marks_are_read(tmp_path, form):
+    table = pa.table(
+        {
+            "=premise": [
+                "+The woman opened the heavy door.",
+                "@The boy is young.",
+            ],
+            "@text": ["=1+1", "-2+3"],
+            "label": pa.array([0, 1], pa.int8()),
+        }
+    )
+    corpus = Corpus(table=table, text_columns=("=premise", "@text"), label_names=LABELS)
+    sample = draw_transformed(corpus, "length-mismatch", tmp_path / "new.json")
+    assert len(sample.pairs) > 0
+    path = tmp_path / f"list.{form}"
+    write_list(sample, path)
+    with path.open(newline="", encoding="utf-8") as file:
+        head, *rows = list(csv.reader(file, delimiter="\t" if form == "tsv" else ","))
+    texts = [cell for cell in (*head, *(cell for row in rows for cell in row[1:])) if cell]
+    assert not [cell for cell in texts if cell[0] in "=+-@"]
+    assert {"'=premise A", "'@text B"} <= set(head)
+    # Marks come back in the table as it was written, apostrophes and all.
+    lines = path.read_text("utf-8").splitlines()
+    quote = '"' if form == "csv" else ""
+    marked = [lines[0]]
+    for line in lines[1:]:
+        bare = line.removesuffix('""') if line.endswith('""') else line
+        marked.append(f"{bare}{quote}yes{quote}")
+    path.write_text("\n".join(marked) + "\n", "utf-8")
+    assert set(read_list(sample, path).values()) == {"sound"}
+    write_list(sample, tmp_path / "list.jsonl")
+    assert '"=premise A"' in (tmp_path / "list.jsonl").read_text("utf-8")

@@ -82,6 +82,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_file_are_those_of_the_run(files: dict[str, Path]) -> None:
     found = read_consistency([files["unsteady"]])
     (profile,) = found.profiles
@@ -141,6 +142,7 @@ def test_warnings_of_tests_stand_below_the_table_and_in_json(files: dict[str, Pa
     assert "the smaller set has 10 items" in notes
 
 
+@pytest.mark.slow
 def test_parts_say_that_they_are_few_and_show_the_unbiased_measure(files: dict[str, Path]) -> None:
     profile = read_consistency([files["unsteady"]]).profiles[0]
     assert profile.subsets is not None
@@ -151,6 +153,7 @@ def test_parts_say_that_they_are_few_and_show_the_unbiased_measure(files: dict[s
     assert rows["  P_C, unbiased, long"].startswith(f"{part['p_c_unbiased'].value:.4f}")
 
 
+@pytest.mark.slow
 def test_one_sentence_says_what_was_found(files: dict[str, Path]) -> None:
     one, two = read_consistency([*files.values()]).profiles
     kind, said = say_consistency(one)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import pytest
-from rich.console import Console
 
 from further_runs import OTHER, WORDS, run_further
 from ietest_fast.report import gather, print_summary
@@ -13,6 +12,7 @@ from ietest_fast.report.further_tests import further_tables, make_further_table
 from ietest_fast.report.runs import finished_runs
 from ietest_fast.report.shown import format_p
 from ietest_fast.report.tables import MeanSd, PValue
+from ietest_fast.report.terminal import make_console
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def finished(tmp_path_factory):
 
 
 def test_the_summary_shows_every_test_set_at_every_rho(finished):
-    console = Console(file=io.StringIO(), width=200, color_system=None, force_terminal=False)
+    console = make_console(io.StringIO(), width=200)
     print_summary(finished, console)
     text = console.file.getvalue().partition("The same classifiers on further test sets:")[2]
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -69,9 +69,9 @@ def test_a_name_in_square_brackets_is_shown_as_it_is(finished):
     renamed = finished.model_copy(
         update={"evaluations": (first.model_copy(update={"evaluation": name}), *others)}
     )
-    console = Console(file=io.StringIO(), width=200, color_system=None, force_terminal=False)
-    console.print(make_further_table(renamed, condition))
-    assert name in console.file.getvalue()
+    shown = io.StringIO()
+    make_console(shown, width=200).print(make_further_table(renamed, condition))
+    assert name in shown.getvalue()
 
 
 def test_a_report_has_the_table_of_the_paper_and_the_tests(finished, plain):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import sys
 import tomllib
 
 import numpy as np
@@ -168,6 +170,7 @@ def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
         ("R.0.reject", None, "rhos.0.reject: is None"),
         ("R.0.cells.1.m", 0, "m is 0 to 1, each once"),
         ("R.0.cells.0.t", 10**400, "rhos.0.cells.0.t: is 1000"),
+        ("R.0.cells.0.identity", "../../../elsewhere", "cells.0.identity: "),
         ("R.0.cells.0.n11", 1, "not of equally many observations"),
         ("R.0.cells.0.n11", 2**70, "at most"),
         ("R.0.cells.0.t", 1.5, "rhos.0.cells.0.t: is 1.5"),
@@ -188,6 +191,20 @@ def test_results_that_were_tampered_with_are_noticed(tmp_path, first_run, place,
     (tmp_path / "results.json").write_text(json.dumps(results))
     with pytest.raises(StoreError, match=rf"results\.json: is damaged \(ValueError: .*({message})"):
         read_run(tmp_path)
+
+
+def test_a_model_that_results_name_is_not_imported(tmp_path, first_run, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path / "trap")
+    (tmp_path / "trap").mkdir()
+    (tmp_path / "trap" / "booby.py").write_text("raise SystemExit('imported')")
+    text = (first_run / "results.json").read_text()
+    name = json.loads(text)["models"][0]["settings"]["name"]
+    run = tmp_path / "run"
+    shutil.copytree(first_run, run)
+    (run / "results.json").write_text(text.replace(f'"{name}"', '"booby:Model"'))
+    with contextlib.suppress(StoreError):
+        read_run(run)
+    assert "booby" not in sys.modules
 
 
 def test_depth_without_end_is_no_crash(tmp_path):

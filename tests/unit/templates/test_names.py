@@ -117,7 +117,7 @@ def test_files_are_read(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "there is no split"),
-        ("[train", "is no TOML file"),
+        ("[train", "is not TOML"),
         (GOOD.replace('men = ["Bo"]\n', ""), r"\[train\] must have the lists women, men, places"),
         (GOOD + "age = 3\n", "and nothing else"),
         ("train = 3\n", r"\[train\] must have the lists"),

@@ -103,6 +103,62 @@ def test_the_released_shares() -> None:
     assert totals == {f"A.{number}": 1 for number in range(28, 36)}
 
 
+Counting = tuple[str, int, int, str, int]
+"""Label, places and people visited (0: nothing is said of them), which kind is named, how many."""
+
+
+def _published_counting() -> Counter[Counting]:
+    """Return with which probability the published program draws what, of each label."""
+    law: Counter[Counting] = Counter()
+    for n in range(1, 31):
+        said = [(n, 0, 1 / 4), (0, n, 1 / 4), *((n, m, 1 / 2 / n) for m in range(1, n + 1))]
+        for places, people, share in said:
+            kinds = {kind: most for kind, most in (("places", places), ("people", people)) if most}
+            for kind, most in kinds.items():
+                own = share / 30 / len(kinds)
+                law["contradiction", places, people, kind, most + 1] += own
+                fewer = range(1, max(most, 2))
+                for named in fewer:
+                    law["neutral", places, people, kind, named] += own / len(fewer)
+    return law
+
+
+def _our_counting() -> Counter[Counting]:
+    (task,) = load_tasks("counting", "released")
+    law: Counter[Counting] = Counter()
+    for template in task.templates:
+        group = template.name.partition("-")[0]
+        kind = "people" if group in {"A.28", "A.31", "A.32", "A.35"} else "places"
+        for sizes, weight in template.weighted_sizes():
+            places, people = sizes["n"], sizes.get("m", 0)
+            if group in {"A.28", "A.32"}:
+                places, people = 0, sizes["n"]
+            most = people if kind == "people" else places
+            named = most + 1 if template.label is Label.CONTRADICTION else sizes.get("h", 1)
+            law[template.label.value, places, people, kind, named] += (
+                weight * float(template.share) / 4
+            )
+    return law
+
+
+def test_counting_is_drawn_as_by_the_published_program() -> None:
+    """Of both kinds, the number of people is drawn from 1 to that of places."""
+    theirs, ours = _published_counting(), _our_counting()
+    for law in (theirs, ours):
+        assert sum(law.values()) == pytest.approx(2)
+    # The visitor is one of the people in few rows, whose numbers are drawn in a simpler way.
+    assert sum(abs(ours[key] - theirs[key]) for key in {*ours, *theirs}) / 4 < 0.015
+    # Shares of non-contradictions that name one object, counted in 5,000 published rows.
+    for said, published in (({0, 1, 2}, 0.217), ({2}, 0.268), ({1}, 0.166)):
+        rows = {
+            key: own
+            for key, own in ours.items()
+            if key[0] == "neutral" and {(key[1] > 0) + (key[2] > 0)} <= said
+        }
+        one = sum(own for key, own in rows.items() if key[4] == 1) / sum(rows.values())
+        assert one == pytest.approx(published, abs=0.004)
+
+
 def _shares(rules: RuleSet, name: str) -> list[dict[str, dict[str, float]]]:
     """Say how often each label goes with each premise, and with each hypothesis."""
     (task,) = load_tasks(name, rules)

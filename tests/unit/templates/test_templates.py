@@ -222,6 +222,7 @@ def test_too_many_shapes_are_refused_at_once():
             next(template.sizes())
 
 
+@pytest.mark.slow
 def test_ranges_that_leave_no_number_are_not_tried_forever():
     (template,) = parse_templates(edit("2..4, i in 1..n", "1..9999, m in 1..9999, i in 2..1"))
     with pytest.raises(TemplateError, match="more than 2,000,000 combinations"):
@@ -283,7 +284,7 @@ def test_a_file_without_templates(tmp_path):
     with pytest.raises(InputError, match="there is no template"):
         read_templates(tmp_path / "none.txt")
     (tmp_path / "none.txt").write_bytes(b"\xff")
-    with pytest.raises(InputError, match="cannot be read as UTF-8"):
+    with pytest.raises(InputError, match="line 1: is not UTF-8"):
         read_templates(tmp_path / "none.txt")
 
 

@@ -13,6 +13,7 @@ from ietest_fast.evaluation.logic.columns import ANTECEDENT, COLUMNS, CONSEQUENT
 from ietest_fast.evaluation.logic.rules import RULES
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import GROUPS, plain_type
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.predictions import Predictions
 
+_ANSWERS = ("gold", "predicted")
 _PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)
 
 
@@ -49,7 +51,9 @@ def check_answers(
         With the first thing that is wrong.
     """
     table, path = predictions.table, predictions.source
-    lacking = [name for name in (*COLUMNS, *text_columns) if name not in table.column_names]
+    lacking = [
+        name for name in (*COLUMNS, *_ANSWERS, *text_columns) if name not in table.column_names
+    ]
     if lacking:
         raise InputError(
             "there is no such column; ask the model again", path=path, column=lacking[0]
@@ -59,7 +63,7 @@ def check_answers(
             f"has {table.num_rows:,} rows, and {n_rows:,} were written; ask the model again",
             path=path,
         )
-    names = ("version", "part", "expected", "gold", "predicted")
+    names = ("version", "part", "expected", *_ANSWERS)
     texts = {name: pc.fill_null(_cast(table, name, "string", path), "") for name in names}
     is_original = _mask(pc.equal(texts["version"], ORIGINAL))
     versions = pa.array([ORIGINAL, *rules])
@@ -153,5 +157,8 @@ def _check(
         row = int(wrong[0])
         value = table[name][row].as_py()
         raise InputError(
-            f"{value!r} {complaint}; ask the model again", path=path, row=f"row {row}", column=name
+            f"{show_value(value)} {complaint}; ask the model again",
+            path=path,
+            row=f"row {row}",
+            column=name,
         )

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ietest_fast.corpus.labels import TWO_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.logic.rules import CONTRADICTION, ENTAILMENT, NEUTRAL
-from ietest_fast.models.label_map import canonical_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from ietest_fast.evaluation.logic.rules import Rule
-
-_OTHERS = ("not_entailment", "not_contradiction")
 
 
 def find_classes(names: Sequence[str], *, source: str | Path | None = None) -> dict[str, int]:
@@ -32,9 +30,11 @@ def find_classes(names: Sequence[str], *, source: str | Path | None = None) -> d
     InputError
         If a label is none of NLI's, or neither entailment nor contradiction is among them.
     """
-    found = [canonical_label(name) for name in names]
+    found = [label_key(name) for name in names]
     known = (ENTAILMENT, NEUTRAL, CONTRADICTION)
-    strange = [name for name, own in zip(names, found, strict=True) if own not in known + _OTHERS]
+    strange = [
+        name for name, own in zip(names, found, strict=True) if own not in known + TWO_LABELS
+    ]
     if strange or not {ENTAILMENT, CONTRADICTION} & set(found):
         which = f"; {strange[0]!r} is not among them" if strange else ""
         raise InputError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import math
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.errors import ConfigError, InputError, shorten_error
+from ietest_fast.errors import ConfigError
 from ietest_fast.evaluation.logic.rules import RULES, WEIGHED
+from ietest_fast.files import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -73,13 +73,7 @@ def _split(text: str) -> dict[str, Any]:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            found = tomllib.load(file)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError([f"{path}: is no TOML: {shorten_error(error)}"]) from error
+    found = read_toml(path)
     weights = found.pop("weights", None)
     if found or not isinstance(weights, dict) or not weights:
         others = f", and not {', '.join(sorted(found))}" if found else ""

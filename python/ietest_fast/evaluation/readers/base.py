@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ietest_fast import files
 from ietest_fast.corpus.formats import check_readable
-from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.values import as_text
+from ietest_fast.errors import InputError
+from ietest_fast.files import open_file
+from ietest_fast.values import as_outcome, as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
 _HEAD_BYTES = 64 << 10
 _LONGEST_LINE = 16 << 20
+_MOST_NAMES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +49,8 @@ class Fields:
         Whether this log is the only one, so that it has to hold all versions.
     filter
         Which of the filters of lm-evaluation-harness.
+    threshold
+        The least score that is right, where scores are numbers; None: 1 is right and 0 wrong.
     keep
         Further columns to keep.
     """
@@ -57,7 +63,31 @@ class Fields:
     correct_columns: tuple[str | None, ...] = ()
     is_alone: bool = False
     filter: str | None = None
+    threshold: float | None = None
     keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Repeats:
+    """Which of several answers to its item each of n rows is.
+
+    Attributes
+    ----------
+    numbers
+        Shape (n,), integers.
+    scores
+        Shape (n,), float64: what the answers are worth, null where they were not scored. None:
+        1 for a right answer, 0 for a wrong one.
+    noun
+        What the format calls one of them, such as ``epoch``.
+    column
+        The column that names the item of rows which several answers make of it.
+    """
+
+    numbers: pa.Array
+    scores: pa.Array | None = None
+    noun: str
+    column: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,6 +114,18 @@ class Answers:
         All labels, if the log names them.
     inputs
         Shape (n,): texts, or hashes of them; only asked whether two logs have the same.
+    input_columns
+        Names of the columns that ``inputs`` are, in a table: others have nothing to do with them.
+    documents
+        Shape (n,): hashes of what the inputs were made of, in formats that know both.
+    changed
+        Shape (n,), bool: which texts a table says are reworded.
+    repeats
+        Which answer to its item each row is, in a format that can have several; ``items`` name the
+        item alone.
+    judged_by
+        What the reader has chosen among several things that say right or wrong, and then all that
+        do; empty if there was no choice.
     version, model
         If the log names them.
     keys
@@ -111,6 +153,11 @@ class Answers:
     probabilities: pa.Array | None = None
     label_names: tuple[str, ...] | None = None
     inputs: pa.Array | None = None
+    input_columns: tuple[str, ...] = ()
+    documents: pa.Array | None = None
+    changed: pa.Array | None = None
+    repeats: Repeats | None = None
+    judged_by: tuple[str, ...] = ()
     version: str | None = None
     model: str | None = None
     keys: Mapping[str, pa.Array] = field(default_factory=dict)
@@ -155,7 +202,7 @@ class FileStart:
             If it cannot be read or is empty.
         """
         check_readable(path)
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             return cls(path=path, head=stream.read(_HEAD_BYTES))
 
     @property
@@ -168,7 +215,7 @@ class FileStart:
         """The object of the first line, if it is one; otherwise an empty one."""
         if not self.is_json:
             return {}
-        with self.path.open("rb") as stream:
+        with open_file(self.path) as stream:
             line = stream.readline(_LONGEST_LINE)
         try:
             found = json.loads(line)
@@ -178,7 +225,11 @@ class FileStart:
 
 
 class Reader(Protocol):
-    """Reads one format of logs; made without arguments."""
+    """Reads one format of logs; made without arguments.
+
+    One with a method ``name_task(start)`` beside these says what task a file is of, without
+    reading all of it; otherwise its task is called like the file.
+    """
 
     summary: str
     """One line about the format."""
@@ -221,6 +272,133 @@ def lookup(record: Any, name: str) -> Any:
     return None
 
 
+def find_field(
+    records: Sequence[dict[str, Any]],
+    name: str,
+    *,
+    path: Path,
+    inside: str,
+    own: Collection[str] = (),
+) -> str:
+    """Find what a name leads to in the records of a log: ``premise`` may be ``doc.premise``.
+
+    Parameters
+    ----------
+    records
+        Of the log.
+    name
+        A field of the records, or of the object in them that holds the row of the data; also one
+        of an object in that.
+    path
+        The log, for messages.
+    inside
+        The name of the object that holds the row of the data.
+    own
+        Fields of the format itself, which are meant where they are named.
+
+    Returns
+    -------
+    str
+        For :func:`lookup`.
+
+    Raises
+    ------
+    InputError
+        If nothing has that name, or several things that are not the same.
+    """
+
+    def values(place: str) -> list[Any]:
+        return [lookup(record, place) for record in records]
+
+    if name in own:
+        return name
+    rows = [record[inside] for record in records if isinstance(record.get(inside), dict)]
+    parts = dict.fromkeys(
+        key for row in rows for key, value in row.items() if isinstance(value, dict)
+    )
+    ways = [name, f"{inside}.{name}", *(f"{inside}.{part}.{name}" for part in parts)]
+    there = [way for way in ways if any(value is not None for value in values(way))]
+    if not there:
+        known = [f"{inside}.{key}" for key in dict.fromkeys(key for row in rows for key in row)]
+        known += dict.fromkeys(key for record in records for key in record)
+        known = [each for each in known if each != inside]
+        more = f", and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+        raise InputError(
+            f"no sample has such a field; there are {', '.join(known[:_MOST_NAMES])}{more}",
+            path=path,
+            column=name,
+        )
+    if any(values(way) != values(there[0]) for way in there[1:]):
+        which = there if there[0] != name else there[1:]
+        besides = "" if there[0] != name else f", beside the sample's own {name!r}"
+        raise InputError(
+            f"may be {' or '.join(which)}{besides}, and they differ; write the whole name",
+            path=path,
+            column=name,
+        )
+    return there[0]
+
+
+def plain_question(value: Any) -> Any:
+    """Return what a model is asked without what only tells one run from another.
+
+    A chat is its roles and contents: ids, times and other notes on messages differ between runs of
+    the same questions. A text is what a user says.
+
+    Parameters
+    ----------
+    value
+        A text, or messages with ``role`` and ``content``; anything else is returned as it is.
+    """
+    if isinstance(value, str):
+        return [["user", value]]
+    if not isinstance(value, list) or not all(
+        isinstance(each, dict) and "role" in each for each in value
+    ):
+        return value
+    return [
+        [each["role"], _plain_content(each.get("content")), *_list_calls(each.get("tool_calls"))]
+        for each in value
+    ]
+
+
+def _plain_content(content: Any) -> Any:
+    """Return the text of a message, or its parts where some are none: images, files."""
+    if not isinstance(content, list):
+        return content
+    parts = [
+        part.get("text", part.get(str(part.get("type")))) if isinstance(part, dict) else part
+        for part in content
+    ]
+    return "\n".join(parts) if all(isinstance(part, str) for part in parts) else parts
+
+
+def _list_calls(calls: Any) -> list[Any]:
+    """Return what a message calls tools with, without the ids of the calls."""
+    return [
+        [each.get("function"), each.get("arguments")]
+        for each in (calls if isinstance(calls, list) else [])
+        if isinstance(each, dict)
+    ]
+
+
+def judge_score(value: Any, threshold: float | None) -> bool | None:
+    """Return whether a score says right or wrong; None for a score that says neither.
+
+    Parameters
+    ----------
+    value
+        The score.
+    threshold
+        The least number that is right; None: 1 is right and 0 wrong.
+    """
+    if threshold is None:
+        return as_outcome(value)
+    if not isinstance(value, (bool, int, float)) or not math.isfinite(value):
+        return None
+    return value >= threshold
+
+
 def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:
     """Make a column of texts."""
     import pyarrow as pa
@@ -249,10 +427,7 @@ def read_json(path: Path) -> dict[str, Any]:
     InputError
         If it is none.
     """
-    try:
-        found = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is no valid JSON: {shorten_error(error)}", path=path) from error
+    found = files.read_json(path)
     if not isinstance(found, dict):
         raise InputError("one JSON object expected", path=path)
     return found

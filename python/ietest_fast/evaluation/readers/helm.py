@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import string
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, read_json, text_array
+from ietest_fast.evaluation.readers.base import (
+    Answers,
+    Repeats,
+    lookup,
+    plain_array,
+    plain_question,
+    read_json,
+    text_array,
+)
 from ietest_fast.values import as_text, show_value
 
 if TYPE_CHECKING:
@@ -30,6 +39,10 @@ class HelmReader:
         """Look for the first key of a scenario's state."""
         return start.is_json and b'"adapter_spec"' in start.head and b'"method"' in start.head
 
+    def name_task(self, start: FileStart) -> str:
+        """Return the run, which is the folder's name."""
+        return _name_task(start.path)
+
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read all requests, and hold each completion against the correct references."""
         import pyarrow as pa
@@ -50,7 +63,6 @@ class HelmReader:
                     path=path,
                 )
             by_version.setdefault(_version(request), []).append(request)
-        several = len({str(request.get("train_trial_index")) for request in requests}) > 1
         is_choice = "multiple_choice" in str(about.get("method"))
         model = about.get("model_deployment") or about.get("model")
         found = []
@@ -60,24 +72,19 @@ class HelmReader:
             columns = {
                 name: plain_array([_kept(row, name) for row in rows]) for name in fields.keep
             }
-            items = ids
-            if several:
-                items = [
-                    f"{name}, trial {row.get('train_trial_index')}"
-                    for name, row in zip(ids, rows, strict=True)
-                ]
-                columns["instance_id"] = plain_array(ids)
             found.append(
                 Answers(
                     path=path,
-                    name=path.parent.name or path.stem,
-                    items=plain_array(items),
+                    name=_name_task(path),
+                    items=plain_array(ids),
                     gold=text_array(gold for gold, _, _ in read),
                     predicted=text_array(answer for _, answer, _ in read),
                     correct=pa.array([right for _, _, right in read], pa.bool_()),
-                    inputs=pa.array(
-                        [as_text(lookup(row["instance"], "input.text")) for row in rows],
-                        pa.string(),
+                    inputs=pa.array([_read_question(row["instance"]) for row in rows]),
+                    repeats=Repeats(
+                        numbers=plain_array([row.get("train_trial_index") or 0 for row in rows]),
+                        noun="trial",
+                        column="instance_id",
                     ),
                     version=version if len(by_version) > 1 else None,
                     model=None if model is None else str(model),
@@ -88,6 +95,19 @@ class HelmReader:
                 )
             )
         return found
+
+
+def _name_task(path: Path) -> str:
+    return path.parent.name or path.stem
+
+
+def _read_question(instance: dict[str, Any]) -> str:
+    """Return what an instance asks: its text, and messages or pictures where it has them."""
+    asked = instance.get("input")
+    if not isinstance(asked, dict):
+        return json.dumps(plain_question(asked))
+    messages = asked.get("messages") or asked.get("text")
+    return json.dumps([plain_question(messages), asked.get("multimedia_content")], sort_keys=True)
 
 
 def _version(request: dict[str, Any]) -> str:

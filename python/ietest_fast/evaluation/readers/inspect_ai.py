@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, read_json, text_array
-from ietest_fast.values import as_outcome, as_text, show_value
+from ietest_fast.evaluation.readers.base import (
+    Answers,
+    Repeats,
+    lookup,
+    plain_array,
+    plain_question,
+    read_json,
+    text_array,
+)
+from ietest_fast.evaluation.readers.inspect_scores import NO_ANSWER, judge_samples
+from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
+from ietest_fast.plurals import say_count
+from ietest_fast.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +30,12 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.readers.base import Fields, FileStart
 
-_ZSTD = 93
 _MEMBERS = ("header.json", "_journal/start.json")
-_LOCAL_HEADER = struct.Struct("<4s22xHH")
-# Of a member; more is no sample but an attack on the memory.
-_LARGEST = 1 << 30
-
+# Of the values of all samples in memory; more is no log but an attack on it. A larger log may take
+# so many times its size.
+_LEAST_VALUES = 3 << 29
+_MOST_RATIO = 150
+_TASK = re.compile(rb'"task"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 # What reading a damaged archive raises. RuntimeError: a member is encrypted, nested too deeply, or
 # compressed by an unknown method.
@@ -46,18 +58,25 @@ class InspectReader:
     def recognises(self, start: FileStart) -> bool:
         """Look for Inspect's members in a zip, or its first keys in JSON."""
         if start.head.startswith(b"PK\x03\x04"):
-            try:
-                with zipfile.ZipFile(start.path) as archive:
-                    return any(name in archive.namelist() for name in _MEMBERS)
-            except _DAMAGES:
-                return False
+            with open_archive(start.path) as archive:
+                return any(name in archive.namelist() for name in _MEMBERS)
         return start.is_json and b'"eval"' in start.head and b'"eval_id"' in start.head
+
+    def name_task(self, start: FileStart) -> str:
+        """Return the task, which stands in the header."""
+        if start.head.startswith(b"PK\x03\x04"):
+            about = _read_header(start.path).get("eval")
+            task = about.get("task") if isinstance(about, dict) else None
+        else:
+            said = _TASK.search(start.head)
+            task = None if said is None else json.loads(said.group(1))
+        return str(task or start.path.stem)
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read all samples."""
         import pyarrow as pa
 
-        if zipfile.is_zipfile(path):
+        if zipfile.is_zipfile(check_file(path)):
             header, samples = _read_archive(path)
         else:
             header = read_json(path)
@@ -70,71 +89,74 @@ class InspectReader:
                 "has no samples; it was made with --no-log-samples, or by a run that failed",
                 path=path,
             )
-        rows = [sample for sample in samples if _is_scored(sample, path)]
-        failed = len(samples) - len(rows)
-        if not rows:
-            raise InputError(f"none of its {len(samples)} samples has a score", path=path)
-        scorer, notes = _choose_scorer(rows, fields.correct, path)
-        repeated = len({str(sample.get("epoch", 1)) for sample in rows}) > 1
-        if repeated:
-            notes.append(
-                f"{path}: every sample was answered in several epochs; --clusters sample_id takes "
-                "the epochs of a sample together."
-            )
-        read = [_read_score(sample, scorer, path) for sample in rows]
-        ids = [lookup(sample, fields.item or "id") for sample in rows]
-        items = (
-            [
-                f"{name}, epoch {sample.get('epoch', 1)}"
-                for name, sample in zip(ids, rows, strict=True)
-            ]
-            if repeated
-            else ids
-        )
-        columns = {
-            name: plain_array([_kept(sample, name) for sample in rows]) for name in fields.keep
-        }
-        if repeated:
-            columns["sample_id"] = plain_array(ids)
-        gold = [as_text(lookup(sample, fields.gold or "target")) for sample in rows]
-        predicted = [answer for _, answer in read]
+        samples, notes = _take_last(samples, path)
+        judged = judge_samples(samples, fields, path)
+        if judged.note is not None:
+            notes.append(judged.note)
         if fields.predicted is not None:
-            predicted = [as_text(lookup(sample, fields.predicted)) for sample in rows]
+            predicted = [as_text(lookup(sample, fields.predicted)) for sample in samples]
+        else:
+            predicted = [
+                _read_answer(sample, judged.scorer, value)
+                for sample, value in zip(samples, judged.values, strict=True)
+            ]
         return [
             Answers(
                 path=path,
                 name=str(about.get("task") or path.stem),
-                items=plain_array(items),
-                gold=text_array(gold),
-                predicted=text_array(predicted),
-                correct=pa.array([outcome for outcome, _ in read], pa.bool_()),
-                inputs=pa.array(
-                    [json.dumps([s.get("input"), s.get("choices")], sort_keys=True) for s in rows]
+                items=plain_array([lookup(sample, fields.item or "id") for sample in samples]),
+                gold=text_array(
+                    as_text(lookup(sample, fields.gold or "target")) for sample in samples
                 ),
+                predicted=text_array(predicted),
+                correct=pa.array(judged.outcomes, pa.bool_()),
+                inputs=pa.array(
+                    [
+                        json.dumps([plain_question(s.get("input")), s.get("choices")])
+                        for s in samples
+                    ]
+                ),
+                repeats=Repeats(
+                    numbers=plain_array([sample.get("epoch", 1) for sample in samples]),
+                    scores=pa.array(judged.numbers, pa.float64()),
+                    noun="epoch",
+                    column="sample_id",
+                ),
+                judged_by=(judged.scorer, *judged.fitting),
                 model=None if about.get("model") is None else str(about["model"]),
-                columns=columns,
+                columns={
+                    name: plain_array([_kept(sample, name) for sample in samples])
+                    for name in fields.keep
+                },
                 gold_column=fields.gold or "target",
                 predicted_column=fields.predicted or "answer",
                 is_scored=True,
-                dropped={"sample without a score": failed} if failed else {},
                 notes=tuple(notes),
             )
         ]
 
 
-def _read_archive(path: Path) -> tuple[dict[str, Any], list[Any]]:
+def _read_header(path: Path) -> dict[str, Any]:
+    header, _ = _read_archive(path, with_samples=False)
+    return header if isinstance(header, dict) else {}
+
+
+def _read_archive(path: Path, *, with_samples: bool = True) -> tuple[dict[str, Any], list[Any]]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             names = archive.namelist()
             header = next((name for name in _MEMBERS if name in names), None)
             if header is None:
                 raise InputError("is no log of Inspect", path=path)
+            values = _Values(path)
             samples = [
-                _read_member(archive, name, path)
-                for name in names
-                if name.startswith("samples/") and name.endswith(".json")
+                values.read(archive, member)
+                for member in archive.infolist()
+                if with_samples
+                and member.filename.startswith("samples/")
+                and member.filename.endswith(".json")
             ]
-            return _read_member(archive, header, path), samples
+            return values.read(archive, archive.getinfo(header)), samples
     except _DAMAGES as error:
         if isinstance(error, InputError):
             raise
@@ -143,84 +165,64 @@ def _read_archive(path: Path) -> tuple[dict[str, Any], list[Any]]:
         )
 
 
-def _read_member(archive: zipfile.ZipFile, name: str, path: Path) -> Any:
-    import pyarrow as pa
+class _Values:
+    """Reads the members of an archive while there is room for what they hold."""
 
-    info = archive.getinfo(name)
-    if info.file_size > _LARGEST:
-        raise InputError(f"its member {name} is of {info.file_size:,} bytes", path=path)
-    if info.compress_type != _ZSTD:
-        return json.loads(archive.read(info))
-    # Inspect compresses by Zstandard, which Python's zipfile cannot read before 3.14.
-    with path.open("rb") as file:
-        file.seek(info.header_offset)
-        mark, n_name, n_extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-        if mark != b"PK\x03\x04":
-            raise zipfile.BadZipFile(f"no member begins at {info.header_offset}")
-        file.seek(n_name + n_extra, 1)
-        packed = file.read(info.compress_size)
-    data = pa.decompress(packed, decompressed_size=info.file_size, codec="zstd", asbytes=True)
-    if zlib.crc32(data) != info.CRC:
-        raise zipfile.BadZipFile(f"the checksum of {name} is another")
-    return json.loads(data)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._left = self._most = max(_LEAST_VALUES, _MOST_RATIO * path.stat().st_size)
+
+    def read(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+        data = read_member(archive, member)
+        self._left -= estimate_json(data)
+        if self._left < 0:
+            raise InputError(
+                f"would take more than {self._most / 1e9:,.1f} GB of memory, by {member.filename}; "
+                "no log of its size holds so much",
+                path=self._path,
+            )
+        return parse_json(data, self._path, of=member.filename)
 
 
-def _is_scored(sample: Any, path: Path) -> bool:
-    """Whether a sample has scores.
+def _take_last(samples: list[Any], path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the last of each sample and epoch, as Inspect does, and what there is to say.
+
+    A sample whose score was edited, or that was run again, is stored behind the first.
 
     Raises
     ------
     InputError
-        If it is no sample.
+        If something is no sample.
     """
-    if not isinstance(sample, dict) or "id" not in sample:
-        raise InputError("has a sample without an id", path=path)
-    scores = sample.get("scores")
-    if scores and not isinstance(scores, dict):
-        raise InputError(
-            f"the scores of sample {sample['id']!r} are {show_value(scores)}; an object with a "
-            "score of each scorer expected",
-            path=path,
-        )
-    return bool(scores)
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for sample in samples:
+        if not isinstance(sample, dict) or "id" not in sample:
+            raise InputError("has a sample without an id", path=path)
+        found[str(sample["id"]), str(sample.get("epoch", 1))] = sample
+    n = len(samples) - len(found)
+    if not n:
+        return samples, []
+    stored = say_count(n, "sample is", "samples are")
+    return list(found.values()), [
+        f"{path}: {stored} stored once more, further below; the last of each counts."
+    ]
 
 
-def _choose_scorer(
-    rows: list[dict[str, Any]], wanted: str | None, path: Path
-) -> tuple[str, list[str]]:
-    names = list(dict.fromkeys(name for sample in rows for name in sample["scores"]))
-    if wanted is not None:
-        if wanted not in names:
-            raise InputError(f"has no scorer {wanted!r}; it has {', '.join(names)}", path=path)
-        return wanted, []
-    if len(names) == 1:
-        return names[0], []
-    note = (
-        f"{path}: right or wrong by the scorer {names[0]!r}; --correct-columns chooses another "
-        f"({', '.join(names[1:])})."
+def _read_answer(sample: dict[str, Any], scorer: str, value: Any) -> str | None:
+    """Return the answer that a scorer has found; None if it found none."""
+    if value == NO_ANSWER:
+        return None
+    scores = sample.get("scores") or {}
+    # The name of a value of several is that of its scorer and a key, and either may have dots.
+    found = scores.get(scorer) or next(
+        (each for name, each in scores.items() if scorer.startswith(f"{name}.")), None
     )
-    return names[0], [note]
-
-
-def _read_score(sample: dict[str, Any], scorer: str, path: Path) -> tuple[bool | None, str | None]:
-    """Return whether a sample's answer is right, and the answer; None if it was not parsed."""
-    score = sample["scores"].get(scorer)
-    if not isinstance(score, dict):
-        return None, None
-    value, answer = score.get("value"), as_text(score.get("answer"))
-    answer = None if answer is None or not answer.strip() else answer
-    if value == "N":
-        return False, None
-    outcome = {"C": True, "I": False}.get(value) if isinstance(value, str) else as_outcome(value)
-    if outcome is None:
-        raise InputError(
-            f"sample {sample['id']!r}: the score {value!r} of {scorer!r} is neither right nor "
-            "wrong; expected C, I or N, or 1 or 0",
-            path=path,
-        )
-    return outcome, answer
+    answer = as_text(found.get("answer")) if isinstance(found, dict) else None
+    return None if answer is None or not answer.strip() else answer
 
 
 def _kept(sample: dict[str, Any], name: str) -> Any:
     found = lookup(sample, name)
-    return lookup(sample.get("metadata"), name) if found is None else found
+    found = lookup(sample.get("metadata"), name) if found is None else found
+    # A text is told by itself; of a chat, ids of messages would tell equal ones apart.
+    return found if isinstance(found, str) else plain_question(found)

@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.corpus.labels import MAX_LABELS
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array, text_array
-from ietest_fast.values import ID_COLUMNS, as_outcome, as_text, unwrap
+from ietest_fast.evaluation.readers.base import (
+    Answers,
+    find_field,
+    judge_score,
+    lookup,
+    plain_array,
+    text_array,
+)
+from ietest_fast.evaluation.readers.lm_eval_choices import judge, read_requests
+from ietest_fast.files import MOST_SETTINGS, read_json
+from ietest_fast.values import ID_COLUMNS, as_text, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from ietest_fast.evaluation.readers.base import Fields, FileStart
+    from ietest_fast.evaluation.readers.lm_eval_choices import Records, Requests
 
 # What the regex filter gives where nothing matches, unless a task says otherwise.
 _UNPARSED = "[invalid]"
 # Metrics that say right or wrong, the best first.
 _METRICS = ("exact_match", "acc", "em", "acc_norm", "pass@1")
+# Where choices are compared, exact_match says whether the right one would have been written.
+_METRICS_OF_CHOICES = (
+    "acc",
+    "acc_norm",
+    "acc_bytes",
+    "acc_mutual_info",
+    "mcc",
+    "f1",
+    "exact_match",
+)
+# Fields of every sample, which are meant where a user names them.
+_OWN = frozenset(
+    {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
+    | {f"{name}_hash" for name in ("doc", "prompt", "target")}
+)
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\dT[\d\-.:]+$")
 
 
@@ -33,66 +64,60 @@ class LmEvalReader:
         """Look for the keys of a sample."""
         return {"doc_id", "doc", "filtered_resps"} <= set(start.first_object)
 
+    def name_task(self, start: FileStart) -> str:
+        """Return the task, which stands between ``samples_`` and the time."""
+        return _name_task(start.path)
+
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the samples of one filter."""
         import pyarrow as pa
 
         records, notes = _choose_filter(_read_records(path), fields.filter, path)
-        metric, note = _choose_metric(records, fields, path)
+        samples = [record for _, record in records]
+        named = fields.keep
+        fields = _find_fields(samples, fields, path)
+        metrics = _metric_names(records, path)
+        requests = read_requests(records, path, metrics)
+        metric, note = _choose_metric(
+            samples, metrics, fields, path, is_choice=requests is not None
+        )
         notes += note
-        chosen = [_choices(record) for _, record in records]
-        shared = chosen[0] if chosen[0] and all(each == chosen[0] for each in chosen) else None
-        n_choices = {len(each) for each in chosen if each}
-        probabilities = None
-        if all(chosen):
-            scores = [_log_likelihoods(record, where, path) for where, record in records]
-            best = [int(np.argmax(each)) for each in scores]
-            predicted: list[str | None] = [
-                choices[i] if shared else str(i) for choices, i in zip(chosen, best, strict=True)
+        correct = None
+        if metric is not None:
+            correct = [
+                _outcome(record, metric, fields.threshold, where, path) for where, record in records
             ]
-            gold = [
-                _name_target(record.get("target"), choices, as_index=not shared)
-                for (_, record), choices in zip(records, chosen, strict=True)
-            ]
-            if len(n_choices) == 1:
-                probabilities = pa.array(
-                    [_softmax(each) for each in scores], pa.list_(pa.float32())
-                )
-        else:
-            predicted = [_answer(record) for _, record in records]
-            gold = [as_text(record.get("target")) for _, record in records]
-        names = list(shared) if shared else [str(i) for i in range(max(n_choices, default=0))]
-        if fields.gold is not None:
-            gold = [_field(record, fields.gold, where, path) for where, record in records]
-        if fields.predicted is not None:
-            predicted = [
-                _parsed(as_text(lookup(record, fields.predicted))) for _, record in records
-            ]
-        if fields.gold is not None or fields.predicted is not None:
-            names, probabilities = [], None
+            notes += _compare_results(samples, metric, correct, path)
+        said, note = _read_answers(
+            _Samples(
+                path=path,
+                fields=fields,
+                records=records,
+                requests=requests,
+                metric=metric,
+                correct=correct,
+            )
+        )
+        notes += note
         item = fields.item or "doc_id"
-        documents = [
-            record["doc"] if isinstance(record["doc"], dict) else {} for _, record in records
-        ]
+        documents = [doc if isinstance(doc := record["doc"], dict) else {} for record in samples]
         return [
             Answers(
                 path=path,
-                name=_STAMP.sub("", path.name.removesuffix(".jsonl")).removeprefix("samples_"),
-                items=plain_array([lookup(record, item) for _, record in records]),
-                gold=text_array(gold),
-                predicted=text_array(predicted),
-                correct=None
-                if metric is None
-                else pa.array(
-                    [_outcome(record, metric, where, path) for where, record in records],
-                    pa.bool_(),
-                ),
-                probabilities=probabilities,
-                label_names=tuple(names) or None,
-                inputs=pa.array([as_text(record.get("doc_hash")) for _, record in records]),
+                name=_name_task(path),
+                items=plain_array([lookup(record, item) for record in samples]),
+                gold=text_array(said.gold),
+                predicted=None if said.predicted is None else text_array(said.predicted),
+                correct=None if correct is None else pa.array(correct, pa.bool_()),
+                probabilities=None
+                if said.probabilities is None
+                else pa.array(said.probabilities, pa.list_(pa.float32())),
+                label_names=said.names,
+                inputs=pa.array([_prompt(record) for record in samples], pa.string()),
+                documents=pa.array([_document_of(record) for record in samples], pa.string()),
                 columns={
-                    name: plain_array([lookup(record, name) for _, record in records])
-                    for name in fields.keep
+                    name: plain_array([lookup(record, place) for record in samples])
+                    for name, place in zip(named, fields.keep, strict=True)
                 },
                 ids={
                     f"doc.{name}": plain_array([document.get(name) for document in documents])
@@ -105,6 +130,135 @@ class LmEvalReader:
                 notes=tuple(notes),
             )
         ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What the samples of a log say: right answers, answers, and what these may be."""
+
+    gold: Sequence[str | None]
+    predicted: Sequence[str | None] | None
+    names: tuple[str, ...] | None = None
+    probabilities: list[list[float]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Samples:
+    """The samples of one filter, and what says whether their answers are right."""
+
+    path: Path
+    fields: Fields
+    records: Records
+    requests: Requests | None
+    metric: str | None
+    correct: list[bool] | None
+
+    def values(self, name: str) -> list[Any]:
+        """Return what a name leads to in each sample."""
+        return [lookup(record, name) for _, record in self.records]
+
+
+def _read_answers(samples: _Samples) -> tuple[_Said, list[str]]:
+    """Return the answers that the metric judged, and what there is to say about them."""
+    fields, metric = samples.fields, samples.metric
+    targets = samples.values(fields.gold or "target")
+    if fields.gold is not None and None in targets:
+        where = samples.records[targets.index(None)][0]
+        raise InputError("there is no such field", path=samples.path, row=where, column=fields.gold)
+    texts = [as_text(target) for target in targets]
+    if fields.predicted is not None:
+        said = [_parsed(as_text(value)) for value in samples.values(fields.predicted)]
+        return _Said(gold=texts, predicted=said), []
+    values = [] if metric is None else samples.values(metric)
+    judged = [judge_score(unwrap(value), fields.threshold) for value in values]
+    if None in judged:
+        pairs = [pair for value in values if (pair := read_pair(value)) is not None]
+        return _read_pairs(pairs, samples.requests), []
+    if samples.requests is None:
+        said = [_answer(record) for _, record in samples.records]
+        return _Said(gold=texts, predicted=said), []
+    if samples.requests.sizes == {1}:  # how likely one text is, which is no answer
+        return _Said(gold=texts, predicted=None), []
+    return _read_choices(samples, samples.requests, targets)
+
+
+def _read_choices(
+    samples: _Samples, requests: Requests, targets: list[Any]
+) -> tuple[_Said, list[str]]:
+    """Return the choices that the metric took for the answers."""
+    texts = [as_text(target) for target in targets]
+    judged = judge(requests, samples.metric, samples.correct, targets)
+    if judged.answers is None or judged.n_contradicted:
+        why = (
+            f"does not say which choice {samples.metric} takes for the answer"
+            if judged.answers is None
+            else f"has {judged.n_contradicted:,} of {len(targets):,} samples in which "
+            f"{samples.metric} contradicts the target and the log-likelihoods"
+        )
+        note = f"{samples.path}: {why}; right and wrong are compared, the answers are not."
+        return _Said(gold=texts, predicted=None), [note]
+    names = requests.names or requests.places
+    predicted = [names[place] for place in judged.answers]
+    gold = [
+        None if target is None or len(target) > 1 else names[next(iter(target))]
+        for target in judged.targets
+    ]
+    if samples.fields.gold is not None and None in gold:  # the user's labels are other ones
+        return _Said(gold=texts, predicted=predicted), []
+    probabilities = None
+    if judged.is_raw and len(requests.sizes) == 1:
+        probabilities = [_softmax(scores) for scores in requests.scores]
+    return _Said(gold=gold, predicted=predicted, names=names, probabilities=probabilities), []
+
+
+def _read_pairs(pairs: list[tuple[Any, Any]], requests: Requests | None) -> _Said:
+    """Return the targets and the answers that a metric over all samples was given."""
+    names = None if requests is None else requests.names or requests.places
+
+    def say(value: Any) -> str | None:
+        if names is not None and isinstance(value, int):
+            return names[value] if 0 <= value < len(names) else None
+        return str(value)
+
+    gold = [None if isinstance(target, list) else say(target) for target, _ in pairs]
+    predicted = [say(answer) for _, answer in pairs]
+    said = {value for value in (*gold, *predicted) if value is not None}
+    if names is None or not said <= set(names):
+        names = tuple(sorted(said, key=lambda name: (len(name), name)))
+    known = names if len(names) <= MAX_LABELS else None
+    return _Said(gold=gold, predicted=predicted, names=known)
+
+
+def read_pair(value: Any) -> tuple[Any, Any] | None:
+    """Return the target and the answer of a metric over all samples, such as mcc; None if none."""
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    target, answer = value
+    if type(answer) not in {int, str}:
+        return None
+    targets = target if isinstance(target, list) else [target]
+    return (target, answer) if all(type(each) is type(answer) for each in targets) else None
+
+
+def _find_fields(samples: list[dict[str, Any]], fields: Fields, path: Path) -> Fields:
+    """Return the fields that the user has named by their whole names."""
+
+    def find(name: str | None) -> str | None:
+        if name is None:
+            return None
+        return find_field(samples, name, path=path, inside="doc", own=_OWN)
+
+    return replace(
+        fields,
+        item=find(fields.item),
+        gold=find(fields.gold),
+        predicted=find(fields.predicted),
+        keep=tuple(str(find(name)) for name in fields.keep),
+    )
+
+
+def _name_task(path: Path) -> str:
+    return _STAMP.sub("", path.name.removesuffix(".jsonl")).removeprefix("samples_")
 
 
 def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
@@ -137,33 +291,52 @@ def _choose_filter(
     return kept, [f"{path}: answers of the filter {chosen!r}; --filter chooses another ({others})."]
 
 
+def _metric_names(records: Records, path: Path) -> list[str]:
+    """Return the names of the metrics that the samples have."""
+    for where, record in records:
+        names = record.get("metrics", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InputError(
+                f"is {show_value(names)}; a list of the metrics' names expected",
+                path=path,
+                row=where,
+                column="metrics",
+            )
+    first = records[0][1]
+    return [name for name in first.get("metrics", []) if name in first]
+
+
 def _choose_metric(
-    records: list[tuple[str, dict[str, Any]]], fields: Fields, path: Path
+    samples: list[dict[str, Any]],
+    metrics: list[str],
+    fields: Fields,
+    path: Path,
+    *,
+    is_choice: bool,
 ) -> tuple[str | None, list[str]]:
     """Return the metric that says whether an answer is right; None to compare with the target."""
-    first = records[0][1]
-    metrics = [name for name in first.get("metrics", []) if name in first]
     if fields.correct is not None:
-        if lookup(first, fields.correct) is None:
-            raise InputError(
-                f"has no {fields.correct!r}; its metrics are {', '.join(metrics) or 'none'}",
-                path=path,
-            )
-        return fields.correct, []
+        for name in (fields.correct, f"doc.{fields.correct}"):
+            if any(lookup(record, name) is not None for record in samples):
+                return name, []
+        raise InputError(
+            f"has no {fields.correct!r}; its metrics are {', '.join(metrics) or 'none'}",
+            path=path,
+        )
     if fields.gold is not None or fields.predicted is not None:
         return None, []
-    fitting = [
-        name
-        for name in sorted(
-            metrics, key=lambda name: _METRICS.index(name) if name in _METRICS else 9
-        )
-        if all(as_outcome(unwrap(record.get(name))) is not None for _, record in records)
-    ]
+    best = _METRICS_OF_CHOICES if is_choice else _METRICS
+    metrics = sorted(metrics, key=lambda name: best.index(name) if name in best else len(best))
+    fitting = [name for name in metrics if _are_outcomes(samples, name, fields.threshold)]
     if not fitting:
+        pairs = [name for name in metrics if all(read_pair(each.get(name)) for each in samples)]
+        if pairs:
+            note = f"{path}: an answer is right if it is the target that stands beside it in "
+            return pairs[0], [f"{note}{pairs[0]}, which is a measure of all samples."]
         raise InputError(
             f"none of its metrics says right or wrong ({', '.join(metrics) or 'there are none'}); "
-            "name a field that does with --correct-columns, or the answers with --gold-column and "
-            "--prediction-columns",
+            "name a field that does with --correct-columns, the least score that is right with "
+            "--threshold, or the answers with --gold-column and --prediction-columns",
             path=path,
         )
     if len(fitting) == 1:
@@ -174,70 +347,96 @@ def _choose_metric(
     ]
 
 
-def _outcome(record: dict[str, Any], metric: str, where: str, path: Path) -> bool:
-    value = unwrap(lookup(record, metric))
-    outcome = as_outcome(value)
-    if outcome is None:
+def _are_outcomes(samples: list[dict[str, Any]], metric: str, threshold: float | None) -> bool:
+    values = (unwrap(lookup(record, metric)) for record in samples)
+    return all(judge_score(value, threshold) is not None for value in values)
+
+
+def _outcome(
+    record: dict[str, Any], metric: str, threshold: float | None, where: str, path: Path
+) -> bool:
+    value = lookup(record, metric)
+    outcome = judge_score(unwrap(value), threshold)
+    if outcome is not None:
+        return outcome
+    pair = read_pair(value)
+    if pair is None:
         raise InputError(
-            f"{value!r} is no outcome; expected 0 or 1", path=path, row=where, column=metric
+            f"{show_value(value)} is no outcome; expected 0 or 1, or --threshold for other scores",
+            path=path,
+            row=where,
+            column=metric,
         )
-    return outcome
+    target, answer = pair
+    return bool(answer in target if isinstance(target, list) else answer == target)
 
 
-def _field(record: dict[str, Any], name: str, where: str, path: Path) -> str:
-    value = as_text(lookup(record, name))
-    if value is None:
-        raise InputError("there is no such field", path=path, row=where, column=name)
-    return value
-
-
-def _choices(record: dict[str, Any]) -> tuple[str, ...]:
-    """Return the choices of a multiple-choice sample; nothing for generated answers."""
-    arguments, answers = record.get("arguments"), record["filtered_resps"]
-    if isinstance(arguments, dict):
-        given = [[value for _, value in sorted(each.items())] for each in arguments.values()]
-    elif isinstance(arguments, list):
-        given = arguments
-    else:
-        return ()
-    is_choice = (
-        len(given) > 1
-        and isinstance(answers, list)
-        and len(answers) == len(given)
-        and all(isinstance(each, list) and len(each) == 2 for each in answers)
-        and all(isinstance(each, list) and len(each) == 2 for each in given)
-        and all(isinstance(each[1], str) for each in given)
-    )
-    return tuple(each[1].strip() for each in given) if is_choice else ()
-
-
-def _log_likelihoods(record: dict[str, Any], where: str, path: Path) -> list[float]:
+def _compare_results(
+    samples: list[dict[str, Any]], metric: str, correct: list[bool], path: Path
+) -> list[str]:
+    """Say where the results that the harness has written beside the log are other ones."""
+    stamp = _STAMP.search(path.name.removesuffix(".jsonl"))
+    beside = path.with_name(f"results{stamp.group()}.json") if stamp else path
+    if stamp is None or not beside.is_file():
+        return []
     try:
-        return [float(each[0]) for each in record["filtered_resps"]]
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            "a log-likelihood is no number", path=path, row=where, column="filtered_resps"
-        ) from error
+        results = read_json(beside, most_bytes=MOST_SETTINGS)
+    except InputError as error:
+        return [f"{error}; it is not compared with {path.name}."]
+    task = path.name.removeprefix("samples_").removesuffix(f"{stamp.group()}.jsonl")
+    n = _step(_step(_step(results, "n-samples"), task), "effective")
+    mean = _step(
+        _step(_step(results, "results"), task), f"{metric},{samples[0].get('filter', 'none')}"
+    )
+    said = []
+    if isinstance(n, int) and n != len(samples):
+        said.append(
+            f"Warning: {path} has {len(samples):,} samples, and {beside.name} beside it counts "
+            f"{n:,}; is a part of the log missing?"
+        )
+    own = sum(correct) / len(correct)
+    if isinstance(mean, (int, float)) and not math.isclose(mean, own, abs_tol=1e-6):
+        said.append(
+            f"Warning: {metric} is {own:.4f} in the samples of {path}, and {mean:.4f} in "
+            f"{beside.name} beside it."
+        )
+    return said
 
 
-def _softmax(scores: list[float]) -> list[float]:
-    values = np.asarray(scores, dtype=np.float64)
+def _step(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _document_of(record: dict[str, Any]) -> str:
+    """Return what tells whether two samples are of the same row of the data."""
+    known = as_text(record.get("doc_hash"))
+    return known if known is not None else json.dumps(record["doc"], sort_keys=True)
+
+
+def _prompt(record: dict[str, Any]) -> str | None:
+    """Return all texts of a sample's requests; None if it has none."""
+    given = record.get("arguments")
+    requests = list(given.values()) if isinstance(given, dict) else given
+    if not isinstance(requests, list):
+        return None
+    values = [
+        [value for _, value in sorted(each.items())] if isinstance(each, dict) else each
+        for each in requests
+    ]
+    texts = [
+        value
+        for each in values
+        for value in (each if isinstance(each, list) else [each])
+        if isinstance(value, str)
+    ]
+    return json.dumps(texts) if texts else None
+
+
+def _softmax(values: NDArray[np.float64]) -> list[float]:
     if not np.isfinite(values).all():
-        return [float("nan")] * len(scores)
+        return [float("nan")] * len(values)
     powers = np.exp(values - values.max())
     return [float(value) for value in powers / powers.sum()]
-
-
-def _name_target(target: Any, choices: tuple[str, ...], *, as_index: bool) -> str | None:
-    """Return the right choice, by its name or its number."""
-    text = as_text(target)
-    if text is None:
-        return None
-    if text.isdecimal() and int(text) < len(choices) and text not in choices:
-        return text if as_index else choices[int(text)]
-    if text.strip() in choices:
-        return str(choices.index(text.strip())) if as_index else text.strip()
-    return text
 
 
 def _answer(record: dict[str, Any]) -> str | None:

@@ -6,18 +6,22 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.formats import (
     Format,
     check_readable,
     column_names,
     diagnose,
+    find_format,
     format_of,
     json_records,
+    open_parquet,
 )
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.predictions import CHANGED
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.models.columns import read_columns
-from ietest_fast.values import ID_COLUMNS, find_outcomes, show_value, unwrap
+from ietest_fast.values import ID_COLUMNS, as_outcomes, find_outcomes, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,9 +51,15 @@ class TableReader:
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the columns that are needed."""
-        names = _names_of(path, format_of(path))
+        names = _names_of(path, find_format(path))
         named = fields.answer_columns or fields.correct_columns or fields.predicted
         if is_long(names) and not named and not fields.correct:
+            if fields.threshold is not None:
+                raise InputError(
+                    "has outcomes of items and versions, to which no threshold (--threshold) "
+                    "applies",
+                    path=path,
+                )
             return _read_long(path, names)
         columns, are_outcomes = _choose_columns(names, fields, path)
         gold = fields.gold or "label"
@@ -60,7 +70,9 @@ class TableReader:
         wanted += list(fields.keep)
         if fields.item is not None:
             wanted.append(fields.item)
-        table = read_values(path, wanted)
+        table, texts = _read_with_texts(path, wanted, names)
+        inputs = _join_texts(table, texts)
+        changed = _read_changed(table)
         ids = _read_ids(path, [name for name in names if name.casefold() in ID_COLUMNS])
         return [
             Answers(
@@ -69,8 +81,15 @@ class TableReader:
                 items=None if fields.item is None else table[fields.item].combine_chunks(),
                 gold=table[gold] if has_gold else None,
                 predicted=None if are_outcomes else table[column],
-                correct=_as_outcomes(table[column], column, path) if are_outcomes else None,
+                correct=as_outcomes(
+                    table[column], path=path, name=column, threshold=fields.threshold
+                )
+                if are_outcomes
+                else None,
                 version=version if len(columns) > 1 else None,
+                inputs=inputs if len(columns) == 1 else None,
+                input_columns=texts,
+                changed=changed if len(columns) <= 2 else None,
                 columns={name: table[name].combine_chunks() for name in fields.keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
                 gold_column=gold,
@@ -113,6 +132,51 @@ def _choose_columns(
     return dict(zip(versions, columns, strict=True)), are_outcomes
 
 
+def _read_with_texts(
+    path: Path, wanted: Sequence[str], names: Sequence[str]
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read columns, and those of texts and of what is reworded, if there are some."""
+    texts = _find_texts(names)
+    beside = [*texts, *([CHANGED] if names.count(CHANGED) == 1 else [])]
+    if beside:
+        # Nobody has asked for these, so one that cannot be read is no mistake.
+        with contextlib.suppress(InputError):
+            return read_values(path, [*wanted, *beside]), texts
+    return read_values(path, wanted), ()
+
+
+def _find_texts(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of texts by their usual names."""
+    try:
+        found, _ = find_text_columns("", names)
+    except InputError:
+        return ()
+    return found if all(names.count(name) == 1 for name in found) else ()
+
+
+def _join_texts(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
+    """Return all texts of each row in one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not names:
+        return None
+    columns = [table[name].cast(pa.large_string()).combine_chunks() for name in names]
+    return pc.binary_join_element_wise(
+        *columns, pa.scalar("\x1f", pa.large_string()), null_handling="replace"
+    )
+
+
+def _read_changed(table: pa.Table) -> pa.Array | None:
+    """Return the column that says which texts are reworded, if it says it of every row."""
+    import pyarrow as pa
+
+    if CHANGED not in table.column_names:
+        return None
+    right, bad = find_outcomes(table[CHANGED])
+    return None if bad.size else pa.array(right)
+
+
 def _read_ids(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
     """Read columns that seem to tell rows apart; one that cannot be read does not."""
     found = {}
@@ -137,7 +201,7 @@ def list_columns(path: str | Path) -> list[str]:
     """
     place = Path(path)
     check_readable(place)
-    return _names_of(place, format_of(place))
+    return _names_of(place, find_format(place))
 
 
 def holds_versions(path: str | Path) -> bool:
@@ -149,10 +213,10 @@ def _names_of(path: Path, form: Format) -> list[str]:
     if form.kind != "parquet":
         return column_names(path, form)
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        return list(pq.read_schema(path).names)
+        with open_parquet(path) as file:
+            return list(file.schema_arrow.names)
     except (pa.ArrowException, OSError) as error:
         raise diagnose(path, form, error) from error
 
@@ -167,7 +231,7 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     """
     import pyarrow as pa
 
-    form = format_of(path)
+    form = find_format(path)
     wanted = list(dict.fromkeys(wanted))
     if form.kind != "jsonl":
         return read_columns(path, wanted)
@@ -201,54 +265,16 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     return pa.table(columns)
 
 
-def _as_outcomes(column: pa.ChunkedArray, name: str, path: Path) -> pa.Array:
-    """Return outcomes as booleans; a missing one stays missing.
-
-    Raises
-    ------
-    InputError
-        If a value is no outcome.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    right, bad = find_outcomes(column)
-    missing = pc.is_null(column, nan_is_null=True).to_numpy().copy()
-    for row in bad[~missing[bad]].tolist():
-        value = column[row].as_py()
-        if str(value).strip().lower() not in {"", "nan"}:
-            raise InputError(
-                f"{show_value(value)} is no outcome; expected 0 or 1, or true or false",
-                path=path,
-                row=f"row {row}",
-                column=name,
-            )
-    missing[bad] = True
-    return pa.array(right, mask=missing)
-
-
 def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
     """Read a table with a row for each item and version, also of several classifiers."""
-    import pyarrow as pa
-
     from ietest_fast.evaluation.predictions import Predictions
 
-    form = format_of(path)
+    form = find_format(path)
     if form.kind == "parquet":
         whole = Predictions.read(path)
     else:
         table = read_values(path, names)
-        for name in ("item", "gold", "predicted", "model", "version"):
-            if name in names:
-                table = table.set_column(
-                    table.column_names.index(name), name, table[name].cast(pa.string())
-                )
-        if "correct" in names:
-            place = table.column_names.index("correct")
-            table = table.set_column(
-                place, "correct", _as_outcomes(table["correct"], "correct", path)
-            )
-        whole = Predictions(table=table, source=str(path))
+        whole = Predictions.from_table(table, source=str(path))
     found = []
     for group in whole.groups:
         part = whole.select(**group) if group else whole
@@ -262,6 +288,8 @@ def _answers_of(
     rows: pa.Table, whole: Any, group: dict[str, Any], version: str, path: Path
 ) -> Answers:
     import pyarrow as pa
+
+    texts = () if CHANGED in whole.extra_columns else _find_texts(whole.extra_columns)
 
     def plain(name: str) -> Any:
         return rows[name].cast(pa.string()) if name in rows.column_names else None
@@ -277,6 +305,8 @@ def _answers_of(
         if "probabilities" in rows.column_names
         else None,
         label_names=whole.label_names,
+        inputs=_join_texts(rows, texts),
+        input_columns=texts,
         version=version,
         model=group.get("model"),
         keys={

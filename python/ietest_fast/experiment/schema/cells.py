@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, computed_field, model_validator
 
 from ietest_fast.experiment.schema.invariance import EquivalenceRecord, RewordedRecord
-from ietest_fast.experiment.schema.parts import Count, Number, Part, Share, Text
+from ietest_fast.experiment.schema.parts import Count, Identity, Number, Part, Share, Text
 from ietest_fast.stats import (
     FlipVerdict,
     Interval,
@@ -109,7 +109,7 @@ class CellResult(Part):
 
     rho: Share
     m: Count
-    identity: Text | None
+    identity: Identity | None
     n11: Count
     n10: Count
     n01: Count

@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue, computed_field, model_validator
 from ietest_fast.experiment.schema.conditions import RhoResult
 from ietest_fast.experiment.schema.parts import (
     Count,
+    Identity,
     Level,
     Part,
     Share,
@@ -87,7 +88,7 @@ class EvaluatedRho(Part):
     rho: Share
     n: Annotated[int, Field(ge=1)]
     n_correct: Annotated[tuple[Count, ...], Field(min_length=1)]
-    identities: tuple[Text, ...]
+    identities: tuple[Identity, ...]
     alpha: Level
     test: RhoResult | None
     p_holm: Share | None

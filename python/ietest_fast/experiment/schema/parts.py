@@ -38,6 +38,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Level = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(max_length=100_000)]
+# Files are called so: no separator, no dot leads out of the folder.
+Identity = Annotated[str, Field(max_length=200, pattern=r"^[0-9A-Za-z_-]+$")]
 TrainSize = Annotated[int, Field(ge=2)] | None
 Correction = Literal["bonferroni", "holm", "maxt", "minp"]
 

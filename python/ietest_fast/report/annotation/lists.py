@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
 from ietest_fast.report.annotation.marks import MARKS, Marks
+from ietest_fast.report.spreadsheet import as_text_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,9 @@ def _write(pieces: list[list[str]], version: str) -> str:
 def write_list(sample: Sample, path: Path) -> None:
     """Write what :func:`list_items` returns to a new file: CSV, TSV, JSON lines or Parquet.
 
+    In CSV and TSV, text that a spreadsheet would compute is marked as text
+    (:mod:`ietest_fast.report.spreadsheet`).
+
     Raises
     ------
     InputError
@@ -67,6 +71,7 @@ def write_list(sample: Sample, path: Path) -> None:
     import pyarrow as pa
 
     from ietest_fast.corpus.batch_writer import BatchWriter, check_target
+    from ietest_fast.corpus.formats import format_of
 
     check_target(path)
     if path.exists():
@@ -80,6 +85,8 @@ def write_list(sample: Sample, path: Path) -> None:
             path=sample.path,
         )
     rows = list_items(sample)
+    if format_of(path).kind in {"csv", "tsv"}:
+        rows = as_text_rows(rows)
     names = list(rows[0]) if rows else [ITEM, SOUND]
     schema = pa.schema([(name, pa.int64() if name == ITEM else pa.string()) for name in names])
     with BatchWriter(path, schema) as writer:

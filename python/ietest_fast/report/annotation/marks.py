@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from ietest_fast.errors import InputError, StoreError
+from ietest_fast.files import check_file, read_bytes
 from ietest_fast.report.annotation.sample import check_number
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ class Marks:
         self._read()
 
     def _read(self) -> None:
-        if not self.path.is_file():
+        if not self.path.exists():
             return
-        lines = self.path.read_bytes().split(b"\n")
+        lines = read_bytes(self.path).split(b"\n")
         # A line without an end was never finished, unless somebody's editor has left it so.
         if not _is_mark(lines[-1]):
             lines.pop()
@@ -140,6 +141,8 @@ class Marks:
             json.dumps({"item": item, "mark": mark}) + "\n" for item, mark in marks.items()
         ).encode()
         try:
+            if self.path.exists():
+                check_file(self.path)
             with self.path.open("ab+", buffering=0) as file:
                 self._end_last_line(file)
                 n_before = file.seek(0, os.SEEK_END)
@@ -186,6 +189,8 @@ class Marks:
         import fcntl
 
         try:
+            if self.path.exists():
+                check_file(self.path)
             file = self.path.open("ab")
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.artefacts import write_text
+from ietest_fast.files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -152,7 +153,7 @@ def read_sample(path: Path) -> Sample:
         If there is no such file, or it is no sample.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
         if found["format"] not in _READABLE:
             raise InputError(
                 f"is of format {found['format']}, {_FORMAT} expected; draw it anew", path=path

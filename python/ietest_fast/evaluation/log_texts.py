@@ -1,0 +1,138 @@
+"""Whether logs have the same texts, and which texts of a version are reworded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.plurals import say_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation.log_roles import Part
+    from ietest_fast.evaluation.readers import Answers
+
+
+def have_same_texts(first: Answers, second: Answers) -> bool:
+    """Whether the items that two logs share have the same texts; not if that is not known."""
+    rows = _match(first, second)
+    if rows is None:
+        return False
+    mine, theirs = rows
+    return any(
+        same is not None and bool(same.all())
+        for same in _compare_texts(first, second, mine, theirs)
+    )
+
+
+def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
+    """Say which texts of a version differ from those of the first version of its classifier.
+
+    The texts themselves say it where both logs have them; otherwise a column that either has.
+
+    Parameters
+    ----------
+    part
+        An aligned log.
+    parts
+        All of them.
+
+    Returns
+    -------
+    pyarrow.Array or None
+        bool, shape (n,); None if it is not known, or there is one version.
+    """
+    own = [other for other in parts if other.model == part.model]
+    first, log = own[0].log, part.log
+    if len({other.version for other in own}) < 2 or log.keys:
+        return None
+    by_texts = _find_different(first, log)
+    if by_texts is not None:
+        return pa.array(by_texts)
+    if part.version == own[0].version:
+        is_known = any(other.log.changed is not None for other in own)
+        return pa.array(np.zeros(len(log), bool)) if is_known else None
+    if log.changed is not None:
+        return log.changed
+    is_only = len({other.version for other in own}) == 2 and len(first) == len(log)
+    return first.changed if is_only else None
+
+
+def say_contradictions(parts: Sequence[Part]) -> list[str]:
+    """Say of how many rows a column and the texts disagree about what was reworded."""
+    said = []
+    for part in parts:
+        own = [other for other in parts if other.model == part.model]
+        if part.log.changed is None or part.version == own[0].version:
+            continue
+        different = _find_different(own[0].log, part.log)
+        if different is None:
+            continue
+        n = int((different != part.log.changed.to_numpy(zero_copy_only=False)).sum())
+        if n:
+            rows = say_count(n, "row", "rows")
+            said.append(
+                f"{part.log.path}: in {rows} the column changed and the texts disagree about what "
+                "was reworded; the texts count."
+            )
+    return said
+
+
+def _find_different(first: Answers, log: Answers) -> NDArray[np.bool_] | None:
+    """Say which texts of a log differ from the first's; None if that is not known."""
+    rows = _match(log, first)
+    if rows is None:
+        return None
+    mine, theirs = rows
+    same = [each for each in _compare_texts(log, first, mine, theirs) if each is not None]
+    if not same:
+        return None
+    # The same documents may be asked in other words, and other documents in the same.
+    alike = same[0] if len(same) == 1 or same[1].all() else same[0] | same[1]
+    different = np.ones(len(log), bool)
+    different[mine] = ~alike
+    return different
+
+
+def _match(first: Answers, second: Answers) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return the rows of the items that two logs share; None if there are none."""
+    if first.items is None or second.items is None:
+        if len(first) != len(second) or (first.items is None) != (second.items is None):
+            return None
+        rows = np.arange(len(first), dtype=np.int64)
+        return (rows, rows) if len(rows) else None
+    where = pc.index_in(first.items.cast(pa.string()), second.items.cast(pa.string()))
+    mine = np.flatnonzero(where.is_valid().to_numpy(zero_copy_only=False))
+    return (mine, np.asarray(where.drop_null(), dtype=np.int64)) if len(mine) else None
+
+
+def _compare_texts(
+    first: Answers, second: Answers, mine: NDArray[np.int64], theirs: NDArray[np.int64]
+) -> list[NDArray[np.bool_] | None]:
+    """Say which rows have the same texts, and which come from the same documents."""
+    pairs = [
+        (first.inputs, second.inputs)
+        if first.input_columns == second.input_columns
+        else (None, None),
+        (first.documents, second.documents),
+    ]
+    return [
+        None
+        if one is None or two is None
+        else _are_equal(one.take(pa.array(mine)), two.take(pa.array(theirs)))
+        for one, two in pairs
+    ]
+
+
+def _are_equal(one: pa.Array, two: pa.Array) -> NDArray[np.bool_]:
+    # In one array a string may have 2 GiB in all, a large one any size.
+    pair = [values.cast(pa.large_string()) for values in (one, two)]
+    both_missing = pc.and_(pair[0].is_null(), pair[1].is_null())
+    same = pc.or_(pc.fill_null(pc.equal(*pair), False), both_missing)
+    return np.asarray(same.to_numpy(zero_copy_only=False), dtype=np.bool_)

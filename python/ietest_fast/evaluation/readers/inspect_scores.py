@@ -1,0 +1,202 @@
+"""The scores of Inspect's samples as numbers, and which of them says what is right."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.errors import InputError
+from ietest_fast.values import show_value, unwrap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ietest_fast.evaluation.readers.base import Fields
+
+# As Inspect's own metrics take them: letters as they are, words in capitals or not.
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+NO_ANSWER = "N"
+"""The score of a sample that the model did not answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """How a log judges its n samples.
+
+    Attributes
+    ----------
+    scorer
+        Which scorer, or which of its values (``scorer.key``).
+    values
+        Of length n, as they stand in the log; None where there is none.
+    numbers
+        Of length n: the same as numbers; None where a sample was not scored.
+    outcomes
+        Of length n: whether the answer is right; None likewise.
+    fitting
+        Names of all that say right or wrong of every sample; only the scorer if the user has named
+        it.
+    note
+        A sentence about the choice; None if there was none.
+    """
+
+    scorer: str
+    values: Sequence[Any]
+    numbers: Sequence[float | None]
+    outcomes: Sequence[bool | None]
+    fitting: tuple[str, ...]
+    note: str | None
+
+
+def judge_samples(samples: Sequence[dict[str, Any]], fields: Fields, path: Path) -> Judged:
+    """Choose what says right or wrong: what the user has named, or the first that fits.
+
+    Raises
+    ------
+    InputError
+        If no sample has a score, there is no such scorer, or a score is neither right nor wrong.
+    """
+    scores = _list_scores(samples, path)
+    if not scores:
+        raise InputError(f"none of its {len(samples):,} samples has a score", path=path)
+    wanted = fields.correct
+    if wanted is not None:
+        return _judge(_find(scores, wanted, path), scores, samples, fields, path, is_named=True)
+    fitting = [
+        name
+        for name, values in scores.items()
+        if all(_fits(value, fields.threshold) for value in values)
+    ]
+    chosen = (fitting or list(scores))[0]
+    return _judge(chosen, scores, samples, fields, path, fitting=fitting)
+
+
+def _list_scores(samples: Sequence[dict[str, Any]], path: Path) -> dict[str, list[Any]]:
+    """Return the values of every scorer; of one that gives several, those of each key."""
+    found: dict[str, list[Any]] = {}
+    for row, sample in enumerate(samples):
+        scores = sample.get("scores") or {}
+        if not isinstance(scores, dict):
+            raise InputError(
+                f"the scores of sample {sample['id']!r} are {show_value(scores)}; an object with a "
+                "score of each scorer expected",
+                path=path,
+            )
+        for name, score in scores.items():
+            value = unwrap(score.get("value")) if isinstance(score, dict) else None
+            parts = {name: value}
+            if isinstance(value, dict):
+                parts |= {f"{name}.{key}": unwrap(part) for key, part in value.items()}
+            elif isinstance(value, list):
+                parts |= {f"{name}.{place}": part for place, part in enumerate(value)}
+            for key, part in parts.items():
+                found.setdefault(key, [None] * len(samples))[row] = part
+    return {
+        name: values
+        for name, values in found.items()
+        if any(not isinstance(value, (dict, list)) and not _is_missing(value) for value in values)
+    }
+
+
+def _find(scores: dict[str, list[Any]], wanted: str, path: Path) -> str:
+    """Return the name of a scorer that the user has named.
+
+    Raises
+    ------
+    InputError
+        If it gives several values, or there is none.
+    """
+    if wanted in scores:
+        return wanted
+    parts = [name for name in scores if name.startswith(f"{wanted}.")]
+    if parts:
+        raise InputError(
+            f"its scorer {wanted!r} gives several values for a sample; --correct-columns names one "
+            f"of them: {', '.join(parts)}",
+            path=path,
+        )
+    raise InputError(f"has no scorer {wanted!r}; it has {', '.join(scores)}", path=path)
+
+
+def _judge(
+    name: str,
+    scores: dict[str, list[Any]],
+    samples: Sequence[dict[str, Any]],
+    fields: Fields,
+    path: Path,
+    *,
+    fitting: Sequence[str] = (),
+    is_named: bool = False,
+) -> Judged:
+    values, threshold = scores[name], fields.threshold
+    for sample, value in zip(samples, values, strict=True):
+        if not _fits(value, threshold):
+            raise InputError(_complain(sample["id"], value, name, scores), path=path)
+    numbers = [_as_number(value) for value in values]
+    others = [other for other in scores if other != name]
+    return Judged(
+        scorer=name,
+        values=values,
+        numbers=numbers,
+        outcomes=[
+            None if number is None else number >= (1.0 if threshold is None else threshold)
+            for number in numbers
+        ],
+        fitting=(name,) if is_named else tuple(fitting),
+        note=None
+        if is_named or not others
+        else f"{path}: right or wrong by the scorer {name!r}; --correct-columns chooses another "
+        f"({', '.join(others)}).",
+    )
+
+
+def _complain(sample: Any, value: Any, name: str, scores: dict[str, list[Any]]) -> str:
+    others = [other for other in scores if other != name]
+    number = _as_number(value)
+    remedies = []
+    if number is not None and not math.isinf(number):
+        remedies.append("--threshold 0.5 counts scores of 0.5 and more as right (P is 0.5)")
+    if others:
+        remedies.append(f"--correct-columns names another scorer ({', '.join(others)})")
+    return (
+        f"sample {sample!r}: the score {show_value(value)} of {name!r} is neither right nor wrong; "
+        f"expected C or I, yes or no, true or false, 1 or 0"
+        f"{''.join(f'; {each}' for each in remedies)}"
+    )
+
+
+def _fits(value: Any, threshold: float | None) -> bool:
+    """Whether a score says right or wrong, or that the sample was not scored."""
+    number = _as_number(value)
+    if number is None:
+        return _is_missing(value)
+    return not math.isinf(number) if threshold is not None else number in {0.0, 1.0}
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a sample was not scored: Inspect writes NaN for it."""
+    if isinstance(value, str):
+        return value.strip().lower() in {"", "nan"}
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _as_number(value: Any) -> float | None:
+    """Return a score as the number that Inspect takes it for; None for what is none, and NaN."""
+    if isinstance(value, str):
+        if value in _LETTERS:
+            return _LETTERS[value]
+        word = value.strip().lower()
+        if word in _WORDS:
+            return _WORDS[word]
+        value = word.replace("_", "?")  # Python takes 1_0 for a number
+    elif not isinstance(value, (bool, int, float)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return None if math.isnan(number) else number

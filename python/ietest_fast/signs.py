@@ -1,0 +1,58 @@
+"""Signs that cannot be drawn, or that a terminal obeys, shown by others."""
+
+from __future__ import annotations
+
+import re
+
+# Controls (C0, DEL, C1), separators of lines and paragraphs, signs that turn the direction, signs
+# without a width, halves of surrogate pairs, tags. The two joiners belong to words of some scripts
+# and to pictures: they are shown only behind ASCII, where they join nothing.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]|(?:(?<=[\x00-\x7f])|^)[\u200c\u200d]"
+)
+_SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def escape(text: object) -> str:
+    r"""Show signs that a terminal obeys, or that nobody sees, as Python writes them.
+
+    Parameters
+    ----------
+    text
+        A text, or what is turned into one.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
+    >>> print(escape("a name\x1b[2J"))
+    a name\x1b[2J
+    """
+    whole = str(text)
+    return whole if whole.isprintable() else _UNSEEN.sub(_show_sign, whole)
+
+
+def _show_sign(found: re.Match[str]) -> str:
+    sign = found[0]
+    code = ord(sign)
+    if sign in _SHORT:
+        return _SHORT[sign]
+    return (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    )
+
+
+def show_controls(text: object) -> str:
+    """Replace control characters, which a page cannot hold, by signs that stand for them."""
+    return "".join(
+        chr(0x2400 + ord(sign))
+        if sign < " " and sign not in "\t\n"
+        else "�"
+        if "\x7f" <= sign <= "\x9f"
+        else sign
+        for sign in str(text)
+    )

@@ -1,0 +1,245 @@
+"""A caller's own rewordings as a transformation: a mapping of texts, or a function of a text."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
+from ietest_fast.transform.base import BaseTransformation, Transformed
+from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
+from ietest_fast.transform.edits import EDIT_SCHEMA
+from ietest_fast.values import show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+RULE = "given"
+"""The rule of edits that replace a whole text by the one that a caller gives."""
+
+
+def is_function(phi: object) -> bool:
+    """Return whether an object is a function of a text, and no class or transformation."""
+    return callable(phi) and not isinstance(phi, type) and not hasattr(phi, "transform")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rewordings(BaseTransformation):
+    """Replaces whole texts, in all columns of texts; those that are not there stay as they are.
+
+    Its fingerprint is of the rewordings: of two functions that give the same texts it is the same.
+
+    Parameters
+    ----------
+    rewordings
+        Texts by the texts that they replace.
+    title
+        What it is called.
+    must_fit
+        Whether it is a mistake that none of the texts is in the table.
+
+    Raises
+    ------
+    InputError
+        If a text or a rewording is no string.
+    """
+
+    rewordings: Mapping[str, str]
+    title: str = "mapping"
+    must_fit: bool = True
+
+    def __post_init__(self) -> None:
+        for text, new in self.rewordings.items():
+            if not isinstance(text, str) or not isinstance(new, str):
+                raise InputError(
+                    f"phi: a mapping leads from texts to texts, not from {show_value(text)} to "
+                    f"{show_value(new)}"
+                )
+
+    @property
+    def name(self) -> str:
+        """``"mapping"``, or ``function.`` and the function's name."""
+        return self.title
+
+    def describe(self) -> dict[str, Any]:
+        """Return the name, and a hash of the rewordings."""
+        pairs = sorted((str(text), str(new)) for text, new in self.rewordings.items())
+        digest = hashlib.sha256(json.dumps([pair for pair in pairs if len(set(pair)) > 1]).encode())
+        return {"name": self.name, "options": {"rewordings": digest.hexdigest()}}
+
+    def _find_none(self, where: str) -> InputError:
+        first = next(iter(self.rewordings), None)
+        such = "" if first is None else f", such as {show_value(first)},"
+        return InputError(
+            f"phi: none of the {say_count(len(self.rewordings), 'text')} of the mapping{such} is "
+            f"in {where}; its keys are whole texts as they stand there (a mapping with the key "
+            "'name' is a transformation and its options)"
+        )
+
+    def settle(self, texts: Sequence[pa.Array | pa.ChunkedArray]) -> Rewordings:
+        """Return the same for tables that have some of the texts each; one text must be there."""
+        if not any(pc.any(pc.is_in(each, self._keys(each.type))).as_py() for each in texts):
+            raise self._find_none("the data")
+        return replace(self, must_fit=False)
+
+    def _keys(self, kind: pa.DataType) -> pa.Array:
+        return pa.array(list(self.rewordings), kind)
+
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,  # noqa: ARG002 - the protocol's
+    ) -> Transformed:
+        """Replace the texts of an Arrow table."""
+        texts, edits, found = {}, [], False
+        touched: npt.NDArray[np.bool_] = np.zeros(table.num_rows, np.bool_)
+        for name in text_columns:
+            encoded = as_strings(table[name]).combine_chunks().dictionary_encode()
+            if isinstance(encoded, pa.ChunkedArray):
+                encoded = encoded.combine_chunks()
+            old: list[str] = encoded.dictionary.to_pylist()
+            found |= any(text in self.rewordings for text in old)
+            new = [str(self.rewordings.get(text, text)) for text in old]
+            kind = encoded.dictionary.type
+            replaced = pa.array(new, pa.large_string()).take(encoded.indices)
+            differs = np.array([a != b for a, b in zip(old, new, strict=True)], np.bool_)
+            codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+            rows = np.flatnonzero(differs[codes] & (codes >= 0)) if len(old) else codes[:0]
+            touched[rows] = True
+            texts[name] = [replaced.cast(kind) if pa.types.is_string(kind) else replaced]
+            if with_edits:
+                edits.append(_list_edits(name, rows, [old[i] for i in codes[rows]], replaced))
+        if not found and self.must_fit and table.num_rows:
+            raise self._find_none(" or ".join(text_columns))
+        made = replace_columns(table, texts)
+        return Transformed(
+            table=made,
+            changed=find_changed(table, made, text_columns, touched),
+            edits=pa.concat_tables([EDIT_SCHEMA.empty_table(), *edits]) if with_edits else None,
+        )
+
+
+def _list_edits(
+    column: str, rows: npt.NDArray[np.int64], old: Sequence[str], new: pa.Array
+) -> pa.Table:
+    """Return the edits that replace whole texts, one for each row."""
+    n = len(rows)
+    arrays = {
+        "row": pa.array(rows, pa.int64()),
+        "column": pa.array([column] * n, pa.string()),
+        "start": pa.array(np.zeros(n, np.int64)),
+        "end": pa.array([len(text.encode()) for text in old], pa.int64()),
+        "old": pa.array(old, pa.large_string()),
+        "new": new.take(pa.array(rows, pa.int64())),
+        "rule": pa.array([RULE] * n, pa.string()),
+    }
+    return pa.table({each.name: arrays[each.name].cast(each.type) for each in EDIT_SCHEMA})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RewordingFunction(BaseTransformation):
+    """Calls a function once for each distinct text, and replaces the text by what it returns.
+
+    Its fingerprint is of what it has returned so far.
+
+    Parameters
+    ----------
+    function
+        From a text to a text.
+    """
+
+    function: Callable[[str], str]
+    _known: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """``function.`` and the function's name."""
+        return name_function(self.function)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the name, and a hash of what the function has returned."""
+        return self.known.describe()
+
+    @property
+    def known(self) -> Rewordings:
+        """What it has returned."""
+        return Rewordings(rewordings=self._known, title=self.name, must_fit=False)
+
+    def reword(self, texts: pa.Array | pa.ChunkedArray) -> None:
+        """Call the function for the texts that are new.
+
+        Raises
+        ------
+        InputError
+            If it returns no text.
+        """
+        for text in pc.unique(texts).to_pylist():
+            if text is None or text in self._known:
+                continue
+            new: Any = self.function(text)
+            if not isinstance(new, str):
+                if inspect.iscoroutine(new):
+                    new.close()
+                raise InputError(
+                    f"phi: the function {self.name.partition('.')[2]} returned {show_value(new)} "
+                    f"(of the type {type(new).__name__}) for {show_value(text)}; expected the "
+                    "reworded text, or the text itself to leave it as it is"
+                )
+            self._known[text] = str(new)
+
+    def transform_table(
+        self,
+        table: pa.Table,
+        text_columns: tuple[str, ...],
+        *,
+        with_edits: bool,
+        n_threads: int | None,
+    ) -> Transformed:
+        """Replace the texts of an Arrow table."""
+        for name in text_columns:
+            self.reword(as_strings(table[name]))
+        return self.known.transform_table(
+            table, text_columns, with_edits=with_edits, n_threads=n_threads
+        )
+
+
+def name_function(function: Any) -> str:
+    """Return what signatures call a function: ``function.`` and its name, if it has a plain one."""
+    own = getattr(function, "__name__", type(function).__name__)
+    plain = re.sub(r"\W", "", own)
+    return f"function.{plain}" if plain and "<" not in own else "function"
+
+
+def settle(
+    phi: Mapping[str, str] | Callable[[str], str], texts: Sequence[pa.Array | pa.ChunkedArray]
+) -> Rewordings:
+    """Return a mapping or a function as the rewordings of all texts that will be transformed.
+
+    It is then known by what it does, and another process can have it.
+
+    Raises
+    ------
+    InputError
+        If a function returns no text, or none of a mapping's texts is there.
+    """
+    if isinstance(phi, Mapping):
+        return Rewordings(rewordings=phi).settle(texts)
+    made = RewordingFunction(function=phi)
+    for each in texts:
+        made.reword(each)
+    return made.known

@@ -1,0 +1,488 @@
+"""Pairs of logs: the same questions or others, Inspect's scores, epochs, incomplete logs, tasks."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.reading import ReadLogs, read_logs
+
+NAN = float("nan")
+
+
+def sample(name: object, value: object, *, asked: object = None, **more: Any) -> dict[str, Any]:
+    """A sample of Inspect with the score of one scorer, or with several by name."""
+    scores = value if isinstance(value, dict) and "scores" in value else {"scores": {"own": value}}
+    return {
+        "id": name,
+        "epoch": 1,
+        "input": f"Question {name}?" if asked is None else asked,
+        "target": "yes",
+        "scores": {
+            scorer: {"value": each, "answer": "yes"} for scorer, each in scores["scores"].items()
+        },
+    } | more
+
+
+def inspect_log(path: Path, samples: Sequence[dict[str, Any]], *, model: str = "m") -> Path:
+    """Write a log: one JSON, or a zip with a member for each sample, repeated ones included."""
+    header = {"eval": {"eval_id": "e", "task": path.stem, "model": model}}
+    if path.suffix == ".json":
+        path.write_text(json.dumps(header | {"samples": list(samples)}))
+        return path
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a name twice, as a sample that was scored again has
+        archive.writestr("header.json", json.dumps(header))
+        for each in samples:
+            name = f"samples/{each['id']}_epoch_{each['epoch']}.json"
+            archive.writestr(name, json.dumps(each))
+    return path
+
+
+def reword(asked: Any) -> Any:
+    return json.loads(json.dumps(asked).replace("Question", "Reworded question"))
+
+
+def pair(folder: Path, first: Sequence[Any], second: Sequence[Any]) -> list[Path]:
+    """Logs of two versions with these scores."""
+    return [
+        inspect_log(folder / "o.json", [sample(i, value) for i, value in enumerate(first)]),
+        inspect_log(
+            folder / "r.json",
+            [sample(i, value, asked=f"Reworded {i}?") for i, value in enumerate(second)],
+        ),
+    ]
+
+
+def counts(read: ReadLogs) -> list[int]:
+    predictions = read.predictions
+    found = predictions.pairs(predictions.versions[1]).sample.counts
+    return [found.n11, found.n10, found.n01, found.n00]
+
+
+def chat(name: int, *, seed: int, content: Callable[[str], object] = str) -> list[dict[str, Any]]:
+    """Messages with ids and notes that differ from run to run."""
+    draw = random.Random(f"{seed} {name}")
+    return [
+        {"id": f"{draw.random():x^9}", "role": "system", "content": "Say yes or no."},
+        {
+            "id": f"{draw.random():x^9}",
+            "role": "user",
+            "content": content(f"Question {name}?"),
+            "metadata": {"at": draw.random()},
+            "source": "input",
+        },
+    ]
+
+
+def as_parts(text: str) -> list[dict[str, object]]:
+    return [{"type": "text", "text": text, "internal": None}]
+
+
+@pytest.mark.parametrize("second", [str, as_parts], ids=["text", "parts"])
+def test_chats_are_their_roles_and_contents(
+    second: Callable[[str], object], tmp_path: Path
+) -> None:
+    """Ids of messages made versions of the same questions."""
+    a = [sample(i, "C", asked=chat(i, seed=1)) for i in range(6)]
+    b = [sample(i, "CI"[i % 2], asked=chat(i, seed=2, content=second)) for i in range(6)]
+    logs = [inspect_log(tmp_path / "a.json", a), inspect_log(tmp_path / "b.eval", b)]
+    read = read_logs(logs, keep_columns=["input"])
+    assert read.predictions.versions == ("original",)
+    assert "The logs are of 2 classifiers on the same items" in read.notes[-1]
+    # A column of chats, such as of clusters, is equal where the chats are.
+    table = read.predictions.table.to_pydict()
+    inputs = dict(zip(zip(table["model"], table["item"], strict=True), table["input"], strict=True))
+    assert all(inputs["a", i] == inputs["b", i] for i in range(6))
+    # Two of six in other words.
+    for each in b[:2]:
+        each["input"] = reword(each["input"])
+    read = read_logs([logs[0], inspect_log(tmp_path / "b.eval", b)])
+    pairs = read.predictions.pairs("transformed")
+    assert pairs.reworded().tolist() == [True, True, False, False, False, False]
+
+
+def test_a_text_is_what_a_user_says(tmp_path: Path) -> None:
+    a = [sample(i, "C", asked=f"Question {i}?") for i in range(3)]
+    b = [sample(i, "I", asked=[{"role": "user", "content": f"Question {i}?"}]) for i in range(3)]
+    logs = [inspect_log(tmp_path / "a.json", a), inspect_log(tmp_path / "b.json", b)]
+    assert read_logs(logs).predictions.versions == ("original",)
+    # Another role asks another thing, and so does another picture.
+    for change in (
+        {"role": "system"},
+        {"content": [{"type": "image", "image": "a.png"}, {"type": "text", "text": "Question"}]},
+    ):
+        for each in b:
+            each["input"] = [{"role": "user", "content": "Question"} | change]
+        logs[1] = inspect_log(tmp_path / "b.json", b)
+        assert read_logs(logs).predictions.versions == ("original", "transformed")
+
+
+def test_prompts_and_documents_tell_reworded_samples_of_lm_eval(tmp_path: Path) -> None:
+    """One document in other words, and one text of documents with other ids."""
+
+    def write(name: str, words: str, doc_hash: str) -> Path:
+        lines = [
+            {
+                "doc_id": i,
+                "doc": {"q": i},
+                "target": "yes",
+                "arguments": {"gen_args_0": {"arg_0": f"{words} {i}?", "arg_1": {"until": []}}},
+                "filtered_resps": ["yes"],
+                "metrics": ["exact_match"],
+                "exact_match": 1.0,
+                "doc_hash": f"{doc_hash}{i}",
+            }
+            for i in range(4)
+        ]
+        path = tmp_path / f"samples_{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return path
+
+    first, prompted, hashed, other = (
+        write("a", "Plain", "x"),
+        write("b", "Other", "x"),
+        write("c", "Plain", "y"),
+        write("d", "Other", "y"),
+    )
+    assert read_logs([first, hashed]).predictions.versions == ("original",)
+    assert read_logs([first, prompted]).predictions.versions == ("original",)
+    for log, reworded in ((prompted, True), (other, True), (hashed, False)):
+        pairs = read_logs([first, log], logs_are="versions").predictions.pairs("transformed")
+        assert pairs.reworded().tolist() == [reworded] * 4
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (["C", "I", "C", "N"], ["C", "C", "I", "I"], [1, 1, 1, 1]),
+        (["true", "False", "YES", "no"], ["yes", "TRUE", "false", "No"], [1, 1, 1, 1]),
+        (["1", "0", "1.0", "0.0"], [1, 1.0, False, 0], [1, 1, 1, 1]),
+        ([True, False, [1], ["I"]], [[1.0], ["C"], "0", "false"], [1, 1, 1, 1]),
+    ],
+)
+def test_scores_are_what_inspect_takes_them_for(
+    first: list[object], second: list[object], expected: list[int], tmp_path: Path
+) -> None:
+    assert counts(read_logs(pair(tmp_path, first, second))) == expected
+
+
+@pytest.mark.parametrize("missing", [NAN, None, "nan"])
+def test_samples_that_were_not_scored_are_counted(missing: object, tmp_path: Path) -> None:
+    logs = pair(tmp_path, ["C", missing, "I", "C", missing], ["I", "C", "I", missing, missing])
+    read = read_logs(logs)
+    assert read.predictions.dropped == {"answer without a score": 3}
+    assert counts(read) == [0, 1, 0, 1]
+    # Nor were those that no scorer has seen.
+    samples = [sample(i, "C") | ({"scores": None} if i == 2 else {}) for i in range(3)]
+    read = read_logs([logs[0], inspect_log(tmp_path / "s.json", samples)], common_items=True)
+    assert read.predictions.dropped == {"answer without a score": 2, "not in all logs": 2}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"),
+    [(0.5, [2, 1, 0, 1]), (1, [1, 1, 0, 2]), (0.25, [2, 2, 0, 0])],
+)
+def test_partial_credit_needs_a_threshold(
+    threshold: float, expected: list[int], tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, ["C", "P", 1, 0.3], ["C", 0.9, "I", 0.2])
+    with pytest.raises(InputError, match=r"sample 1: the score 'P' of 'own'.*--threshold 0\.5"):
+        read_logs(logs)
+    assert counts(read_logs(logs, threshold=threshold)) == expected
+
+
+@pytest.mark.parametrize("value", ["good", "1_0", {"a": "good"}, float("inf")])
+def test_what_is_no_score_is_refused(value: object, tmp_path: Path) -> None:
+    logs = pair(tmp_path, ["C", value], ["C", "I"])
+    for threshold in (None, 0.5):
+        with pytest.raises(InputError, match="is neither right nor wrong; expected C or I"):
+            read_logs(logs, threshold=threshold, correct_columns=None)
+
+
+def test_the_first_scorer_that_fits_judges(tmp_path: Path) -> None:
+    first = [{"scores": {"quality": 0.4, "match": m}} for m in "CICC"]
+    second = [{"scores": {"quality": 0.9, "match": m}} for m in "CCIC"]
+    logs = pair(tmp_path, first, second)
+    read = read_logs(logs)
+    assert counts(read) == [2, 1, 1, 0]
+    assert "by the scorer 'match'; --correct-columns chooses another (quality)" in read.notes[0]
+    with pytest.raises(
+        InputError, match=r"0\.4 of 'quality'.*--threshold.*names another scorer \(match\)"
+    ):
+        read_logs(logs, correct_columns=["quality"])
+    # With a threshold numbers fit, too.
+    assert counts(read_logs(logs, threshold=0.5)) == [0, 0, 4, 0]
+    with pytest.raises(InputError, match="has no scorer 'style'; it has quality, match"):
+        read_logs(logs, correct_columns=["style"])
+
+
+def test_two_logs_are_judged_by_the_same(tmp_path: Path) -> None:
+    """The first that fits in one log need not fit in the other."""
+    first = [{"scores": {"quality": 1, "match": m}} for m in "CI"]
+    second = [{"scores": {"quality": 0.5, "match": m}} for m in "IC"]
+    logs = pair(tmp_path, first, second)
+    with pytest.raises(
+        InputError, match=r"by 'match', and .* by 'quality'; --correct-columns match"
+    ):
+        read_logs(logs)
+    assert counts(read_logs(logs, correct_columns=["match"])) == [0, 1, 1, 0]
+
+
+def test_a_score_of_several_values_is_named_by_key(tmp_path: Path) -> None:
+    first = [{"right": 1, "style": 0.5}, {"right": 0, "style": 0.2}, NAN]
+    logs = pair(tmp_path, first, [{"right": 0, "style": 0.7}, {"right": "C", "style": 0.1}, "C"])
+    # The keys are values of one score, not scorers.
+    logs = [
+        inspect_log(
+            path,
+            [
+                sample(i, {"scores": {"own": value}}, asked=f"{path.stem} {i}")
+                for i, value in enumerate(values)
+            ],
+        )
+        for path, values in zip(
+            logs,
+            (first, [{"right": 0, "style": 0.7}, {"right": "C", "style": 0.1}, {"right": 1}]),
+            strict=True,
+        )
+    ]
+    read = read_logs(logs)
+    assert counts(read) == [0, 1, 1, 0]
+    assert read.predictions.dropped == {"answer without a score": 1}
+    assert "by the scorer 'own.right'" in read.notes[0]
+    assert counts(read_logs(logs, correct_columns=["own.style"], threshold=0.4)) == [1, 0, 0, 1]
+    with pytest.raises(InputError, match=r"'own' gives several values .*: own\.right, own\.style"):
+        read_logs(logs, correct_columns=["own"])
+    lists = pair(tmp_path, [[1, 0.5], [0, 0.5]], [[0, 0.5], [0, 0.5]])
+    assert counts(read_logs(lists, correct_columns=["own.0"])) == [0, 1, 0, 1]
+
+
+def test_a_threshold_is_for_scores(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n0.9,0.1\n0.6,0.7\n0.2,1\n")
+    assert counts(read_logs([table], correct_columns=["a", "b"], threshold=0.6)) == [1, 1, 1, 0]
+    table.write_text("a,b\n0.9,0.1\n0.6,?\n")
+    with pytest.raises(InputError, match=r"row 1, column 'b': '\?' is no score"):
+        read_logs([table], correct_columns=["a", "b"], threshold=0.6)
+    table.write_text("label,original,transformed\na,a,b\nb,b,b\n")
+    with pytest.raises(InputError, match="a threshold .* is for scores"):
+        read_logs([table], threshold=0.5)
+
+
+def epochs(values: Sequence[Sequence[object]], words: str) -> list[dict[str, Any]]:
+    return [
+        sample(i, value, asked=f"{words} {i}?", epoch=epoch)
+        for i, own in enumerate(values)
+        for epoch, value in enumerate(own, start=1)
+    ]
+
+
+def test_one_answer_is_made_of_several_epochs(tmp_path: Path) -> None:
+    one = inspect_log(tmp_path / "o.eval", epochs([["C"], ["I"], ["C"], ["C"]], "Plain"))
+    values = [["I", "C", "C"], ["C", "I", "I"], ["I", "I", "P"], ["C", "C", "C"]]
+    three = inspect_log(tmp_path / "r.eval", epochs(values, "Other"))
+    logs = [one, three]
+    with pytest.raises(InputError, match="'P' of 'own'"):
+        read_logs(logs)
+    with pytest.raises(InputError, match=r"has 3 epochs .* has 1 epoch; --epochs first or"):
+        read_logs(logs, threshold=0.5)
+    # First: I, C, I, C. Means: 2/3, 1/3, 1/6, 1.
+    assert counts(read_logs(logs, threshold=0.5, epochs="first")) == [1, 2, 1, 0]
+    assert counts(read_logs(logs, threshold=0.5, epochs="mean")) == [2, 1, 0, 1]
+    assert counts(read_logs(logs, threshold=2 / 3, epochs="mean")) == [2, 1, 0, 1]
+    assert counts(read_logs(logs, threshold=0.7, epochs="mean")) == [1, 2, 0, 1]
+    assert counts(read_logs(logs, threshold=0.5, common_items=True)) == [1, 2, 1, 0]
+    # All means right or wrong need no threshold.
+    same = inspect_log(tmp_path / "s.eval", epochs([["C", "C"], ["I", "I"]], "Other"))
+    two = inspect_log(tmp_path / "p.eval", epochs([["C"], ["C"]], "Plain"))
+    assert counts(read_logs([two, same], epochs="mean")) == [1, 1, 0, 0]
+    with pytest.raises(InputError, match=r"the mean score of item 0 is 0\.5 over 2.*--threshold"):
+        mixed = inspect_log(tmp_path / "x.eval", epochs([["C", "I"], ["C", NAN]], "Other"))
+        read_logs([two, mixed], epochs="mean")
+    read = read_logs([two, mixed], epochs="mean", threshold=0.6)  # of what was scored: 1/2, 1
+    assert counts(read) == [1, 1, 0, 0]
+
+
+def test_all_epochs_are_compared_number_by_number(tmp_path: Path) -> None:
+    logs = [
+        inspect_log(tmp_path / f"{name}.eval", epochs(values, name))
+        for name, values in (("a", [["C", "I"], ["C", "C"]]), ("b", [["I", "I"], ["C", "I"]]))
+    ]
+    read = read_logs(logs)
+    assert counts(read) == [1, 2, 0, 1]
+    assert "--clusters sample_id takes the answers to an item together" in read.notes[0]
+    assert read.predictions.pairs("transformed").column("sample_id").to_pylist() == list("0011")
+
+
+@pytest.mark.parametrize("ending", ["eval", "json"])
+def test_the_last_of_a_sample_counts(ending: str, tmp_path: Path) -> None:
+    samples = [sample(i, "C") for i in range(4)]
+    again = [*samples, sample(1, "I"), sample("3", "I"), sample(1, "C"), sample(2, "I")]
+    other = inspect_log(tmp_path / "b.json", [sample(i, "C", asked=f"R {i}") for i in range(4)])
+    read = read_logs([inspect_log(tmp_path / f"a.{ending}", again), other])
+    assert counts(read) == [2, 0, 2, 0]  # 2 and 3 are wrong in the first
+    assert "4 samples are stored once more, further below; the last of each counts" in read.notes[0]
+
+
+def lm_eval_log(path: Path, right: Sequence[bool], *, names: Sequence[int] | None = None) -> Path:
+    lines = [
+        {
+            "doc_id": name,
+            "doc": {"q": name},
+            "target": "yes",
+            "arguments": [[f"{path.stem} {name}?", {}]],
+            "filtered_resps": ["yes" if own else "no"],
+            "metrics": ["exact_match"],
+            "exact_match": float(own),
+            "doc_hash": f"{path.stem}{name}",
+        }
+        for name, own in zip(names or range(len(right)), right, strict=True)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_documents_that_were_padded_are_there_once(tmp_path: Path) -> None:
+    names = [0, 1, 2, 2, 2]
+    logs = [
+        lm_eval_log(tmp_path / "samples_a.jsonl", [True, False, True, True, True], names=names),
+        lm_eval_log(tmp_path / "samples_b.jsonl", [True, True, False, False, False], names=names),
+    ]
+    read = read_logs(logs)
+    assert counts(read) == [1, 1, 1, 0]
+    assert "2 answers to the same input once more; one of each counts" in read.notes[0]
+    lm_eval_log(logs[1], [True, True, False, True, False], names=names)
+    with pytest.raises(InputError, match="1 ids occur more than once, such as '2'"):
+        read_logs(logs)
+
+
+def test_common_items_are_compared_and_the_others_counted(tmp_path: Path) -> None:
+    long = [sample(i, value) for i, value in enumerate(["C", "I", "C", "C", "I"])]
+    short = [sample(str(i), v, asked=f"R {i}") for i, v in ((3, "I"), (1, "C"), (7, "C"), (2, "C"))]
+    logs = [inspect_log(tmp_path / "a.eval", long), inspect_log(tmp_path / "b.eval", short)]
+    with pytest.raises(
+        InputError,
+        match=r"has 4 items, and .* has 5: '0' stands in one file only, like 2 more; "
+        "--common-items compares the 3 that both have",
+    ):
+        read_logs(logs)
+    read = read_logs(logs, common_items=True)
+    assert counts(read) == [1, 1, 1, 0]  # of 1, 2 and 3
+    assert read.predictions.dropped == {"not in all logs": 3}
+    none = inspect_log(tmp_path / "c.eval", [sample(9, "C")])
+    with pytest.raises(InputError, match="no item is in all logs"):
+        read_logs([logs[0], none], common_items=True)
+    with pytest.raises(InputError, match="no item is in both"):
+        read_logs([logs[0], none])
+    tables = []
+    for name, ids in (("t", [1, 2, 3]), ("u", [3, 1])):
+        tables.append(tmp_path / f"{name}.csv")
+        rows = "".join(f"{i},x,{'x' if i < 3 else 'y'}\n" for i in ids)
+        tables[-1].write_text(f"id,label,prediction\n{rows}")
+    with pytest.raises(InputError, match="matched by their order"):
+        read_logs(tables, common_items=True)
+    read = read_logs(tables, common_items=True, id_column="id", label_names=["x", "y"])
+    assert counts(read) == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([0, 1, 2], ["2", "0", "1"]),
+        (["0", "1", "2"], [1, 2, 0]),
+        ([0.0, 1.0, 2.0], ["1", "2", "0"]),
+    ],
+)
+def test_ids_are_texts_across_sources(
+    first: list[object], second: list[object], tmp_path: Path
+) -> None:
+    right = {"0": "C", "1": "I", "2": "C"}
+    logs = [
+        inspect_log(tmp_path / "a.eval", [sample(i, right[f"{i}"[0]]) for i in first]),
+        inspect_log(tmp_path / "b.eval", [sample(i, "C", asked=f"R{i}") for i in second]),
+    ]
+    assert counts(read_logs(logs)) == [2, 0, 1, 0]
+    tables = []
+    for name, ids in (("a", first), ("b", second)):
+        tables.append(tmp_path / f"{name}.jsonl")
+        lines = [{"id": i, "label": "x", "prediction": "xyx"[int(float(f"{i}"))]} for i in ids]
+        tables[-1].write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert counts(read_logs(tables, id_column="id", label_names=["x", "y"])) == [2, 0, 0, 1]
+    parts = [
+        Predictions.from_table(
+            read_logs(logs).predictions.select(version=version).table.drop_columns(["changed"])
+        )
+        for version in ("original", "transformed")
+    ]
+    whole = Predictions.concat(parts)
+    assert whole.pairs("transformed").n_unmatched == 0
+
+
+def test_trials_of_helm_are_repeats(tmp_path: Path) -> None:
+    def write(name: str, trials: Sequence[str], words: str) -> Path:
+        path = tmp_path / name / "scenario_state.json"
+        path.parent.mkdir()
+        requests = [
+            {
+                "instance": {
+                    "id": f"id{i}",
+                    "input": {"messages": chat(i, seed=len(name))} if i else {"text": words},
+                    "references": [{"output": {"text": "yes"}, "tags": ["correct"]}],
+                },
+                "train_trial_index": trial,
+                "result": {"completions": [{"text": answer}]},
+            }
+            for trial, said in enumerate(trials)
+            for i, answer in enumerate(said.split())
+        ]
+        state = {"adapter_spec": {"method": "generation"}, "request_states": requests}
+        path.write_text(json.dumps(state))
+        return path
+
+    one = write("one", ["yes no yes"], "Plain")
+    three = write("three", ["no no yes", "yes no no", "yes yes no"], "Other")
+    with pytest.raises(InputError, match="has 3 trials of each item, and .* has 1 trial; --epochs"):
+        read_logs([one, three])
+    assert counts(read_logs([one, three], epochs="first")) == [1, 1, 0, 1]
+    read = read_logs([one, three], epochs="mean", threshold=0.5)
+    assert counts(read) == [1, 1, 0, 1]
+    assert read.predictions.pairs("transformed").reworded().tolist() == [True, False, False]
+
+
+def test_a_folder_stands_for_the_log_of_a_task(tmp_path: Path) -> None:
+    for model in ("m1", "m2"):
+        folder = tmp_path / model / "deep"
+        folder.mkdir(parents=True)
+        lm_eval_log(folder / "samples_nli_2026-01-01T00-00-00.5.jsonl", [True, True, False])
+        lm_eval_log(
+            folder / "samples_nli_r_2026-01-01T00-00-00.5.jsonl", [True, model == "m1", True]
+        )
+        inspect_log(folder / "qa.eval", [sample(i, "C") for i in range(3)])
+        inspect_log(folder / "qa_r.json", [sample(i, "I", asked=f"R{i}") for i in range(3)])
+        (folder / "results_2026.json").write_text("{}")
+        (folder / "empty.jsonl").write_text("")
+    one, two = tmp_path / "m1", tmp_path / "m2"
+    assert counts(read_logs([one], tasks=["nli", "nli_r"])) == [2, 0, 1, 0]
+    assert counts(read_logs([two], tasks=["nli", "nli_r"])) == [1, 1, 1, 0]
+    assert counts(read_logs([one], tasks=["qa", "qa_r"])) == [0, 3, 0, 0]
+    assert read_logs([one, two], tasks=["nli"]).predictions.versions == ("original",)
+    both = "has 2 logs of the task 'nli': .*; name the file"
+    for paths, tasks, message in (
+        ([one], [], "with logs of 4 tasks: nli, nli_r, qa, qa_r; --task names one"),
+        ([one], ["x"], "has no log of the task 'x'; it has nli"),
+        ([one], ["qa"], "holds one version only"),
+        ([tmp_path], ["nli"], both),
+        ([one / "deep" / "qa.eval"] * 2, ["qa"], "no folder in which to look"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_logs(paths, tasks=tasks)

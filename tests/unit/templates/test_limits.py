@@ -1,0 +1,252 @@
+"""What files, formulas and proofs may cost: limits that name the template and the place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ietest_fast.errors import IetestError, InputError
+from ietest_fast.templates import drawing, files, naming, solver
+from ietest_fast.templates.drawing import prove_templates
+from ietest_fast.templates.files import parse_templates, read_templates
+from ietest_fast.templates.formulas import Constant, Sort
+from ietest_fast.templates.language import load_language, read_language
+from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.naming import Names
+from ietest_fast.templates.parsing import MOST_NESTED, parse_formula
+from ietest_fast.templates.schemas import MOST_PARTS
+from ietest_fast.templates.solver import Label, label_of
+from ietest_fast.templates.tasks import RULE_SETS, Task, load_tasks, task_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANN, BOB = (Constant(name, Sort.PERSON) for name in ("ann", "bob"))
+NAMES = {"ann": Sort.PERSON, "bob": Sort.PERSON, "rome": Sort.PLACE}
+
+
+TEXT = """template small
+    {}
+    people x, w[1..9999]
+    places y, z[1..9999]
+premise {}
+hypothesis V(x, y)
+label neutral"""
+
+
+def prove(premise: str, *, where: str = "", hypothesis: str = "V(x, y)") -> object:
+    """Prove a template whose premise begins at line 5, column 9."""
+    text = TEXT.format(where, premise).replace("V(x, y)\nlabel", f"{hypothesis}\nlabel")
+    return prove_templates((Task("t", parse_templates(text)),), load_language("en"))
+
+
+DEEP = 3_000
+
+
+@pytest.mark.parametrize(
+    ("premise", "column"),
+    [
+        pytest.param(f"V({'(' * DEEP}x{')' * DEEP}, y)", 9 + 2 + MOST_NESTED - 1, id="term"),
+        pytest.param(f"x > {'(' * DEEP}x{')' * DEEP}", 9 + 4 + MOST_NESTED - 1, id="second term"),
+        pytest.param(f"{'(' * DEEP}V(x, y){')' * DEEP}", 9 + MOST_NESTED, id="formula"),
+        pytest.param(f"{'(' * DEEP}", 9 + MOST_NESTED, id="not closed"),
+        pytest.param(f"{'~' * DEEP}V(x, y)", 9 + MOST_NESTED - 1, id="negations"),
+        pytest.param("V(x, y) -> " * DEEP + "V(x, y)", 9 + 11 * MOST_NESTED, id="conditions"),
+        pytest.param("all u in Pe: " * DEEP + "V(u, y)", 9 + 13 * MOST_NESTED, id="quantifiers"),
+        pytest.param("each k in 1..1: " * DEEP + "V(x, y)", 9 + 16 * MOST_NESTED, id="families"),
+        pytest.param("+-s " * DEEP + "V(x, y)", 9 + 4 * (MOST_NESTED - 1), id="signs"),
+        pytest.param("x = (the u in Pe: " * DEEP, None, id="descriptions"),
+    ],
+)
+def test_nesting_is_bounded_everywhere(premise: str, column: int | None) -> None:
+    with pytest.raises(TemplateError, match="is nested more than 100 times") as caught:
+        prove(premise)
+    assert caught.value.line == 5
+    if column is not None:
+        assert caught.value.text_column in {column, column - 1, column + 1}
+
+
+def test_what_is_just_not_too_deep_is_proved() -> None:
+    """Python's own limit is far away, also where each level is several."""
+    half = MOST_NESTED // 4 - 1
+    premise = "(V(x, y) | (V(x, y) & all u in Pe: " * half + "V(u, y)" + "))" * half
+    formula = parse_formula(premise.replace("x", "ann").replace("y", "rome"), NAMES)
+    visit = parse_formula("V(ann, rome)", NAMES)
+    assert label_of((formula,), visit) is Label.ENTAILMENT
+    terms = "(" * (MOST_NESTED - 2)
+    assert parse_formula(f"V({terms}ann{')' * len(terms)}, rome)", NAMES) == visit
+
+
+@pytest.mark.parametrize("mark", ["&", "|"])
+def test_long_flat_chains_are_no_nesting(mark: str) -> None:
+    chain = f" {mark} ".join(f"V(w[{1 + k % 30}], y)" for k in range(400))
+    assert prove(chain, hypothesis="V(x, y)") is not None
+
+
+@pytest.mark.parametrize(
+    "premise",
+    [
+        "each k in 1..9999: each j in 1..9999: V(x, y)",
+        "each k in 1..9999: each j in 1..9999: each i in 1..9999: V(w[i], z[j])",
+        "any k in 1..9999: V(x, z[k])",
+        "V(x, z[k]) for k in 1..9999",
+        "each k in 1..90: each j in 1..k: V(w[k], w[j])",
+        # A proof says twice what stands in "exactly" and in a description.
+        "".join(f"exactly 1 u{k} in Pe: " for k in range(40)) + "V(u1, u2)",
+        "x = (the u in Pe: " * 30 + "V(u, y)" + ")" * 30,
+    ],
+)
+def test_formulas_are_bounded_before_they_are_made(premise: str) -> None:
+    with pytest.raises(TemplateError, match=r"template 'small': .* the formulas have") as caught:
+        prove(premise)
+    assert f"more than {MOST_PARTS:,} parts" in str(caught.value)
+    assert caught.value.line == 5
+
+
+def test_the_limit_counts_all_formulas_of_a_shape() -> None:
+    premise = "V(x, y)\n    premise (each j in 1..150: V(w[i], z[j])) for i in 1..n"
+    with pytest.raises(TemplateError, match="with n = 14 and i = 14 the formulas have more than"):
+        prove(premise, where="where n in 14..14")
+    assert (
+        len(parse_templates(TEXT.format("where n in 12..12", premise))[0].shape({"n": 12}).premises)
+        == 13
+    )
+
+
+@pytest.mark.parametrize(
+    "premise", ["exactly n-5 u in Pl: V(x, u)", "at least n-3 u in Pl: V(x, u)"]
+)
+def test_numbers_below_0_count_nothing(premise: str) -> None:
+    with pytest.raises(TemplateError, match=r"with n = 1 .* of them cannot be; count from 0"):
+        prove(premise, where="where n in 1..2")
+
+
+@pytest.mark.parametrize(
+    "premise",
+    [
+        "exactly 9999 u in Pl: V(x, u)",
+        "exactly 60 u in Pl: exactly 59 v in Pe: V(v, u)",
+        "exactly 9999 u in Pl: exactly 9999 v in Pe: V(v, u)",
+        "at least 9999 u in Pe: x > u",
+        "exactly 400 u in Pe: x > u",
+        "all u in Pe: all v in Pe: exactly 500 w1 in Pe: V(u, w1) -> V(v, w1)",
+        "exactly 50 u in Pe: exactly 40 v in Pe: exactly 3 w1 in Pl: V(v, w1) -> u > v",
+        # What a weaker form would say of each named entity, and in it of each again.
+        "".join(f"all u{k} in Pe: " for k in range(6))
+        + "some v in Pe: "
+        + " & ".join(f"V(u{k}, v)" for k in range(6))
+        + " & (each k in 1..12: V(w[k], v))",
+    ],
+)
+def test_what_cannot_be_decided_is_refused_in_time(premise: str) -> None:
+    with pytest.raises(
+        TemplateError, match="template 'small': here the formula speaks of too many"
+    ):
+        prove(premise)
+
+
+def test_a_proof_gives_up_after_so_many_conflicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On every machine after the same number."""
+    monkeypatch.setattr(solver, "MOST_CONFLICTS", solver.CONFLICTS_AT_ONCE)
+    premise = "exactly 24 u in Pe: V(x, u)"
+    for _ in range(2):
+        with pytest.raises(TemplateError, match="template 'small': here it is not decided after"):
+            prove(premise, hypothesis="exactly 23 u in Pe: V(x, u)")
+
+
+@pytest.mark.parametrize(
+    ("premise", "hypothesis", "label"),
+    [
+        # A quantifier that binds nothing: there are at least so many, and what it says is true.
+        ("at least 2 u in Pl: V(ann, rome)", "V(ann, rome)", Label.ENTAILMENT),
+        ("exactly 3 u in Pl: V(ann, rome)", "exactly 3 u in Pl: u = u", Label.ENTAILMENT),
+        ("exactly 3 u in Pl: V(ann, rome)", "all u in Pl: u = rome", Label.CONTRADICTION),
+        ("all u in Pl: exactly 1 v in Pe: V(ann, rome)", "all v in Pe: v = ann", Label.ENTAILMENT),
+        ("exactly 0 u in Pl: V(ann, rome)", "V(ann, rome)", Label.CONTRADICTION),
+        (
+            "".join(f"at least 3 u{k} in Pe: exactly 2 v{k} in Pl: " for k in range(6))
+            + "V(ann, rome)",
+            "ann > bob",
+            Label.NEUTRAL,
+        ),
+    ],
+)
+def test_quantifiers_that_bind_nothing(premise: str, hypothesis: str, label: Label) -> None:
+    found = label_of((parse_formula(premise, NAMES),), parse_formula(hypothesis, NAMES))
+    assert found is label
+
+
+def test_shapes_are_bounded_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "MOST_SHAPES", 25)
+    one = """template {} where n in 1..{} people x places y premise V(x, y)
+        hypothesis ~V(x, y) label contradiction
+        """
+    tasks = (Task("t", parse_templates(one.format("a", 20) + one.format("b", 6))),)
+    with pytest.raises(TemplateError, match="template 'b': with it there are more than 25 shapes"):
+        prove_templates(tasks, load_language("en"))
+    done: list[tuple[int, int]] = []
+    small = (Task("t", parse_templates(one.format("a", 20) + one.format("b", 5))),)
+    prove_templates(small, load_language("en"), on_shape=lambda *own: done.append(own))
+    assert done == [(number, 25) for number in range(1, 26)]
+
+
+def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("# " + "long " * 100)
+    monkeypatch.setattr(files, "MOST_BYTES", 400)
+    with pytest.raises(InputError, match=r"long\.txt: has 502 bytes, at most 400 expected"):
+        read_templates(path)
+    with pytest.raises(InputError, match="has 101 characters, at most 100 expected"):
+        Names(women=("A" * 101,), men=(), places=())
+    monkeypatch.setattr(naming, "MOST_NAMES", 2)
+    with pytest.raises(InputError, match="there are 3 names, at most 2 expected"):
+        Names(women=("Ann",), men=("Bob",), places=("Rome",))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("didn't visit", "didn't " * 40 + "visit", "characters; at most 200 expected"),
+        (
+            "words = [",
+            "words = [" + ", ".join(f'"n{k}"' for k in range(200)) + ", ",
+            "more than 200 texts",
+        ),
+        ("[lists]", "deep = " + "[" * 3_000 + "]" * 3_000 + "\n[lists]", "is not TOML"),
+    ],
+)
+def test_languages_are_bounded(tmp_path: Path, old: str, new: str, message: str) -> None:
+    from ietest_fast.templates.language import LANGUAGES
+
+    text = (LANGUAGES / "en.toml").read_text()
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(IetestError, match=message):
+        read_language(path)
+
+
+def test_the_limits_are_far_above_the_packaged_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The figures of docs/templates.md: the largest shape of each template."""
+    from ietest_fast.templates import schemas
+
+    spent: list[int] = []
+
+    class Counting(schemas.Budget):
+        def spend(self, times, at):
+            spent[-1] += times
+            super().spend(times, at)
+
+    monkeypatch.setattr("ietest_fast.templates.template.Budget", Counting)
+    n_shapes = []
+    for rules in RULE_SETS:
+        for name in task_names():
+            tasks = load_tasks(name, rules)
+            n_shapes.append(sum(each.n_shapes() for task in tasks for each in task.templates))
+            for template in (each for task in tasks for each in task.templates):
+                largest = max(template.sizes(), key=lambda sizes: sum(sizes.values()))
+                spent.append(0)
+                template.shape(largest)
+    assert max(spent) * 10 < MOST_PARTS
+    assert max(n_shapes) * 10 < drawing.MOST_SHAPES
