@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Values of files stand in messages, and may be of any length.
 _LONGEST_MESSAGE = 1200
 _LONGEST_NAME = 120
+_MOST_PROBLEMS = 100
 
 
 def _cut(text: str, most: int) -> str:
@@ -83,6 +84,9 @@ class ConfigError(IetestError, ValueError):
     """A configuration has mistakes; all of them are listed, each with its key."""
 
     def __init__(self, problems: list[str]) -> None:
+        more = len(problems) - _MOST_PROBLEMS
+        problems = [_cut(each, _LONGEST_MESSAGE) for each in problems[:_MOST_PROBLEMS]]
+        problems += [f"and {more:,} more mistakes"] if more > 0 else []
         self.problems = tuple(problems)
         super().__init__("\n".join(problems))
 

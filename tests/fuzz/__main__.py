@@ -42,7 +42,7 @@ MOST_BYTES = 2 << 30
 """By which memory may grow."""
 
 MOST_WORDS = 1500
-"""Characters of a message."""
+"""Characters of a line of a message."""
 
 _KEPT = 3
 _SHORT = 80
@@ -183,7 +183,7 @@ class Worker:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if kind == "refused" and not said.strip():
             kind = "no message"
-        elif kind == "refused" and len(said) > MOST_WORDS:
+        elif kind == "refused" and max(map(len, said.splitlines())) > MOST_WORDS:
             kind = "long message"
         elif kind in _GOOD and (found := _CONTROL.search(said)):
             kind, root = "control characters", f"{found.group()!r} {root}"

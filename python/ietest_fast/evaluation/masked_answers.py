@@ -363,7 +363,7 @@ def _read_reciprocal(
         values = np.asarray(pc.fill_null(column.cast(pa.float64()), float("nan")))
     except pa.ArrowException:
         values = np.array([_as_number(each) for each in column.to_pylist()])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ranks = np.round(1 / values)
         near = (np.abs(values * ranks - 1) < 1e-6) & (ranks <= MOST_RANK)
     wrong = np.flatnonzero(

@@ -121,6 +121,8 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
     [
         ({"answer": ["a"], "reciprocal_rank": [0.3]}, None, "0.3 is no reciprocal rank"),
         ({"answer": ["a"], "reciprocal_rank": [-1.0]}, None, "-1.0 is no reciprocal rank"),
+        ({"answer": ["a"], "reciprocal_rank": [5e-324]}, None, "5e-324 is no reciprocal rank"),
+        ({"answer": ["a"], "reciprocal_rank": [1e308]}, None, r"1e\+308 is no reciprocal rank"),
         ({"answer": ["a"], "reciprocal_rank": ["x"]}, None, "row 0, column 'reciprocal_rank': 'x'"),
         ({"answer": ["a"]}, None, "there are no ranks in it"),
         ({"answer": ["a"], "r": [1.5]}, ["r"], "1.5 is no reciprocal rank"),
