@@ -309,4 +309,5 @@ def _finish(
         label_names=names,
         dropped=dropped,
         source=source,
+        repeats=next((part.log.repeated for part in parts if part.log.repeated is not None), None),
     )

@@ -124,6 +124,8 @@ class Answers:
     repeats
         Which answer to its item each row is, in a format that can have several; ``items`` name the
         item alone.
+    repeated
+        The column that names the item, once each of several answers to it has a name of its own.
     judged_by
         What the reader has chosen among several things that say right or wrong, and then all that
         do; empty if there was no choice.
@@ -158,6 +160,7 @@ class Answers:
     documents: pa.Array | None = None
     changed: pa.Array | None = None
     repeats: Repeats | None = None
+    repeated: str | None = None
     judged_by: tuple[str, ...] = ()
     version: str | None = None
     model: str | None = None
