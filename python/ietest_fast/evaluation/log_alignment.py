@@ -298,6 +298,7 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
                 "gold",
                 "predicted",
                 "correct",
+                "marks",
                 "probabilities",
                 "inputs",
                 "documents",

@@ -109,6 +109,9 @@ class Answers:
     correct
         Shape (n,), bool: whether the log says that the answer is right, null where it does not;
         None if it does not say it at all.
+    marks, marks_column
+        Shape (n,), bool: what a column beside gold labels and answers says of these, and its name;
+        it is only compared with them.
     probabilities
         Shape (n,), lists of float32 in the order of ``label_names``, or None.
     label_names
@@ -153,6 +156,8 @@ class Answers:
     gold: pa.ChunkedArray | None = None
     predicted: pa.ChunkedArray | None = None
     correct: pa.Array | None = None
+    marks: pa.Array | None = None
+    marks_column: str | None = None
     probabilities: pa.Array | None = None
     label_names: tuple[str, ...] | None = None
     inputs: pa.Array | None = None
