@@ -347,7 +347,7 @@ def _damage(folder, kind):
 @pytest.mark.parametrize(
     ("kind", "match"),
     [
-        ("cut short", "is damaged, or no file of n-grams' weights"),
+        ("cut short", "is no whole zip archive"),
         ("no config", "there is no config.json beside ngram-linear.npz"),
         ("another model", "is not of a model 'ngram-linear'"),
         ("no count of texts", "n_texts must be 1 or 2"),

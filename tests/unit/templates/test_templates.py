@@ -283,7 +283,7 @@ def test_a_file_without_templates(tmp_path):
     with pytest.raises(InputError, match="there is no template"):
         read_templates(tmp_path / "none.txt")
     (tmp_path / "none.txt").write_bytes(b"\xff")
-    with pytest.raises(InputError, match="cannot be read as UTF-8"):
+    with pytest.raises(InputError, match="is not UTF-8"):
         read_templates(tmp_path / "none.txt")
 
 
