@@ -106,7 +106,11 @@ class Predictions:
         check_values(table, self.label_names, self.source)
         if self.label_names is not None:
             check_marks(table, self.label_names, self.source)
-        about: dict[str, Any] = {"format": _FORMAT, "labels": self.label_names, "dropped": self.dropped}
+        about: dict[str, Any] = {
+            "format": _FORMAT,
+            "labels": self.label_names,
+            "dropped": self.dropped,
+        }
         if self.repeats is not None:
             about["repeats"] = self.repeats
         metadata = {KEY: json.dumps(about).encode()}
