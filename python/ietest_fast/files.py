@@ -19,7 +19,7 @@ import tomllib
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError, shorten_error
 
@@ -113,7 +113,7 @@ def check_folder(path: str | Path) -> Path:
     return Path(path)
 
 
-def open_file(path: str | Path, *, most_bytes: int | None = None) -> BinaryIO:
+def open_file(path: str | Path, *, most_bytes: int | None = None) -> io.BufferedReader:
     """Open a regular file for reading.
 
     Parameters

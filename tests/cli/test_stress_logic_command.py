@@ -164,7 +164,7 @@ def test_two_labels(tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[s
         (["RUN", "--input", "premiss"], (1, "did you mean 'premise'")),
         (["RUN", "--weights", "acc=0.5"], (1, "weights: sum to 0.5; they have to sum to 1")),
         (["RUN", "--weights", "acc=0.5,modus=0.5"], (1, "there is no rule 'modus'")),
-        (["RUN", "--weights", "none.toml"], (1, "none.toml: cannot be read")),
+        (["RUN", "--weights", "none.toml"], (1, "none.toml: no such file")),
         (["RUN", "--draws", "0"], (2, "0 is not in the range")),
         (["--onnx", "MODEL", "--test", "TEXTS", "--draws", "2"], (2, "is for --suite logic")),
         (["TEXTS", "--weights", "acc=1"], (2, "--weights is for --suite logic")),

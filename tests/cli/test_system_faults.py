@@ -57,7 +57,7 @@ WRITERS = {
         ["transform", "texts.csv", "out.csv", "--lexicon-from", "texts.csv", "--phi", "negation"],
         "out.csv",
     ),
-    "templates": (["templates", "counting", "--n", "20,4,4", "--out", "out"], "out"),
+    "templates": (["templates", "negation", "--n", "20,4,4", "--out", "out"], "out"),
     "difficulty": (
         [
             "difficulty",

@@ -210,6 +210,11 @@ BAD_FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         ("line 4", "column 'text'", "behind a closing quote"),
     ),
     "commas in tsv": ("a.tsv.gz", gzip.compress(b"text,label\na,0\n"), ("delimiter=comma",)),
+    "json array behind a broken key": (
+        "a.json",
+        b'{"a\\c": [{"text": "a", "label": 0}]}\n',
+        ("line 1", "not JSON", "escape"),
+    ),
     "quoted tsv": (
         "a.tsv",
         b'"text"\t"label"\n"a"\t"0"\n',

@@ -277,7 +277,7 @@ def test_fingerprint_sees_every_part() -> None:
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
-    with pytest.raises(ResourceError, match="no such file"):
+    with pytest.raises(InputError, match="no such file"):
         SynonymTable.from_parquet(path)
     path.write_bytes(b"not parquet")
     with pytest.raises(InputError, match="not a readable Parquet file"):
@@ -300,7 +300,7 @@ def test_block_lists(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"words\.csv, line 1: expected one word"):
         read_block_list(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match="not text in UTF-8"):
+    with pytest.raises(InputError, match="is not UTF-8"):
         read_block_list(path)
     with pytest.raises(InputError, match="no such file"):
         read_block_list(tmp_path / "absent")

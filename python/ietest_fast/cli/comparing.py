@@ -55,7 +55,7 @@ def compare_logs(
     """
     from ietest_fast.evaluation.comparison import compare_versions
 
-    clusters = options["clusters"]
+    clusters = options["clusters"] or read.predictions.repeats
     if clusters is None:
         check_resamples(options)
     elif options["method"] not in {None, "resample"}:

@@ -395,8 +395,20 @@ class QuoteWatch:
                     pass
 
 
-def warn_of_skipped(path: Path, n: int) -> None:
-    """Say how many rows of a file were left out because of their number of fields."""
+def warn_of_bad_rows(path: Path, form: Format) -> None:
+    """Say how many rows of a file are left out because of their number of fields.
+
+    Raises
+    ------
+    InputError
+        As for :func:`field_records`.
+    """
+    if not form.skips_bad_rows:
+        return
+    width, n = None, 0
+    for _, fields in _all_records(path, form):
+        width = len(fields) if width is None else width
+        n += len(fields) != width
     if n:
         warnings.warn(
             f"{path}: {say_count(n, 'row')} with another number of fields than the header "

@@ -69,8 +69,11 @@ def find_array(path: Path, head: bytes) -> JsonArray | None:
     found = _FIELD.match(bare)
     if found is None:
         return None
-    start = len(text[: before + found.end()].encode())
-    return JsonArray(name=json.loads(found[1], strict=False), start=start)
+    try:
+        name = json.loads(found[1], strict=False)
+    except ValueError:
+        return None  # whoever reads it says what is wrong
+    return JsonArray(name=name, start=len(text[: before + found.end()].encode()))
 
 
 def _is_first_of_lines(text: str) -> bool:

@@ -34,7 +34,7 @@ from ietest_fast.corpus.formats import (
     locate_row,
     open_bytes,
     open_parquet,
-    warn_of_skipped,
+    warn_of_bad_rows,
 )
 from ietest_fast.corpus.labels import NLI_LABELS, names_in_metadata
 from ietest_fast.corpus.reasoning_files import find_task, read_task
@@ -221,16 +221,10 @@ def _read_delimited(
 ) -> pa.Table:
     import pyarrow.csv as pacsv
 
+    warn_of_bad_rows(path, form)
     block_bytes = _BLOCK_BYTES
     while True:
-        skipped: list[None] = []
-        options = csv_options(
-            form,
-            names,
-            wanted,
-            block_bytes=block_bytes,
-            on_bad_row=partial(skipped.append, None),
-        )
+        options = csv_options(form, names, wanted, block_bytes=block_bytes)
         try:
             table = pacsv.read_csv(open_bytes(path, form), **options)
         except pa.ArrowInvalid as error:
@@ -243,7 +237,6 @@ def _read_delimited(
                 return _read_short_rows(path, form, names, wanted)
             raise
         QuoteWatch(path, form).advance()
-        warn_of_skipped(path, len(skipped))
         return table
 
 

@@ -29,7 +29,7 @@ from ietest_fast.corpus.formats import (
     open_bytes,
     open_parquet,
     scan_json,
-    warn_of_skipped,
+    warn_of_bad_rows,
 )
 from ietest_fast.errors import InputError
 
@@ -47,17 +47,9 @@ def csv_options(
     columns: Sequence[str],
     *,
     block_bytes: int,
-    on_bad_row: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Arrow's options for a CSV or TSV file: every field a string, unquoted nothing a null.
-
-    Rows with a wrong number of fields, if they are to be skipped, call `on_bad_row`.
-    """
+    """Arrow's options for a CSV or TSV file: every field a string, unquoted nothing a null."""
     import pyarrow.csv as pacsv
-
-    def skip(_: Any) -> str:
-        on_bad_row()
-        return "skip"
 
     return {
         "read_options": pacsv.ReadOptions(block_size=block_bytes, skip_rows=form.n_before),
@@ -66,7 +58,7 @@ def csv_options(
             quote_char='"' if form.quoted else False,
             escape_char=form.escape or False,
             newlines_in_values=form.quoted,
-            invalid_row_handler=skip if form.skips_bad_rows else None,
+            invalid_row_handler=(lambda _: "skip") if form.skips_bad_rows else None,
         ),
         "convert_options": pacsv.ConvertOptions(
             include_columns=list(columns),
@@ -265,14 +257,8 @@ def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> 
     names = column_names(path, form)
     chosen = list(names if columns is None else columns)
     check_columns(path, names, chosen)
-    skipped: list[None] = []
-    options = csv_options(
-        form,
-        names,
-        chosen,
-        block_bytes=_BLOCK_BYTES,
-        on_bad_row=lambda: skipped.append(None),
-    )
+    warn_of_bad_rows(path, form)  # which Arrow cannot show if they are not UTF-8
+    options = csv_options(form, names, chosen, block_bytes=_BLOCK_BYTES)
     try:
         reader = pacsv.open_csv(open_bytes(path, form), **options)
     except pa.ArrowInvalid as error:
@@ -287,7 +273,6 @@ def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> 
             watch.advance(_BLOCK_BYTES)  # no batch reaches beyond its block
             yield batch
         watch.advance()
-        warn_of_skipped(path, len(skipped))
 
     return BatchReader(
         path=path,

@@ -21,6 +21,7 @@ from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
 from ietest_fast.evaluation.schema import align_types, check_kept, plain_type
+from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def assemble(
         raise InputError("no row has a gold label", path=first.path, column=first.gold_column)
     kept = {id(part): _gold_codes(part.log, first, gold.codes, names) for part in parts}
     codes = {id(part): encode_predictions(part.log, names, unparsed=unparsed) for part in parts}
+    for part in parts:
+        _check_marks(part.log, kept[id(part)], codes[id(part)], names)
     failed = _items_of(parts, {key: found < 0 for key, found in codes.items()}, kept)
     notes, dropped = _say_unparsed(failed, len(gold.codes), unparsed)
     labels = pa.array(names, pa.string())
@@ -69,6 +72,27 @@ def assemble(
         _finish(tables, names, {**gold.dropped, **dropped}, parts),
         notes,
     )
+
+
+def _check_marks(
+    log: Answers, gold: NDArray[np.int8], codes: NDArray[np.int8], names: tuple[str, ...]
+) -> None:
+    """Stop if a column of a table says of an answer what its labels do not say."""
+    if log.marks is None:
+        return
+    marks = log.marks.to_numpy(zero_copy_only=False)
+    wrong = np.flatnonzero((gold >= 0) & ((gold == codes) != marks))
+    if wrong.size:
+        row = int(wrong[0])
+        said = "a missing one" if codes[row] < 0 else repr(names[codes[row]])
+        raise InputError(
+            f"{str(bool(marks[row])).lower()} contradicts the gold label {names[gold[row]]!r} and "
+            f"the answer {said}, and {say_count(wrong.size, 'row does', 'rows do')} so of "
+            f"{len(gold):,}; mend what is wrong, or leave the column out (-C compares by it alone)",
+            path=log.path,
+            row=f"row {row}",
+            column=log.marks_column,
+        )
 
 
 def _named(codes: NDArray[np.int8], labels: pa.Array) -> pa.Array:
@@ -266,30 +290,6 @@ def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
     return pa.table(made | kept)
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def _with_one_type(tables: list[pa.Table]) -> list[pa.Table]:
-    """Make texts of columns that have another type in each table, unless all are numbers."""
-    kinds: dict[str, set[pa.DataType]] = {}
-    for each in (column for table in tables for column in table.schema):
-        kinds.setdefault(each.name, set()).add(each.type)
-    mixed = {
-        name
-        for name, own in kinds.items()
-        if len(own - {pa.null()}) > 1 and not all(map(_is_number, own - {pa.null()}))
-    }
-    return [
-        table.cast(
-            pa.schema(
-                [pa.field(f.name, pa.string() if f.name in mixed else f.type) for f in table.schema]
-            )
-        )
-        for table in tables
-    ]
-
-
 def _finish(
     tables: list[pa.Table],
     names: tuple[str, ...] | None,
@@ -300,7 +300,6 @@ def _finish(
     for table in tables:
         fields = [pa.field(f.name, plain_type(f.type)) for f in table.schema]
         plain.append(table.cast(pa.schema(fields)))
-    plain = _with_one_type(plain)
     source = str(parts[0].log.path)
     if not any(table.num_rows for table in plain):
         raise InputError("no item is left", path=source)
@@ -309,4 +308,5 @@ def _finish(
         label_names=names,
         dropped=dropped,
         source=source,
+        repeats=next((part.log.repeated for part in parts if part.log.repeated is not None), None),
     )

@@ -241,7 +241,8 @@ def compare_versions(
     reference
         The version that others are compared with; None: ``original``, or the first.
     clusters
-        A column whose equal values belong together; whole clusters are drawn.
+        A column whose equal values belong together; whole clusters are drawn. None: the answers to
+        one item, if there are several, and otherwise rows.
     method, n_resamples, rng, alternative, n_threads
         As for :func:`ietest_fast.stats.paired_test`.
     alpha
@@ -273,6 +274,7 @@ def compare_versions(
         are left.
     """
     compared: Literal["versions", "models"] = "versions"
+    clusters = predictions.repeats if clusters is None else clusters
     if len(predictions.versions) == 1:
         predictions = _models_as_versions(predictions)
         compared = "models"

@@ -67,8 +67,8 @@ def prepare(
     if epochs == "all":
         column = min(log.repeats.column for log in found if log.repeats is not None)
         notes.append(
-            f"Items were answered in several {which}s; --clusters {column} takes the answers to an "
-            f"item together, --epochs first or mean makes one of them."
+            f"Items were answered in several {which}s; the answers to an item are drawn together, "
+            f"as by --clusters {column}. --epochs first or mean makes one of them."
         )
         return [_name_repeats(log) for log in found], notes
     notes.append(
@@ -112,7 +112,12 @@ def _name_repeats(log: Answers) -> Answers:
     items = log.items.cast(pa.string())
     numbers = log.repeats.numbers.cast(pa.string())
     named = pc.binary_join_element_wise(items, numbers, f", {log.repeats.noun} ")
-    return replace(log, items=named, columns={**log.columns, log.repeats.column: items})
+    return replace(
+        log,
+        items=named,
+        repeated=log.repeats.column,
+        columns={**log.columns, log.repeats.column: items},
+    )
 
 
 def _take_one(log: Answers, epochs: Epochs, threshold: float | None) -> Answers:
@@ -293,6 +298,7 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
                 "gold",
                 "predicted",
                 "correct",
+                "marks",
                 "probabilities",
                 "inputs",
                 "documents",

@@ -60,7 +60,7 @@ def load_paranlu(path: Path) -> tuple[Any, ParanluKind]:
     check_readable(path)
     try:
         with open_file(path) as file:
-            is_packed = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
+            is_packed = file.peek(2)[:2] == b"\x1f\x8b"
             n_packed = path.stat().st_size
             raw = (gzip.GzipFile(fileobj=file) if is_packed else file).read(
                 most_unpacked(n_packed) + 1 if is_packed else -1

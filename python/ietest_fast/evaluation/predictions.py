@@ -81,6 +81,9 @@ class Predictions:
         Rows of the source that are not in the table, by reason.
     source
         Where the predictions come from, for messages.
+    repeats
+        The column that names the item of several answers to it (epochs, trials), which are rows of
+        their own and depend on each other: they are drawn together. None if no item has several.
 
     Raises
     ------
@@ -93,18 +96,24 @@ class Predictions:
     label_names: tuple[str, ...] | None = None
     dropped: dict[str, int] = field(default_factory=dict)
     source: str = "<memory>"
+    repeats: str | None = None
 
     def __post_init__(self) -> None:
         check_columns(self.table.column_names, self.source)
+        if self.repeats is not None and self.repeats not in self.table.column_names:
+            raise InputError("there is no such column", path=self.source, column=self.repeats)
         table = as_schema(self.table, self.label_names, self.source)
         check_values(table, self.label_names, self.source)
         if self.label_names is not None:
             check_marks(table, self.label_names, self.source)
-        metadata = {
-            KEY: json.dumps(
-                {"format": _FORMAT, "labels": self.label_names, "dropped": self.dropped}
-            ).encode()
+        about: dict[str, Any] = {
+            "format": _FORMAT,
+            "labels": self.label_names,
+            "dropped": self.dropped,
         }
+        if self.repeats is not None:
+            about["repeats"] = self.repeats
+        metadata = {KEY: json.dumps(about).encode()}
         object.__setattr__(self, "table", table.replace_schema_metadata(metadata))
         check_unique(self.table, self.source)
 
@@ -244,6 +253,7 @@ class Predictions:
             label_names=None if names is None else tuple(names),
             dropped=dropped,
             source=source or parts[0].source,
+            repeats=next((part.repeats for part in parts if part.repeats is not None), None),
         )
 
     @cached_property
@@ -432,11 +442,12 @@ class Predictions:
             known = json.loads(metadata.get(KEY, b"{}"))
             labels = None if known.get("labels") is None else tuple(map(str, known["labels"]))
             dropped = {str(name): int(n) for name, n in known.get("dropped", {}).items()}
+            repeats = None if known.get("repeats") is None else str(known["repeats"])
         except (ValueError, TypeError, AttributeError) as error:
             raise InputError(
                 f"its metadata are damaged: {shorten_error(error)}", path=source
             ) from error
-        made = cls(table=table, label_names=labels, dropped=dropped, source=source)
+        made = cls(table=table, label_names=labels, dropped=dropped, source=source, repeats=repeats)
         if KEY in metadata:
             return made
         # Of another program, which does not say whether its answers are labels.

@@ -126,9 +126,7 @@ class SynonymTable:
         Raises
         ------
         InputError
-            If the file is not a synonym table.
-        ResourceError
-            If there is no such file.
+            If there is no such file, or it is not a synonym table.
         """
         try:
             with open_parquet(Path(path)) as file:

@@ -187,6 +187,10 @@ def test_bad_rows_are_skipped_and_counted_where_that_is_said(tmp_path: Path, nam
         read_corpus(path)
     with reading_csv("skip-bad-rows"), pytest.warns(IetestWarning, match="3 rows with another"):
         assert read_both(path) == [["a", "e"], ["pos", "neg"]]
+    broken = data.replace(b"f", b"\xff")
+    path.write_bytes(gzip.compress(broken) if name.endswith("gz") else broken)
+    with reading_csv("skip-bad-rows"), pytest.raises(InputError, match="line 6: not UTF-8"):
+        read_corpus(path)
 
 
 def test_commands_and_runs_take_habits(tmp_path: Path) -> None:

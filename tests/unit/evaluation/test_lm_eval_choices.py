@@ -484,9 +484,9 @@ def test_fields_of_another_type_are_read_or_explained(
     ("change", "message"),
     [
         ({"metrics": 5}, r"line 2, column 'metrics': is 5; a list of the metrics' names"),
-        ({"arguments": {"a": 5}}, r"line 2, column 'arguments': is \{'a': 5\}; two texts"),
+        ({"arguments": {"a": 5}}, r"line 2, column 'arguments': is \{.a.: 5\}; two texts"),
         ({"arguments": [["q", "no"]]}, r"line 2, column 'arguments': has 1 requests, and there"),
-        ({"filtered_resps": ["no"]}, r"line 2, column 'filtered_resps': is \['no'\]; a log-likel"),
+        ({"filtered_resps": ["no"]}, r"line 2, column 'filtered_resps': is \[.no.\]; a log-likel"),
         ({"arguments": None}, r"line 2, column 'arguments': is missing, which other samples"),
     ],
 )
@@ -625,3 +625,47 @@ def test_only_labels_are_the_same_answer() -> None:
     texts = labels.table["predicted"].cast(pa.string()).to_pylist()
     free = labels.table.set_column(3, "predicted", pa.array([f"I say {text}" for text in texts]))
     assert find_wordings(Predictions(table=free)).answers is None
+
+
+@pytest.mark.parametrize("labels", [["yes", "no"], [0, 1], ["x", "y"]])
+def test_columns_of_marks_beside_labels_are_compared(labels: list[Any], tmp_path: Path) -> None:
+    gold = [labels[n % 2] for n in range(12)]
+    said = {
+        v: [labels[(n % 2 + (n % k == 0)) % 2] for n in range(12)] for v, k in (("a", 4), ("b", 3))
+    }
+    right = {v: [s == g for s, g in zip(own, gold, strict=True)] for v, own in said.items()}
+    paths = []
+    for version, own in said.items():
+        table = pa.table({"label": gold, "prediction": own, "correct": right[version]})
+        paths.append(store(table, tmp_path / f"{version}.csv"))
+    assert discordant(read_logs(paths)) == sum(a != b for a, b in zip(*right.values(), strict=True))
+    table = pa.table({"label": gold, "prediction": said["b"], "correct": [*right["b"][1:], True]})
+    store(table, paths[1])
+    with pytest.raises(InputError, match=r"b\.csv, row \d, column 'correct': .* contradicts the"):
+        read_logs(paths)
+    # A column of that name may also hold the right answers.
+    store(pa.table({"label": gold, "prediction": said["b"], "correct": gold}), paths[1])
+    assert len(read_logs(paths).predictions.pairs("transformed")) == 12
+    wide = {"label": gold, "original": said["a"], "transformed": said["b"]}
+    marked = wide | {"original_correct": right["a"], "transformed_correct": right["b"]}
+    path = store(pa.table(marked), tmp_path / "wide.csv")
+    assert discordant(read_logs([path])) > 0
+    store(pa.table(marked | {"transformed_correct": right["a"]}), path)
+    with pytest.raises(InputError, match=r"column 'transformed_correct': .* contradicts the gold"):
+        read_logs([path])
+
+
+def test_columns_of_marks_follow_their_rows(tmp_path: Path) -> None:
+    rows = [(n, n % 2, (n % 2 + (n % 3 == 0)) % 2) for n in range(12)]
+    paths = []
+    for version, own in (("a", rows), ("b", rows[::-1])):
+        table = pa.table(
+            {
+                "id": [n for n, _, _ in own],
+                "label": [gold for _, gold, _ in own],
+                "prediction": [said for _, _, said in own],
+                "correct": [gold == said for _, gold, said in own],
+            }
+        )
+        paths.append(store(table, tmp_path / f"{version}.csv"))
+    assert discordant(read_logs(paths, id_column="id")) == 0

@@ -168,9 +168,9 @@ def test_a_sample_is_not_drawn_over_another(sample, first_run):
 def test_what_is_no_sample_is_refused(tmp_path, content):
     path = tmp_path / "sample.json"
     path.write_bytes(content.encode("latin-1"))
-    with pytest.raises(InputError, match=r"sample\.json: (is no sample|is of format)"):
+    with pytest.raises(InputError, match=r"sample\.json(, line 1)?: is (no sample|of format|not )"):
         read_sample(path)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="no such file"):
         read_sample(tmp_path / "absent.json")
 
 

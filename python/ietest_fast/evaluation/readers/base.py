@@ -109,6 +109,9 @@ class Answers:
     correct
         Shape (n,), bool: whether the log says that the answer is right, null where it does not;
         None if it does not say it at all.
+    marks, marks_column
+        Shape (n,), bool: what a column beside gold labels and answers says of these, and its name;
+        it is only compared with them.
     probabilities
         Shape (n,), lists of float32 in the order of ``label_names``, or None.
     label_names
@@ -124,6 +127,8 @@ class Answers:
     repeats
         Which answer to its item each row is, in a format that can have several; ``items`` name the
         item alone.
+    repeated
+        The column that names the item, once each of several answers to it has a name of its own.
     judged_by
         What the reader has chosen among several things that say right or wrong, and then all that
         do; empty if there was no choice.
@@ -151,6 +156,8 @@ class Answers:
     gold: pa.ChunkedArray | None = None
     predicted: pa.ChunkedArray | None = None
     correct: pa.Array | None = None
+    marks: pa.Array | None = None
+    marks_column: str | None = None
     probabilities: pa.Array | None = None
     label_names: tuple[str, ...] | None = None
     inputs: pa.Array | None = None
@@ -158,6 +165,7 @@ class Answers:
     documents: pa.Array | None = None
     changed: pa.Array | None = None
     repeats: Repeats | None = None
+    repeated: str | None = None
     judged_by: tuple[str, ...] = ()
     version: str | None = None
     model: str | None = None

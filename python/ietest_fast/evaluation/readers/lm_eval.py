@@ -87,7 +87,8 @@ class LmEvalReader:
             correct = [
                 _outcome(record, metric, fields.threshold, where, path) for where, record in records
             ]
-            notes += _compare_results(samples, metric, correct, path)
+            if fields.threshold is None:
+                notes += _compare_results(samples, metric, correct, path)
         said, note = _read_answers(
             _Samples(
                 path=path,
@@ -413,12 +414,12 @@ def _document_of(record: dict[str, Any]) -> str:
     return known if known is not None else json.dumps(record["doc"], sort_keys=True)
 
 
-def _prompt(record: dict[str, Any]) -> str | None:
-    """Return all texts of a sample's requests; None if it has none."""
+def _prompt(record: dict[str, Any]) -> str:
+    """Return all texts of a sample's requests; the document if they are not there."""
     given = record.get("arguments")
     requests = list(given.values()) if isinstance(given, dict) else given
     if not isinstance(requests, list):
-        return None
+        requests = []
     values = [
         [value for _, value in sorted(each.items())] if isinstance(each, dict) else each
         for each in requests
@@ -429,7 +430,7 @@ def _prompt(record: dict[str, Any]) -> str | None:
         for value in (each if isinstance(each, list) else [each])
         if isinstance(value, str)
     ]
-    return json.dumps(texts) if texts else None
+    return json.dumps(texts or record["doc"], sort_keys=True)
 
 
 def _softmax(values: NDArray[np.float64]) -> list[float]:

@@ -73,6 +73,12 @@ class TableReader:
         table, texts = _read_with_texts(path, wanted, names)
         inputs = _join_texts(table, texts)
         changed = _read_changed(table)
+        marks = {
+            column: _read_marks(path, names, column, table[gold], is_alone=len(columns) == 1)
+            if has_gold
+            else (None, None)
+            for column in columns.values()
+        }
         ids = _read_ids(path, [name for name in names if name.casefold() in ID_COLUMNS])
         return [
             Answers(
@@ -86,6 +92,8 @@ class TableReader:
                 )
                 if are_outcomes
                 else None,
+                marks=marks[column][1],
+                marks_column=marks[column][0],
                 version=version if len(columns) > 1 else None,
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
@@ -175,6 +183,29 @@ def _read_changed(table: pa.Table) -> pa.Array | None:
         return None
     right, bad = find_outcomes(table[CHANGED])
     return None if bad.size else pa.array(right)
+
+
+def _read_marks(
+    path: Path, names: Sequence[str], column: str, gold: pa.ChunkedArray, *, is_alone: bool
+) -> tuple[str | None, pa.Array | None]:
+    """Return a column that says of answers whether they are right, and its name; None if none does.
+
+    A column of that name may also hold the right answers.
+    """
+    import pyarrow as pa
+
+    own = [f"{column}_correct", *(["correct"] if is_alone else [])]
+    name = next((each for each in own if names.count(each) == 1), None)
+    if name is None:
+        return None, None
+    try:
+        values = read_values(path, [name])[name]
+    except InputError:
+        return None, None
+    right, bad = find_outcomes(values)
+    if bad.size or values.cast(pa.string()).equals(gold.cast(pa.string())):
+        return None, None
+    return name, pa.array(right)
 
 
 def _read_ids(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
