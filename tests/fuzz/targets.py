@@ -483,7 +483,7 @@ def _delta(path: str) -> None:
     read_delta_nli(path)
 
 
-CALLS: dict[str, Callable[[str], None]] = {
+CALLS: dict[str, Callable[[str], str | None]] = {
     "python:plan": _plan,
     "python:synonyms": _synonyms,
     "python:masked-items": _masked_items,
