@@ -149,7 +149,7 @@ class Worker:
         (folder / "loop").symlink_to("loop")
         (folder / "folder").mkdir()
 
-    def _judge(self, arguments: list[str]) -> tuple[str, str, str]:
+    def _judge(self, arguments: list[str]) -> tuple[str, str, str]:  # noqa: PLR0912
         import click
 
         from fuzz.good_files import run_here
